@@ -1,0 +1,48 @@
+/* base/str.h - byte strings with a length, and the few text helpers that several layers share.
+ *
+ * Text from the wire may contain NUL, so it is always (pointer, length) and compared as such. Not
+ * here: JSON escaping (json/writer.h), formatting (base/buf.h).
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct str {
+	const char *p; /* not necessarily terminated; NULL means absent */
+	size_t n;
+};
+
+#define STR_LIT(s)  ((struct str){ "" s, sizeof(s) - 1 })
+#define STR_ARGS(s) (int)(s).n, (s).p /* for "%.*s"; only for lengths known to fit an int */
+
+struct str str_of(const char *z); /* NULL gives { NULL, 0 } */
+bool str_eq(struct str a, struct str b);
+bool str_eqz(struct str a, const char *z); /* exact bytes, z terminated */
+bool str_starts(struct str s, const char *prefix);
+bool str_has_nul(struct str s);
+
+/* FNV-1a with a seed; for tables, not for security. */
+uint32_t str_hash(struct str s, uint32_t seed);
+
+/* Length of the valid UTF-8 prefix of s (RFC 3629: no surrogates, no overlong forms, nothing above
+ * U+10FFFF); equals s.n when all of it is valid. */
+size_t utf8_valid_prefix(struct str s);
+/* Number of code points; s must be valid. */
+size_t utf8_length(struct str s);
+
+/* Restricted edit distance (insert, delete, substitute, swap neighbours), case-insensitive for
+ * ASCII, or SIZE_MAX when it is over `limit` or a string is longer than 64 bytes. */
+size_t str_distance(struct str a, struct str b, size_t limit);
+/* Keeps the nearest candidate so far: start with { .best = {NULL,0} }, offer each name, read best
+ * (absent when nothing is near enough: at most a third of the length, at least 1, at most 4). */
+struct str_nearest {
+	struct str wanted;
+	struct str best;
+	size_t distance;
+};
+void str_nearest_offer(struct str_nearest *n, struct str candidate);
+
+#endif

@@ -1,0 +1,46 @@
+/* tests/unit/support.h - what several unit tests need: an allocator that fails when told to, and
+ * the test data.
+ */
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <cleat/base.h>
+
+#include <stdio.h>
+
+/* An allocator on malloc whose n-th allocation (malloc or growing realloc alike) fails.
+ *
+ *	struct fail_alloc fa;
+ *	for (size_t n = 1;; n++) {
+ *		fail_alloc_init(&fa, n, false);
+ *		... work with &fa.hook ...
+ *		assert_int_equal(fa.live, 0);
+ *		if (!fail_alloc_hit(&fa))
+ *			break;
+ *	}
+ *
+ * Blocks carry their size: a wrong old_size, a foreign pointer or a double free aborts. The struct
+ * must not move while it is in use. Not thread-safe. */
+struct fail_alloc {
+	cleat_allocator hook; /* give &fa.hook wherever a const cleat_allocator * is wanted */
+	size_t countdown;     /* this many requests from now one fails (1: the next); 0: none */
+	bool forever;         /* after it, fail every one */
+	size_t live;          /* blocks that are not freed */
+	size_t bytes;         /* in them */
+	size_t peak;          /* most bytes at any time */
+	size_t requests;      /* since init */
+	size_t failures;      /* since init */
+};
+
+/* countdown 0 never fails: only counts. */
+void fail_alloc_init(struct fail_alloc *fa, size_t countdown, bool forever);
+/* Did a request fail since init? */
+bool fail_alloc_hit(const struct fail_alloc *fa);
+
+/* The path of a file in the test data: $CLEAT_TEST_DATA, else ../shared/data beside the source
+ * tree. False when there is no such file (or directory): skip() then. */
+bool support_data_path(char *buf, size_t n, const char *name);
+/* A whole file, terminated, from malloc; NULL when it cannot be read. */
+char *support_read_file(const char *path, size_t *ret_len);
+
+#endif

@@ -1,0 +1,126 @@
+/* json/doc.c - documents: an arena and the value in it, and values as text from malloc.
+ *
+ * The document itself comes from the same allocator as its arena. Not here: what parsing and
+ * templates do (parse.c, format.c).
+ */
+#include "json/doc.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "json/parse.h"
+#include "json/writer.h"
+
+struct cleat_doc {
+	struct arena ar;
+	const cleat_json *root;
+};
+
+/* The caller already holds a text of this size, so the arena has no limit of its own: what it
+ * takes is bounded by the text. */
+static cleat_doc *read_doc(const cleat_allocator *mem, struct str text,
+			   const cleat_json_limits *limits, cleat_error *err)
+{
+	cleat_doc *doc = mem_zalloc(mem, sizeof *doc);
+
+	if (!doc) {
+		error_set(err, CLEAT_ENOMEM, "out of memory while reading JSON");
+		return NULL;
+	}
+	arena_init(&doc->ar, mem, SIZE_MAX / 2);
+	if (json_parse(&doc->ar, text, limits, &doc->root, err) != CLEAT_OK) {
+		arena_done(&doc->ar);
+		mem_free(mem, doc);
+		return NULL;
+	}
+	return doc;
+}
+
+cleat_doc *cleat_doc_parse(const char *text, size_t n, const cleat_json_limits *limits,
+			   const cleat_allocator *mem, cleat_error *err)
+{
+	const cleat_allocator a = mem_resolve(mem);
+
+	return read_doc(&a, (struct str){ text, n }, limits, err);
+}
+
+cleat_doc *doc_newv(const cleat_allocator *mem, cleat_error *err, const char *fmt, va_list ap)
+{
+	/* what the program itself builds is only held to what the library can walk */
+	const cleat_json_limits limits = { .max_depth = SIZE_MAX, .max_nodes = SIZE_MAX };
+	const cleat_allocator a = mem_resolve(mem);
+	cleat_doc *doc = NULL;
+	struct buf b;
+	struct jw w;
+
+	buf_init(&b, &a, SIZE_MAX / 2);
+	jw_init(&w, &b);
+	if (jw_vformat(&w, err, fmt, ap) == CLEAT_OK)
+		doc = read_doc(&a, buf_str(&b), &limits, err);
+	buf_done(&b);
+	return doc;
+}
+
+cleat_doc *cleat_doc_newv(cleat_error *err, const char *fmt, va_list ap)
+{
+	return doc_newv(NULL, err, fmt, ap);
+}
+
+cleat_doc *cleat_doc_newf(cleat_error *err, const char *fmt, ...)
+{
+	cleat_doc *doc;
+	va_list ap;
+
+	va_start(ap, fmt);
+	doc = doc_newv(NULL, err, fmt, ap);
+	va_end(ap);
+	return doc;
+}
+
+const cleat_json *cleat_doc_root(const cleat_doc *doc)
+{
+	return doc ? doc->root : NULL;
+}
+
+struct arena *doc_arena(cleat_doc *doc)
+{
+	return &doc->ar;
+}
+
+void cleat_doc_free(cleat_doc *doc)
+{
+	cleat_allocator mem;
+
+	if (!doc)
+		return;
+	mem = doc->ar.mem;
+	arena_done(&doc->ar);
+	mem_free(&mem, doc);
+}
+
+char *doc_print(const cleat_allocator *mem, const cleat_json *v, size_t *ret_len)
+{
+	const cleat_allocator a = mem_resolve(mem);
+	struct buf b;
+	struct jw w;
+
+	if (ret_len)
+		*ret_len = 0;
+	if (!v)
+		return NULL;
+	buf_init(&b, &a, SIZE_MAX / 2);
+	jw_init(&w, &b);
+	jw_value(&w, v);
+	buf_putc(&b, '\0');
+	if (buf_status(&b) != CLEAT_OK) {
+		buf_done(&b);
+		return NULL;
+	}
+	if (ret_len)
+		*ret_len = buf_size(&b) - 1;
+	return b.data; /* nothing was consumed, so the block starts with the text */
+}
+
+char *cleat_json_print(const cleat_json *v, size_t *ret_len)
+{
+	return doc_print(NULL, v, ret_len);
+}

@@ -1,0 +1,492 @@
+/* json/format.c - templates: relaxed JSON with printf conversions, written as strict JSON.
+ *
+ * The template is walked once, with one bit a level to tell objects from arrays. A conversion is
+ * always a whole value or key and goes through the writer's own functions, so no argument can
+ * change the structure. Anything that is not clearly right is refused with its place, a byte offset
+ * from 0. Not here: other texts from outside; templates belong to the program.
+ */
+#include "base/error.h"
+#include "json/writer.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 64 };
+
+enum want {
+	WANT_VALUE,
+	WANT_ELEMENT, /* a value or ']' */
+	WANT_KEY,     /* a key or '}' */
+	WANT_NEXT,    /* ',' or the end of the container */
+	WANT_END
+};
+
+struct tpl {
+	struct jw *w;
+	cleat_error *err;
+	const char *fmt;
+	const char *p;
+	uint64_t objects; /* bit 0: the innermost container is an object; bit 1: the next one... */
+	unsigned depth;
+	enum want want;
+	va_list ap;
+};
+
+static int fail(const struct tpl *t, const char *at, const char *reason)
+{
+	return error_set(t->err, CLEAT_EINVAL, "template: %s at %zu", reason,
+			 (size_t)(at - t->fmt));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_word_start(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+static bool is_word(char c)
+{
+	return is_word_start(c) || is_digit(c) || c == '-' || c == '.' || c == '/';
+}
+
+static struct str take_word(struct tpl *t)
+{
+	struct str s = { t->p, 0 };
+
+	while (is_word(*t->p))
+		t->p++;
+	s.n = (size_t)(t->p - s.p);
+	return s;
+}
+
+static void skip_space(struct tpl *t)
+{
+	t->p += strspn(t->p, " \t\r\n");
+}
+
+/* ---- quoted text -------------------------------------------------------------------------- */
+
+/* Four hexadecimal digits as a number, or -1. */
+static long hex4(const char *p)
+{
+	long n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+		const char *d = p[i] ? strchr(digits, p[i]) : NULL;
+
+		if (!d)
+			return -1;
+		n = n * 16 + (d - digits) % 16;
+	}
+	return n;
+}
+
+/* Length of the \u escape at p, with its low surrogate if it needs one; 0 when it is wrong. */
+static size_t unicode_escape(const char *p)
+{
+	long high = hex4(p + 2), low;
+
+	if (high < 0 || (high >= 0xDC00 && high <= 0xDFFF))
+		return 0;
+	if (high < 0xD800 || high > 0xDBFF)
+		return 6;
+	if (p[6] != '\\' || p[7] != 'u')
+		return 0;
+	low = hex4(p + 8);
+	return low >= 0xDC00 && low <= 0xDFFF ? 12 : 0;
+}
+
+/* Length of the escape at t->p, or 0. `\'` is the one that JSON does not know. */
+static size_t escape_length(const struct tpl *t)
+{
+	char c = t->p[1];
+
+	if (c == 'u')
+		return unicode_escape(t->p);
+	return c && strchr("\"'\\/bfnrt", c) ? 2 : 0;
+}
+
+static int take_escape(struct tpl *t)
+{
+	size_t n = escape_length(t);
+
+	if (n == 0)
+		return fail(t, t->p, "wrong escape");
+	if (t->p[1] == '\'')
+		buf_putc(t->w->b, '\'');
+	else
+		buf_append(t->w->b, t->p, n);
+	t->p += n;
+	return CLEAT_OK;
+}
+
+/* Text up to the matching quote, straight into the buf: escapes stay as they are written. */
+static int take_quoted(struct tpl *t, bool key)
+{
+	const char *start = t->p;
+	char quote = *t->p++;
+
+	jw_text_begin(t->w);
+	while (*t->p != quote) {
+		size_t run = strcspn(t->p, quote == '"' ? "\"\\%" : "'\\%");
+		int rc = CLEAT_OK;
+
+		jw_text_part(t->w, (struct str){ t->p, run });
+		t->p += run;
+		if (*t->p == '\0')
+			return fail(t, start, "unterminated text");
+		if (*t->p == '%')
+			return fail(t, t->p, "'%' inside text");
+		if (*t->p == '\\')
+			rc = take_escape(t);
+		if (rc != CLEAT_OK)
+			return rc;
+	}
+	t->p++;
+	jw_text_end(t->w, key);
+	return CLEAT_OK;
+}
+
+/* ---- conversions -------------------------------------------------------------------------- */
+
+enum size {
+	SIZE_INT,
+	SIZE_CHAR,
+	SIZE_SHORT,
+	SIZE_LONG,
+	SIZE_LLONG,
+	SIZE_SIZE,
+	SIZE_PTRDIFF,
+	SIZE_MAXT
+};
+
+static enum size take_size(struct tpl *t)
+{
+	char c = *t->p;
+
+	if (!c || !strchr("hlztj", c))
+		return SIZE_INT;
+	t->p++;
+	if ((c == 'h' || c == 'l') && *t->p == c) {
+		t->p++;
+		return c == 'h' ? SIZE_CHAR : SIZE_LLONG;
+	}
+	switch (c) {
+	case 'h': return SIZE_SHORT;
+	case 'l': return SIZE_LONG;
+	case 'z': return SIZE_SIZE;
+	case 't': return SIZE_PTRDIFF;
+	default: return SIZE_MAXT;
+	}
+}
+
+static void put_signed(struct tpl *t, enum size size)
+{
+	switch (size) {
+	case SIZE_CHAR: jw_bool(t->w, va_arg(t->ap, int) != 0); break;
+	case SIZE_SHORT: jw_int(t->w, (short)va_arg(t->ap, int)); break;
+	case SIZE_LONG: jw_int(t->w, va_arg(t->ap, long)); break;
+	case SIZE_LLONG: jw_int(t->w, va_arg(t->ap, long long)); break;
+	case SIZE_SIZE: jw_int(t->w, (ptrdiff_t)va_arg(t->ap, size_t)); break;
+	case SIZE_PTRDIFF: jw_int(t->w, va_arg(t->ap, ptrdiff_t)); break;
+	case SIZE_MAXT: jw_int(t->w, va_arg(t->ap, intmax_t)); break;
+	case SIZE_INT: jw_int(t->w, va_arg(t->ap, int)); break;
+	}
+}
+
+static void put_unsigned(struct tpl *t, enum size size)
+{
+	switch (size) {
+	case SIZE_CHAR: jw_uint(t->w, (unsigned char)va_arg(t->ap, unsigned)); break;
+	case SIZE_SHORT: jw_uint(t->w, (unsigned short)va_arg(t->ap, unsigned)); break;
+	case SIZE_LONG: jw_uint(t->w, va_arg(t->ap, unsigned long)); break;
+	case SIZE_LLONG: jw_uint(t->w, va_arg(t->ap, unsigned long long)); break;
+	case SIZE_SIZE: jw_uint(t->w, va_arg(t->ap, size_t)); break;
+	case SIZE_PTRDIFF: jw_uint(t->w, (size_t)va_arg(t->ap, ptrdiff_t)); break;
+	case SIZE_MAXT: jw_uint(t->w, va_arg(t->ap, uintmax_t)); break;
+	case SIZE_INT: jw_uint(t->w, va_arg(t->ap, unsigned)); break;
+	}
+}
+
+/* The argument of %s or %.*s; as in printf a precision is a maximum, negative means none. */
+static struct str string_arg(struct tpl *t, bool precise)
+{
+	int max = precise ? va_arg(t->ap, int) : -1;
+	const char *s = va_arg(t->ap, const char *), *end;
+
+	if (!s || max < 0)
+		return str_of(s);
+	end = memchr(s, '\0', (size_t)max);
+	return (struct str){ s, end ? (size_t)(end - s) : (size_t)max };
+}
+
+/* Steps over %s or %.*s; false, and not moved, when it is something else. */
+static bool take_string(struct tpl *t, struct str *ret)
+{
+	bool precise = strncmp(t->p, "%.*s", 4) == 0;
+
+	if (!precise && strncmp(t->p, "%s", 2) != 0)
+		return false;
+	t->p += precise ? 4 : 2;
+	*ret = string_arg(t, precise);
+	return true;
+}
+
+static int take_conversion(struct tpl *t)
+{
+	const char *start = t->p;
+	struct str s;
+	enum size size;
+	char letter;
+
+	if (take_string(t, &s)) {
+		jw_str(t->w, s);
+		return CLEAT_OK;
+	}
+	t->p++;
+	size = take_size(t);
+	letter = *t->p;
+	if (letter == 'd' || letter == 'i') {
+		put_signed(t, size);
+	} else if (letter == 'u') {
+		put_unsigned(t, size);
+	} else if (size == SIZE_MAXT) { /* %j alone: the letter is the template's own */
+		jw_value(t->w, va_arg(t->ap, const void *));
+		return CLEAT_OK;
+	} else if (letter == 'p' && size == SIZE_INT) {
+		jw_value(t->w, va_arg(t->ap, const void *));
+	} else if (letter && strchr("gfe", letter) && (size == SIZE_INT || size == SIZE_LONG)) {
+		jw_real(t->w, va_arg(t->ap, double));
+	} else {
+		return fail(t, start, "unknown conversion");
+	}
+	t->p++;
+	return CLEAT_OK;
+}
+
+/* ---- structure ---------------------------------------------------------------------------- */
+
+static void after_value(struct tpl *t)
+{
+	t->want = t->depth ? WANT_NEXT : WANT_END;
+}
+
+static int open_container(struct tpl *t)
+{
+	bool object = *t->p == '{';
+
+	if (t->depth == MAX_DEPTH)
+		return fail(t, t->p, "nested deeper than 64 levels");
+	t->depth++;
+	t->objects = t->objects << 1 | object;
+	t->want = object ? WANT_KEY : WANT_ELEMENT;
+	t->p++;
+	if (object)
+		jw_obj(t->w);
+	else
+		jw_arr(t->w);
+	return CLEAT_OK;
+}
+
+static void close_container(struct tpl *t)
+{
+	if (t->objects & 1)
+		jw_obj_end(t->w);
+	else
+		jw_arr_end(t->w);
+	t->objects >>= 1;
+	t->depth--;
+	t->p++;
+	after_value(t);
+}
+
+static const char *skip_digits(const char *p)
+{
+	while (is_digit(*p))
+		p++;
+	return p;
+}
+
+/* End of the JSON number at p, or NULL. */
+static const char *number_end(const char *p)
+{
+	const char *q;
+
+	p += *p == '-';
+	if (!is_digit(*p))
+		return NULL;
+	p = *p == '0' ? p + 1 : skip_digits(p);
+	if (*p == '.') {
+		q = skip_digits(p + 1);
+		if (q == p + 1)
+			return NULL;
+		p = q;
+	}
+	if (*p == 'e' || *p == 'E') {
+		p += p[1] == '-' || p[1] == '+' ? 2 : 1;
+		q = skip_digits(p);
+		return q == p ? NULL : q;
+	}
+	return p;
+}
+
+static int take_number(struct tpl *t)
+{
+	const char *end = number_end(t->p);
+
+	if (!end)
+		return fail(t, t->p, "wrong number");
+	jw_raw(t->w, (struct str){ t->p, (size_t)(end - t->p) });
+	t->p = end;
+	return CLEAT_OK;
+}
+
+static int take_literal(struct tpl *t)
+{
+	struct str word = take_word(t);
+
+	if (!str_eqz(word, "true") && !str_eqz(word, "false") && !str_eqz(word, "null"))
+		return fail(t, word.p, "expected true, false, null or quoted text");
+	jw_raw(t->w, word);
+	return CLEAT_OK;
+}
+
+static int take_value(struct tpl *t)
+{
+	int rc;
+
+	if (*t->p == '{' || *t->p == '[')
+		return open_container(t);
+	if (*t->p == '%')
+		rc = take_conversion(t);
+	else if (*t->p == '"' || *t->p == '\'')
+		rc = take_quoted(t, false);
+	else if (*t->p == '-' || is_digit(*t->p))
+		rc = take_number(t);
+	else if (is_word_start(*t->p))
+		rc = take_literal(t);
+	else
+		rc = fail(t, t->p, "expected a value");
+	if (rc == CLEAT_OK)
+		after_value(t);
+	return rc;
+}
+
+static int take_key_conversion(struct tpl *t)
+{
+	const char *start = t->p;
+	struct str s;
+
+	if (!take_string(t, &s))
+		return fail(t, start, "only %s and %.*s can be a key");
+	if (!s.p)
+		return fail(t, start, "NULL for a key");
+	jw_keyn(t->w, s);
+	return CLEAT_OK;
+}
+
+static int take_key(struct tpl *t)
+{
+	int rc = CLEAT_OK;
+
+	if (*t->p == '%')
+		rc = take_key_conversion(t);
+	else if (*t->p == '"' || *t->p == '\'')
+		rc = take_quoted(t, true);
+	else if (is_word_start(*t->p))
+		jw_keyn(t->w, take_word(t));
+	else
+		rc = fail(t, t->p, "expected a key or '}'");
+	if (rc != CLEAT_OK)
+		return rc;
+	skip_space(t);
+	if (*t->p != ':')
+		return fail(t, t->p, "expected ':' after key");
+	t->p++;
+	t->want = WANT_VALUE;
+	return CLEAT_OK;
+}
+
+static int take_next(struct tpl *t)
+{
+	bool object = t->objects & 1;
+
+	if (*t->p == (object ? '}' : ']')) {
+		close_container(t);
+		return CLEAT_OK;
+	}
+	if (*t->p != ',')
+		return fail(t, t->p, object ? "expected ',' or '}'" : "expected ',' or ']'");
+	t->p++;
+	t->want = object ? WANT_KEY : WANT_ELEMENT;
+	return CLEAT_OK;
+}
+
+static int step(struct tpl *t)
+{
+	switch (t->want) {
+	case WANT_ELEMENT:
+		if (*t->p == ']')
+			break;
+		return take_value(t);
+	case WANT_KEY:
+		if (*t->p == '}')
+			break;
+		return take_key(t);
+	case WANT_NEXT: return take_next(t);
+	case WANT_END: return fail(t, t->p, "expected nothing more");
+	case WANT_VALUE: return take_value(t);
+	}
+	close_container(t);
+	return CLEAT_OK;
+}
+
+static int run(struct tpl *t)
+{
+	int rc = CLEAT_OK;
+
+	skip_space(t);
+	while (rc == CLEAT_OK && (*t->p || t->want != WANT_END)) {
+		rc = step(t);
+		skip_space(t);
+	}
+	return rc;
+}
+
+int jw_vformat(struct jw *w, cleat_error *err, const char *fmt, va_list ap)
+{
+	struct tpl t = { .w = w, .err = err, .fmt = fmt, .p = fmt, .want = WANT_VALUE };
+	const size_t start = buf_size(w->b);
+	const bool comma = w->comma;
+	int rc, latched = buf_status(w->b);
+
+	if (latched != CLEAT_OK)
+		return error_set(err, latched, "%s", cleat_strstatus(latched));
+	if (!fmt)
+		return error_set(err, CLEAT_EINVAL, "template: there is none");
+	va_copy(t.ap, ap);
+	rc = run(&t);
+	va_end(t.ap);
+	latched = buf_status(w->b);
+	if (rc == CLEAT_OK && latched == CLEAT_OK)
+		return CLEAT_OK;
+	buf_truncate(w->b, start);
+	w->b->status = latched; /* cut back, but lack of memory or room stays on record */
+	w->comma = comma;
+	return rc != CLEAT_OK ? rc : error_set(err, latched, "%s", cleat_strstatus(latched));
+}
+
+int jw_format(struct jw *w, cleat_error *err, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = jw_vformat(w, err, fmt, ap);
+	va_end(ap);
+	return rc;
+}

@@ -1,0 +1,34 @@
+/* json/parse.h - untrusted text to values, inside an arena.
+ *
+ * A thin, limited layer over yyjson: numbers stay raw text (YYJSON_READ_NUMBER_AS_RAW), depth and
+ * node count are bounded, nothing recurses. A cleat_json is a yyjson_val. Not here: what a message
+ * means (rpc/), templates (json/format.h), writing (json/writer.h).
+ */
+#ifndef JSON_PARSE_H
+#define JSON_PARSE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <cleat/json.h>
+
+/* Parses text into the arena. CLEAT_OK, or CLEAT_EPROTO / CLEAT_ELIMIT / CLEAT_ENOMEM with the
+ * reason (line, column) in *err (may be NULL). The text is copied. */
+int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limits,
+               const cleat_json **ret, cleat_error *err);
+
+/* A string's bytes as a slice; { NULL, 0 } for anything else. */
+struct str json_str(const cleat_json *v);
+/* Member by slice; as cleat_json_getn. */
+const cleat_json *json_get(const cleat_json *v, struct str key);
+bool json_is_object(const cleat_json *v);
+bool json_is_array(const cleat_json *v);
+bool json_is_string(const cleat_json *v);
+/* Are the keys of this object fit for a protocol place: no duplicate, no NUL byte? CLEAT_OK, or
+ * CLEAT_EPROTO with the key named in *err. No allocation; linear up to some 25,000 keys, then n * n
+ * / 25,000 (json/keys.c). Anything but an object is CLEAT_OK. */
+int json_check_keys(const cleat_json *obj, cleat_error *err);
+/* "null", "true", "a number", ... for messages; static. */
+const char *json_type_name(const cleat_json *v);
+
+#endif

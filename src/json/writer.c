@@ -1,0 +1,498 @@
+/* json/writer.c - see writer.h. Text is looked at eight bytes at a time; what needs no change is
+ * copied in runs. Not here: templates (format.c).
+ */
+#include "json/writer.h"
+
+#include "json/node.h"
+
+#include <math.h>
+
+void jw_init(struct jw *w, struct buf *b)
+{
+	*w = (struct jw){ .b = b };
+}
+
+/* buf_reserve() without a call for the usual case that there is room. */
+static char *reserve_quick(struct buf *b, size_t n)
+{
+	if (b->status == CLEAT_OK && b->cap - b->len > n && b->len - b->head + n <= b->max)
+		return b->data + b->len;
+	return buf_reserve(b, n);
+}
+
+/* Room for the comma that may be due and n more bytes; the comma is written. A size that cannot be
+ * (SIZE_MAX stands for it) is left to the buf to refuse. */
+static char *reserve(struct jw *w, size_t n)
+{
+	char *to =
+		n <= SIZE_MAX / 2 ? reserve_quick(w->b, n + w->comma) : buf_reserve(w->b, SIZE_MAX);
+
+	if (to && w->comma) {
+		*to++ = ',';
+		w->b->len++;
+	}
+	return to;
+}
+
+/* A complete value of n bytes. */
+static void put_value(struct jw *w, const char *p, size_t n)
+{
+	char *to = reserve(w, n);
+
+	w->comma = true;
+	if (!to)
+		return;
+	memcpy(to, p, n);
+	w->b->len += n;
+}
+
+static void put_mark(struct jw *w, char c)
+{
+	char *to = reserve(w, 1);
+
+	if (!to)
+		return;
+	*to = c;
+	w->b->len++;
+}
+
+static void put_open(struct jw *w, char c)
+{
+	put_mark(w, c);
+	w->comma = false;
+}
+
+static void put_close(struct jw *w, char c)
+{
+	w->comma = false;
+	put_mark(w, c);
+	w->comma = true;
+}
+
+void jw_obj(struct jw *w)
+{
+	put_open(w, '{');
+}
+
+void jw_obj_end(struct jw *w)
+{
+	put_close(w, '}');
+}
+
+void jw_arr(struct jw *w)
+{
+	put_open(w, '[');
+}
+
+void jw_arr_end(struct jw *w)
+{
+	put_close(w, ']');
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* Is any of the eight bytes a control character, a quote, a backslash or not ASCII? */
+static bool word_needs_care(uint64_t w)
+{
+	uint64_t quote = w ^ (ONES * '"'), slash = w ^ (ONES * '\\');
+
+	return ((w | ((w - ONES * 0x20) & ~w) | ((quote - ONES) & ~quote) |
+		 ((slash - ONES) & ~slash)) &
+		HIGHS) != 0;
+}
+
+/* Length of the well-formed sequence at p, or, with *valid false, of the maximal subpart of an
+ * ill-formed one, which one U+FFFD replaces (Unicode 15, 3.9, tables 3-7 and 3-8). */
+static size_t utf8_step(const unsigned char *p, size_t n, bool *valid)
+{
+	unsigned char lo = 0x80, hi = 0xBF;
+	size_t len;
+
+	*valid = true;
+	if (p[0] < 0x80)
+		return 1;
+	*valid = false;
+	if (p[0] < 0xC2 || p[0] > 0xF4)
+		return 1;
+	len = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+	if (p[0] == 0xE0)
+		lo = 0xA0;
+	else if (p[0] == 0xED)
+		hi = 0x9F;
+	else if (p[0] == 0xF0)
+		lo = 0x90;
+	else if (p[0] == 0xF4)
+		hi = 0x8F;
+	for (size_t i = 1; i < len; i++) {
+		if (i == n || p[i] < lo || p[i] > hi)
+			return i;
+		lo = 0x80;
+		hi = 0xBF;
+	}
+	*valid = true;
+	return len;
+}
+
+/* Length of the prefix that is written as it is. */
+static size_t safe_prefix(struct str s)
+{
+	const unsigned char *p = (const unsigned char *)s.p;
+	size_t i = 0;
+
+	while (i < s.n) {
+		uint64_t word;
+		bool valid;
+		size_t len;
+
+		if (s.n - i >= 8) {
+			memcpy(&word, p + i, 8);
+			if (!word_needs_care(word)) {
+				i += 8;
+				continue;
+			}
+		}
+		if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
+			return i;
+		len = utf8_step(p + i, s.n - i, &valid);
+		if (!valid)
+			return i;
+		i += len;
+	}
+	return i;
+}
+
+/* Writes what safe_prefix() stopped at; gives the number of bytes that it stands for. */
+static size_t put_special(struct buf *b, struct str s)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned char c = (unsigned char)*s.p;
+	char esc[6] = { '\\', 'u', '0', '0', hex[c >> 4 & 0xF], hex[c & 0xF] };
+	const char *brief;
+	bool valid;
+
+	if (c >= 0x80) {
+		buf_append(b, "\xEF\xBF\xBD", 3);
+		return utf8_step((const unsigned char *)s.p, s.n, &valid);
+	}
+	/* pairs; the letters among them are never special, so a hit is the first of its pair */
+	brief = c ? strchr("\"\"\\\\\bb\tt\nn\ff\rr", c) : NULL;
+	if (brief)
+		esc[1] = brief[1];
+	buf_append(b, esc, brief ? 2 : 6);
+	return 1;
+}
+
+/* The inside of a string, after its safe prefix of `run` bytes is known. */
+static void put_text(struct buf *b, struct str s, size_t run)
+{
+	for (;;) {
+		size_t special;
+
+		buf_append(b, s.p, run);
+		if (run == s.n)
+			return;
+		s = (struct str){ s.p + run, s.n - run };
+		special = put_special(b, s);
+		s = (struct str){ s.p + special, s.n - special };
+		run = safe_prefix(s);
+	}
+}
+
+/* A quoted string and, for keys, the colon. `run` is the length of its safe prefix. */
+static void put_string(struct jw *w, struct str s, size_t run, bool key)
+{
+	char *to = reserve(w, s.n <= SIZE_MAX / 4 ? s.n + 2 + key : SIZE_MAX);
+
+	w->comma = !key;
+	if (!to)
+		return;
+	*to++ = '"';
+	if (run == s.n) {
+		if (run)
+			memcpy(to, s.p, run);
+		to += run;
+		*to++ = '"';
+		if (key)
+			*to = ':';
+		w->b->len += run + 2 + key;
+		return;
+	}
+	w->b->len++;
+	put_text(w->b, s, run);
+	buf_append(w->b, "\":", 1 + (size_t)key);
+}
+
+void jw_key(struct jw *w, const char *key)
+{
+	size_t n = strlen(key);
+
+	put_string(w, (struct str){ key, n }, n, true);
+}
+
+void jw_keyn(struct jw *w, struct str key)
+{
+	put_string(w, key, safe_prefix(key), true);
+}
+
+void jw_str(struct jw *w, struct str s)
+{
+	if (s.p)
+		put_string(w, s, safe_prefix(s), false);
+	else
+		jw_null(w);
+}
+
+void jw_text_begin(struct jw *w)
+{
+	put_open(w, '"');
+}
+
+void jw_text_part(struct jw *w, struct str s)
+{
+	put_text(w->b, s, safe_prefix(s));
+}
+
+void jw_text_end(struct jw *w, bool key)
+{
+	buf_append(w->b, "\":", 1 + (size_t)key);
+	w->comma = !key;
+}
+
+void jw_strz(struct jw *w, const char *z)
+{
+	jw_str(w, str_of(z));
+}
+
+/* ---- numbers and words -------------------------------------------------------------------- */
+
+static void put_decimal(struct jw *w, uint64_t n, bool negative)
+{
+	char digits[21], *p = digits + sizeof digits;
+
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	if (negative)
+		*--p = '-';
+	put_value(w, p, (size_t)(digits + sizeof digits - p));
+}
+
+void jw_int(struct jw *w, int64_t v)
+{
+	put_decimal(w, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0);
+}
+
+void jw_uint(struct jw *w, uint64_t v)
+{
+	put_decimal(w, v, false);
+}
+
+struct scratch {
+	char bytes[128];
+};
+
+static void *scratch_malloc(void *ctx, size_t size)
+{
+	struct scratch *s = ctx;
+
+	return size <= sizeof s->bytes ? s->bytes : NULL;
+}
+
+static void *scratch_realloc(void *ctx, void *ptr, size_t old_size, size_t size)
+{
+	(void)ptr;
+	(void)old_size;
+	return scratch_malloc(ctx, size);
+}
+
+static void scratch_free(void *ctx, void *ptr)
+{
+	(void)ctx;
+	(void)ptr;
+}
+
+void jw_real(struct jw *w, double v)
+{
+	struct scratch s;
+	const yyjson_alc alc = { scratch_malloc, scratch_realloc, scratch_free, &s };
+	yyjson_val n;
+	size_t len = 0;
+	char *text;
+
+	n.tag = YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL;
+	n.uni.f64 = v;
+	text = isfinite(v) ? yyjson_val_write_opts(&n, 0, &alc, &len, NULL) : NULL;
+	if (!text) {
+		jw_null(w);
+		return;
+	}
+	if (len > 2 && memcmp(text + len - 2, ".0", 2) == 0)
+		len -= 2;
+	put_value(w, text, len);
+}
+
+void jw_bool(struct jw *w, bool v)
+{
+	if (v)
+		put_value(w, "true", 4);
+	else
+		put_value(w, "false", 5);
+}
+
+void jw_null(struct jw *w)
+{
+	put_value(w, "null", 4);
+}
+
+void jw_raw(struct jw *w, struct str json)
+{
+	if (json.p)
+		put_value(w, json.p, json.n);
+	else
+		jw_null(w);
+}
+
+void jw_rawz(struct jw *w, const char *json)
+{
+	jw_raw(w, str_of(json));
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static void put_scalar(struct jw *w, const yyjson_val *v)
+{
+	switch (v->tag & YYJSON_TYPE_MASK) {
+	case YYJSON_TYPE_RAW: put_value(w, v->uni.str, node_len(v)); break;
+	case YYJSON_TYPE_BOOL: jw_bool(w, unsafe_yyjson_get_bool((void *)v)); break;
+	case YYJSON_TYPE_STR:
+		put_string(w, node_text(v),
+			   node_is_plain(v) ? node_len(v) : safe_prefix(node_text(v)), false);
+		break;
+	default: jw_null(w); break;
+	}
+}
+
+static void put_key(struct jw *w, const yyjson_val *k)
+{
+	put_string(w, node_text(k), node_is_plain(k) ? node_len(k) : safe_prefix(node_text(k)),
+		   true);
+}
+
+/* The values lie in document order, so the stack only has to know what is still to come on each
+ * level: twice the number of values, plus one in objects. */
+static void put_container(struct jw *w, const yyjson_val *v)
+{
+	size_t left[NODE_MAX_DEPTH], depth = 0;
+
+	for (;; v++) {
+		bool object = node_is(v, YYJSON_TYPE_OBJ);
+
+		if (!node_is_container(v)) {
+			put_scalar(w, v);
+		} else if (depth == NODE_MAX_DEPTH) {
+			w->b->status = CLEAT_ELIMIT; /* json_parse() lets nothing so deep through */
+			return;
+		} else {
+			put_open(w, object ? '{' : '[');
+			left[depth++] = node_len(v) * 2 + object;
+		}
+		for (; depth && left[depth - 1] < 2; depth--)
+			put_close(w, left[depth - 1] ? '}' : ']');
+		if (depth == 0)
+			return;
+		left[depth - 1] -= 2;
+		if (left[depth - 1] & 1)
+			put_key(w, ++v);
+	}
+}
+
+void jw_value(struct jw *w, const cleat_json *v)
+{
+	if (!v)
+		jw_null(w);
+	else if (node_is_container(node_of(v)))
+		put_container(w, node_of(v));
+	else
+		put_scalar(w, node_of(v));
+}
+
+/* ---- base64 ------------------------------------------------------------------------------- */
+
+static char *encode_base64(char *to, const unsigned char *p, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (; n >= 3; n -= 3, p += 3, to += 4) {
+		to[0] = digits[p[0] >> 2];
+		to[1] = digits[(p[0] & 3) << 4 | p[1] >> 4];
+		to[2] = digits[(p[1] & 15) << 2 | p[2] >> 6];
+		to[3] = digits[p[2] & 63];
+	}
+	if (n == 0)
+		return to;
+	to[0] = digits[p[0] >> 2];
+	to[1] = digits[(p[0] & 3) << 4 | (n == 2 ? p[1] >> 4 : 0)];
+	to[2] = n == 2 ? digits[(p[1] & 15) << 2] : '=';
+	to[3] = '=';
+	return to + 4;
+}
+
+void jw_base64(struct jw *w, const void *p, size_t n)
+{
+	char *start = reserve(w, n <= SIZE_MAX / 4 ? (n + 2) / 3 * 4 + 2 : SIZE_MAX), *to = start;
+
+	w->comma = true;
+	if (!to)
+		return;
+	*to++ = '"';
+	to = encode_base64(to, p, n);
+	*to++ = '"';
+	w->b->len += (size_t)(to - start);
+}
+
+/* ---- members ------------------------------------------------------------------------------ */
+
+void jw_kv_str(struct jw *w, const char *key, const char *z)
+{
+	jw_kv_strn(w, key, str_of(z));
+}
+
+void jw_kv_strn(struct jw *w, const char *key, struct str s)
+{
+	if (!s.p)
+		return;
+	jw_key(w, key);
+	jw_str(w, s);
+}
+
+void jw_kv_int(struct jw *w, const char *key, int64_t v)
+{
+	jw_key(w, key);
+	jw_int(w, v);
+}
+
+void jw_kv_bool(struct jw *w, const char *key, bool v)
+{
+	jw_key(w, key);
+	jw_bool(w, v);
+}
+
+void jw_kv_raw(struct jw *w, const char *key, struct str json)
+{
+	if (!json.p)
+		return;
+	jw_key(w, key);
+	jw_raw(w, json);
+}
+
+void jw_kv_value(struct jw *w, const char *key, const cleat_json *v)
+{
+	if (!v)
+		return;
+	jw_key(w, key);
+	jw_value(w, v);
+}

@@ -1,0 +1,279 @@
+/* rpc/message.c - see message.h.
+ *
+ * The envelope is read in one pass that only collects; the rules are applied afterwards, in an order
+ * that finds a usable id and "looks like a response" first, because those two decide whether and to
+ * whom a refusal is sent.
+ */
+#include "rpc/message.h"
+
+#include "base/error.h"
+#include "json/parse.h"
+
+#include <string.h>
+
+enum { INVALID_REQUEST = CLEAT_RPC_INVALID_REQUEST, INVALID_PARAMS = CLEAT_RPC_INVALID_PARAMS };
+
+struct envelope {
+	const cleat_json *version, *id, *method, *params, *result, *error;
+	size_t ids; /* how often "id" stands there */
+};
+
+static void collect(const cleat_json *root, struct envelope *e)
+{
+	cleat_json_iter it = cleat_json_each(root);
+
+	while (cleat_json_next(&it)) {
+		struct str key = json_str(it.key);
+
+		if (str_eq(key, STR_LIT("jsonrpc")))
+			e->version = it.value;
+		else if (str_eq(key, STR_LIT("id")))
+			e->id = it.value, e->ids++;
+		else if (str_eq(key, STR_LIT("method")))
+			e->method = it.value;
+		else if (str_eq(key, STR_LIT("params")))
+			e->params = it.value;
+		else if (str_eq(key, STR_LIT("result")))
+			e->result = it.value;
+		else if (str_eq(key, STR_LIT("error")))
+			e->error = it.value;
+	}
+}
+
+static bool id_allowed(const cleat_json *id, const struct rpc_rules *rules)
+{
+	switch (cleat_json_type(id)) {
+	case CLEAT_JSON_STRING: return true;
+	case CLEAT_JSON_NUMBER: return !rules->integer_ids || cleat_json_is_integer(id);
+	case CLEAT_JSON_NULL: return !rules->integer_ids;
+	default: return false;
+	}
+}
+
+static int refuse_id(const cleat_json *id, const struct rpc_rules *rules, cleat_error *err)
+{
+	const char *allowed =
+		rules->integer_ids ? "a string or an integer" : "a string, a number or null";
+
+	if (cleat_json_type(id) == CLEAT_JSON_NUMBER)
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"id\" is a number with a fraction; it must be %s", allowed);
+	return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST, "\"id\" is %s; it must be %s",
+			 json_type_name(id), allowed);
+}
+
+static int check_version(const cleat_json *version, cleat_error *err)
+{
+	if (!version)
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"jsonrpc\" is missing; it must be \"2.0\"");
+	if (!json_is_string(version) || !str_eq(json_str(version), STR_LIT("2.0")))
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"jsonrpc\" must be the string \"2.0\"");
+	return CLEAT_OK;
+}
+
+/* What the writer of the message meant it to be, as far as the members tell. */
+static enum rpc_kind intent(const struct envelope *e)
+{
+	if (e->method)
+		return RPC_INVALID;
+	return e->result ? RPC_RESULT : e->error ? RPC_ERROR : RPC_INVALID;
+}
+
+static int check_params(const cleat_json *params, const struct rpc_rules *rules, cleat_error *err)
+{
+	if (!params || json_is_object(params))
+		return CLEAT_OK;
+	if (rules->named_params)
+		return error_rpc(err, CLEAT_EPROTO, INVALID_PARAMS,
+				 "\"params\" is %s; it must be an object", json_type_name(params));
+	if (json_is_array(params))
+		return CLEAT_OK;
+	return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+			 "\"params\" is %s; it must be an object or an array",
+			 json_type_name(params));
+}
+
+static int read_request(const struct envelope *e, const struct rpc_rules *rules,
+			struct rpc_message *ret, cleat_error *err)
+{
+	int rc;
+
+	if (e->result || e->error)
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"method\" and \"%s\" in one message: a request has no answer",
+				 e->result ? "result" : "error");
+	if (!json_is_string(e->method))
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"method\" is %s; it must be a string",
+				 json_type_name(e->method));
+	if (str_has_nul(json_str(e->method)))
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"method\" contains a NUL character");
+	if (e->id && !ret->id)
+		return refuse_id(e->id, rules, err);
+	ret->method = json_str(e->method);
+	rc = check_params(e->params, rules, err);
+	/* JSON-RPC 2.0, 4.1: a notification gets no answer, not even "Invalid params"; so where only
+	 * that is wrong the caller learns which of the two it is. */
+	if (rc != CLEAT_OK && rules->named_params)
+		ret->kind = e->id ? RPC_REQUEST : RPC_NOTIFICATION;
+	if (rc != CLEAT_OK)
+		return rc;
+	ret->params = e->params;
+	ret->kind = e->id ? RPC_REQUEST : RPC_NOTIFICATION;
+	return CLEAT_OK;
+}
+
+static int read_error_object(const cleat_json *error, struct rpc_message *ret, cleat_error *err)
+{
+	const cleat_json *code = cleat_json_get(error, "code");
+	const cleat_json *message = cleat_json_get(error, "message");
+
+	if (!json_is_object(error))
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"error\" is %s; it must be an object", json_type_name(error));
+	if (json_check_keys(error, err) != CLEAT_OK)
+		return CLEAT_EPROTO;
+	/* The two fallbacks tell a number that does not fit from one that equals the fallback. */
+	if (!cleat_json_is_integer(code) || cleat_json_int(code, 0) != cleat_json_int(code, 1))
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"error.code\" must be an integer");
+	if (!json_is_string(message))
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "\"error.message\" must be a string");
+	ret->error = error;
+	ret->error_code = cleat_json_int(code, 0);
+	ret->error_message = json_str(message);
+	return CLEAT_OK;
+}
+
+static int read_response(const struct envelope *e, const struct rpc_rules *rules,
+			 struct rpc_message *ret, cleat_error *err)
+{
+	if (e->result && e->error)
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+				 "a response has \"result\" or \"error\", not both");
+	if (e->error && read_error_object(e->error, ret, err) != CLEAT_OK)
+		return CLEAT_EPROTO;
+	if (!e->id)
+		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST, "a response without \"id\"");
+	if (!ret->id)
+		return refuse_id(e->id, rules, err);
+	ret->result = e->result;
+	return CLEAT_OK;
+}
+
+static int classify(const struct rpc_rules *rules, struct rpc_message *ret, cleat_error *err)
+{
+	struct envelope e = { 0 };
+	int rc;
+
+	if (!json_is_object(ret->root))
+		return error_set(err, CLEAT_EPROTO, "the message is %s; it must be an object",
+				 json_type_name(ret->root));
+	collect(ret->root, &e);
+	ret->kind = intent(&e);
+	if (e.ids == 1 && id_allowed(e.id, rules))
+		ret->id = e.id;
+	rc = json_check_keys(ret->root, err);
+	if (rc == CLEAT_OK)
+		rc = check_version(e.version, err);
+	if (rc != CLEAT_OK)
+		return rc;
+	if (e.method)
+		return read_request(&e, rules, ret, err);
+	if (e.result || e.error)
+		return read_response(&e, rules, ret, err);
+	return error_set(err, CLEAT_EPROTO,
+			 "no \"method\" (a request), no \"result\" and no \"error\" (a response)");
+}
+
+int rpc_classify(const cleat_json *root, const struct rpc_rules *rules, struct rpc_message *ret,
+		 cleat_error *err)
+{
+	static const struct rpc_rules plain;
+	int rc;
+
+	*ret = (struct rpc_message){ .kind = RPC_INVALID, .root = root };
+	rc = classify(rules ? rules : &plain, ret, err);
+	if (rc != CLEAT_OK && err && !err->rpc_code)
+		err->rpc_code = INVALID_REQUEST;
+	return rc;
+}
+
+/* The bytes that make an id what it is, beside its type. */
+static struct str id_token(const cleat_json *id)
+{
+	return json_is_string(id) ? json_str(id) : str_of(cleat_json_number_text(id));
+}
+
+bool rpc_id_equal(const cleat_json *a, const cleat_json *b)
+{
+	return a && b && cleat_json_type(a) == cleat_json_type(b) &&
+	       str_eq(id_token(a), id_token(b));
+}
+
+uint32_t rpc_id_hash(const cleat_json *id, uint32_t seed)
+{
+	return str_hash(id_token(id), seed + (uint32_t)cleat_json_type(id));
+}
+
+static void begin(struct jw *w)
+{
+	jw_obj(w);
+	jw_key(w, "jsonrpc");
+	jw_rawz(w, "\"2.0\"");
+}
+
+void rpc_begin_result(struct jw *w, const cleat_json *id)
+{
+	begin(w);
+	jw_key(w, "id");
+	jw_value(w, id);
+	jw_key(w, "result");
+}
+
+void rpc_begin_request(struct jw *w, int64_t id, const char *method)
+{
+	begin(w);
+	jw_kv_int(w, "id", id);
+	jw_key(w, "method");
+	jw_strz(w, method);
+}
+
+void rpc_begin_notification(struct jw *w, const char *method)
+{
+	begin(w);
+	jw_key(w, "method");
+	jw_strz(w, method);
+}
+
+void rpc_params(struct jw *w)
+{
+	jw_key(w, "params");
+}
+
+void rpc_end(struct jw *w)
+{
+	jw_obj_end(w);
+}
+
+void rpc_write_error(struct jw *w, const cleat_json *id, bool null_id, int code, struct str message,
+		     struct str data)
+{
+	begin(w);
+	if (id || null_id) {
+		jw_key(w, "id");
+		jw_value(w, id);
+	}
+	jw_key(w, "error");
+	jw_obj(w);
+	jw_kv_int(w, "code", code);
+	jw_key(w, "message");
+	jw_str(w, message.p ? message : STR_LIT(""));
+	jw_kv_raw(w, "data", data);
+	jw_obj_end(w);
+	rpc_end(w);
+}

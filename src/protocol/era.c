@@ -1,0 +1,108 @@
+/* protocol/era.c - what the two eras share: telling them apart, and reading _meta and capabilities.
+ *
+ * 2026-07-28 basic/versioning: a request with modern _meta is served by that revision; initialize
+ * selects the legacy era. A claim that is malformed is never taken for legacy silently.
+ */
+#include "protocol/era.h"
+
+#include "base/error.h"
+#include "json/parse.h"
+
+const cleat_json *era_meta(const struct rpc_message *m)
+{
+	return json_is_object(m->params) ? cleat_json_get(m->params, "_meta") : NULL;
+}
+
+const struct era *era_of(const struct legacy_session *session, const struct rpc_message *m)
+{
+	if (cleat_json_get(era_meta(m), META_PROTOCOL_VERSION))
+		return &era_modern;
+	if (session->open || str_eqz(m->method, "initialize") || str_eqz(m->method, "ping"))
+		return &era_legacy;
+	/* Only the modern era has a word for a request that comes out of nowhere: -32602, with the
+	 * missing keys named. */
+	return &era_modern;
+}
+
+int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *err)
+{
+	const cleat_json *meta, *token;
+	cleat_error why;
+
+	if (!m->params)
+		return CLEAT_OK;
+	if (json_check_keys(m->params, &why))
+		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS, "params: %s",
+				 why.message);
+	meta = cleat_json_get(m->params, "_meta");
+	if (!meta)
+		return CLEAT_OK;
+	if (!json_is_object(meta))
+		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,
+				 "params._meta must be an object, not %s", json_type_name(meta));
+	if (json_check_keys(meta, &why))
+		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS, "params._meta: %s",
+				 why.message);
+	token = cleat_json_get(meta, "progressToken");
+	if (token && !json_is_string(token) && !cleat_json_is_integer(token))
+		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,
+				 "progressToken must be a string or an integer, not %s",
+				 json_type_name(token));
+	c->meta = meta;
+	c->progress_token = token;
+	return CLEAT_OK;
+}
+
+bool era_client_can(const struct context *c, enum cleat_client_capability what)
+{
+	const cleat_json *elicitation = cleat_json_get(c->client_caps, "elicitation");
+	const cleat_json *sampling = cleat_json_get(c->client_caps, "sampling");
+
+	switch (what) {
+	case CLEAT_CLIENT_FORM:
+		/* 2025-11-25 client/elicitation: an empty object means form mode only. */
+		return (c->features & FEAT_ELICITATION) && json_is_object(elicitation) &&
+		       (cleat_json_get(elicitation, "form") || !cleat_json_get(elicitation, "url"));
+	case CLEAT_CLIENT_URL:
+		return (c->features & FEAT_ELICITATION_MODES) &&
+		       json_is_object(cleat_json_get(elicitation, "url"));
+	case CLEAT_CLIENT_SAMPLING: return json_is_object(sampling);
+	case CLEAT_CLIENT_SAMPLING_TOOLS:
+		return (c->features & FEAT_SAMPLING_TOOLS) &&
+		       json_is_object(cleat_json_get(sampling, "tools"));
+	case CLEAT_CLIENT_ROOTS: return json_is_object(cleat_json_get(c->client_caps, "roots"));
+	}
+	return false;
+}
+
+const char *era_capability_json(enum cleat_client_capability what)
+{
+	switch (what) {
+	case CLEAT_CLIENT_FORM: return "{\"elicitation\":{\"form\":{}}}";
+	case CLEAT_CLIENT_URL: return "{\"elicitation\":{\"url\":{}}}";
+	case CLEAT_CLIENT_SAMPLING: return "{\"sampling\":{}}";
+	case CLEAT_CLIENT_SAMPLING_TOOLS: return "{\"sampling\":{\"tools\":{}}}";
+	case CLEAT_CLIENT_ROOTS: return "{\"roots\":{}}";
+	}
+	return "{}";
+}
+
+const char *era_capability_name(enum cleat_client_capability what)
+{
+	switch (what) {
+	case CLEAT_CLIENT_FORM: return "form elicitation";
+	case CLEAT_CLIENT_URL: return "URL elicitation";
+	case CLEAT_CLIENT_SAMPLING: return "sampling";
+	case CLEAT_CLIENT_SAMPLING_TOOLS: return "sampling with tools";
+	case CLEAT_CLIENT_ROOTS: return "roots";
+	}
+	return "this";
+}
+
+int log_level_find(struct str name)
+{
+	for (int level = CLEAT_LOG_DEBUG; level <= CLEAT_LOG_EMERGENCY; level++)
+		if (str_eqz(name, cleat_log_level_name(level)))
+			return level;
+	return -1;
+}

@@ -1,0 +1,176 @@
+/* server/add.c - adding and removing what a server offers, also while it runs.
+ *
+ * A call that adds several adds all or none; either way every userdata is destroyed exactly once.
+ */
+#include "base/error.h"
+#include "server/core.h"
+#include "server/notify.h"
+#include "server/state.h"
+
+#include <string.h>
+
+/* One add function's differences from the others. */
+struct kind_ops {
+	size_t size; /* of the public struct as this library knows it */
+	int (*make)(const cleat_allocator *mem, const void *in, struct entry **ret,
+		    cleat_error *note, cleat_error *err);
+	void (*destroy)(const void *in);
+};
+
+static int make_tool(const cleat_allocator *mem, const void *in, struct entry **ret,
+		     cleat_error *note, cleat_error *err)
+{
+	return entry_from_tool(mem, in, ret, note, err);
+}
+
+static void destroy_tool(const void *in)
+{
+	const cleat_tool *t = in;
+
+	if (t->destroy)
+		t->destroy(t->userdata);
+}
+
+static int make_resource(const cleat_allocator *mem, const void *in, struct entry **ret,
+			 cleat_error *note, cleat_error *err)
+{
+	return entry_from_resource(mem, in, ret, note, err);
+}
+
+static void destroy_resource(const void *in)
+{
+	const cleat_resource *r = in;
+
+	if (r->destroy)
+		r->destroy(r->userdata);
+}
+
+static int make_prompt(const cleat_allocator *mem, const void *in, struct entry **ret,
+		       cleat_error *note, cleat_error *err)
+{
+	return entry_from_prompt(mem, in, ret, note, err);
+}
+
+static void destroy_prompt(const void *in)
+{
+	const cleat_prompt *p = in;
+
+	if (p->destroy)
+		p->destroy(p->userdata);
+}
+
+static const struct kind_ops tool_ops = { sizeof(cleat_tool), make_tool, destroy_tool };
+static const struct kind_ops resource_ops = { sizeof(cleat_resource), make_resource,
+					      destroy_resource };
+static const struct kind_ops prompt_ops = { sizeof(cleat_prompt), make_prompt, destroy_prompt };
+
+/* The public struct i of an array whose elements may be shorter or longer than ours. */
+static void load(const struct kind_ops *k, const void *array, size_t i, size_t size, void *to)
+{
+	memset(to, 0, k->size);
+	memcpy(to, (const char *)array + i * size, size < k->size ? size : k->size);
+}
+
+union any_public {
+	cleat_tool tool;
+	cleat_resource resource;
+	cleat_prompt prompt;
+};
+
+static int add_one(cleat_server *s, const struct kind_ops *k, const void *in, struct entry **ret)
+{
+	cleat_error note = { 0 }, err = { 0 };
+	struct entry *e = NULL;
+	int rc = k->make(&s->mem, in, &e, &note, &err);
+
+	if (!rc)
+		rc = registry_add(&s->registry, e, &err);
+	if (rc) {
+		entry_discard(e);
+		return server_fail(s, rc, "%s", err.message);
+	}
+	if (note.message[0])
+		server_note(s, CLEAT_LOG_WARNING, "%s", note.message);
+	notify_changed(s, e->kind);
+	*ret = e;
+	return CLEAT_OK;
+}
+
+/* Takes the entries of this call out again; their userdata is destroyed with them. */
+static void undo(cleat_server *s, uint64_t after)
+{
+	for (int kind = 0; kind < SHELF_COUNT; kind++) {
+		struct shelf *shelf = &s->registry.shelves[kind];
+
+		while (shelf->count && shelf->list[shelf->count - 1]->serial > after) {
+			struct entry *e = shelf->list[shelf->count - 1];
+
+			entry_unref(registry_take(&s->registry, (enum shelf_kind)kind, e->key));
+		}
+	}
+}
+
+static int add_all(cleat_server *s, const struct kind_ops *k, const void *array, size_t n,
+		   size_t size)
+{
+	uint64_t before = s ? s->registry.serial : 0;
+	int rc = s ? CLEAT_OK : CLEAT_ENOMEM;
+	union any_public in;
+	struct entry *e;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		load(k, array, i, size, &in);
+		if (!rc)
+			rc = add_one(s, k, &in, &e);
+		if (rc)
+			k->destroy(&in);
+	}
+	if (rc && s)
+		undo(s, before);
+	return rc;
+}
+
+int cleat_server_add_tools_(cleat_server *s, const cleat_tool *tools, size_t n, size_t size)
+{
+	return add_all(s, &tool_ops, tools, n, size);
+}
+
+int cleat_server_add_resources_(cleat_server *s, const cleat_resource *resources, size_t n,
+				size_t size)
+{
+	return add_all(s, &resource_ops, resources, n, size);
+}
+
+int cleat_server_add_prompts_(cleat_server *s, const cleat_prompt *prompts, size_t n, size_t size)
+{
+	return add_all(s, &prompt_ops, prompts, n, size);
+}
+
+static int remove_entry(cleat_server *s, enum shelf_kind kind, const char *key)
+{
+	struct entry *e = s && key ? registry_take(&s->registry, kind, str_of(key)) : NULL;
+
+	if (!e)
+		return CLEAT_ENOENT;
+	entry_unref(e);
+	notify_changed(s, kind);
+	return CLEAT_OK;
+}
+
+int cleat_server_remove_tool(cleat_server *s, const char *name)
+{
+	return remove_entry(s, SHELF_TOOLS, name);
+}
+
+int cleat_server_remove_resource(cleat_server *s, const char *uri)
+{
+	int rc = remove_entry(s, SHELF_RESOURCES, uri);
+
+	return rc == CLEAT_ENOENT ? remove_entry(s, SHELF_TEMPLATES, uri) : rc;
+}
+
+int cleat_server_remove_prompt(cleat_server *s, const char *name)
+{
+	return remove_entry(s, SHELF_PROMPTS, name);
+}

@@ -1,0 +1,157 @@
+/* server/arguments.c - see arguments.h. */
+#include "server/arguments.h"
+
+#include "schema/field.h"
+#include "server/method.h"
+#include "server/out.h"
+#include "server/reply.h"
+#include "json/parse.h"
+
+enum { PROBLEMS_MAX = 8192 };
+
+bool arguments_take(cleat_request *req)
+{
+	const cleat_json *v = cleat_json_get(req->msg.params, "arguments");
+
+	if (v && !json_is_object(v)) {
+		out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL,
+			   "%s: params.arguments must be an object, not %s", req->method->name,
+			   json_type_name(v));
+		return false;
+	}
+	req->arguments = v;
+	return true;
+}
+
+/* Is this text a JSON value of the field's type? */
+static bool reads_as(const cleat_field *f, struct str text, struct arena *ar,
+		     const cleat_json **ret)
+{
+	enum cleat_json_type type;
+
+	if (f->type == CLEAT_T_STRING && !f->array)
+		return false;
+	if (json_parse(ar, text, NULL, ret, NULL))
+		return false;
+	type = cleat_json_type(*ret);
+	if (f->array)
+		return type == CLEAT_JSON_ARRAY;
+	switch (f->type) {
+	case CLEAT_T_BOOL: return type == CLEAT_JSON_BOOL;
+	case CLEAT_T_INT:
+	case CLEAT_T_UINT:
+	case CLEAT_T_REAL: return type == CLEAT_JSON_NUMBER;
+	case CLEAT_T_RECORD: return type == CLEAT_JSON_OBJECT;
+	default: return true;
+	}
+}
+
+static void convert(struct jw *w, cleat_request *req)
+{
+	cleat_json_iter it = cleat_json_each(req->arguments);
+
+	jw_obj(w);
+	while (cleat_json_next(&it)) {
+		const cleat_field *f = field_find(req->entry->input, json_str(it.key));
+		const cleat_json *v;
+
+		jw_keyn(w, json_str(it.key));
+		if (f && json_is_string(it.value) &&
+		    reads_as(f, json_str(it.value), &req->arena, &v))
+			jw_value(w, v);
+		else
+			jw_value(w, it.value);
+	}
+	jw_obj_end(w);
+}
+
+static bool only_strings(const cleat_field *f)
+{
+	for (; f && f->type != CLEAT_T_END; f++)
+		if (f->type != CLEAT_T_STRING || f->array)
+			return false;
+	return true;
+}
+
+bool arguments_take_strings(cleat_request *req)
+{
+	struct buf b;
+	struct jw w;
+	int rc;
+
+	if (!arguments_take(req))
+		return false;
+	if (!req->arguments || only_strings(req->entry->input))
+		return true;
+	buf_init(&b, &req->server->mem, req->server->opts.max_message);
+	jw_init(&w, &b);
+	convert(&w, req);
+	rc = buf_status(&b);
+	if (!rc)
+		rc = json_parse(&req->arena, buf_str(&b), NULL, &req->arguments, NULL);
+	buf_done(&b);
+	if (rc)
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	return rc == CLEAT_OK;
+}
+
+/* Arguments that do not fit: from 2025-11-25 on a tool error that the model reads and mends, before
+ * that, and for prompts, a protocol error. */
+static void refuse(cleat_request *req, struct buf *problems)
+{
+	bool tool = req->entry->kind == SHELF_TOOLS;
+	const char *name = req->entry->key.p, *what = tool ? "tool" : "prompt";
+	struct str lines = buf_str(problems);
+	struct buf data;
+	struct jw w;
+
+	if (tool && (req->ctx.features & FEAT_INPUT_TOOL_ERROR)) {
+		reply_reset(req);
+		cleat_reply_error(req, "Invalid arguments for %s %s:\n%.*s", what, name,
+				  STR_ARGS(lines));
+		req->status = CLEAT_OK;
+		reply_send(req);
+		return;
+	}
+	buf_init(&data, &req->server->mem, PROBLEMS_MAX * 6);
+	jw_init(&w, &data);
+	jw_obj(&w);
+	jw_kv_strn(&w, "details", lines);
+	jw_obj_end(&w);
+	buf_putc(&data, '\0');
+	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, buf_status(&data) ? NULL : buf_str(&data).p,
+		   "Invalid arguments for %s %s", what, name);
+	buf_done(&data);
+}
+
+static bool decode(cleat_request *req)
+{
+	const struct entry *e = req->entry;
+	int rc = CLEAT_ENOMEM;
+
+	if (!e->decodes || !field_count(e->input))
+		return true;
+	req->args = arena_zalloc(&req->arena, e->input[0].record);
+	if (req->args)
+		rc = field_decode(e->input, req->arguments, &req->arena, req->args);
+	if (rc)
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	return rc == CLEAT_OK;
+}
+
+bool arguments_check(cleat_request *req)
+{
+	struct buf problems;
+	int rc;
+
+	if (!req->entry->described)
+		return true;
+	buf_init(&problems, &req->server->mem, PROBLEMS_MAX);
+	rc = field_check(req->entry->input, req->arguments, true, &problems);
+	if (rc == CLEAT_EINVAL)
+		refuse(req, &problems);
+	else if (rc)
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	buf_done(&problems);
+	return rc == CLEAT_OK && decode(req);
+}

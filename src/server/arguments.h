@@ -1,0 +1,17 @@
+/* server/arguments.h - a call's arguments: taken from params, checked, decoded. */
+#ifndef SERVER_ARGUMENTS_H
+#define SERVER_ARGUMENTS_H
+
+#include "server/state.h"
+
+/* All three send the error themselves when they return false; the caller ends the request. */
+
+/* params.arguments is an object or absent. */
+bool arguments_take(cleat_request *req);
+/* The same for prompts, whose arguments are strings on the wire: numbers, booleans and JSON are read
+ * out of them. */
+bool arguments_take_strings(cleat_request *req);
+/* Checks against the entry's fields and fills req->args. */
+bool arguments_check(cleat_request *req);
+
+#endif

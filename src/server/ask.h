@@ -1,0 +1,27 @@
+/* server/ask.h - questions to the client, in both eras.
+ *
+ * A handler asks by key and runs again from the top when the answer is there. Modern clients get
+ * all open questions as an input_required result, and what was answered before travels in the
+ * sealed requestState; legacy clients get real requests, and the answers wait in the request.
+ */
+#ifndef SERVER_ASK_H
+#define SERVER_ASK_H
+
+#include "server/state.h"
+
+/* The handler returned CLEAT_NEED_INPUT. */
+void ask_send(cleat_request *req);
+/* Reads inputResponses and requestState of a modern request. False: an error was sent. */
+bool ask_restore(cleat_request *req);
+/* A response to one of our requests. */
+void ask_answered(struct conn *c, const struct rpc_message *m);
+/* Questions that waited too long. */
+void ask_expire(struct conn *c, uint64_t now);
+/* The request is cancelled: its questions are taken back. */
+void ask_abandon(cleat_request *req);
+/* The session is initialized now: sends what waited for that. */
+void ask_flush_waiting(struct conn *c);
+/* Checks that an elicitation or sampling or roots result has the right shape. */
+int ask_check_result(const struct question *q, const cleat_json *result, cleat_error *err);
+
+#endif

@@ -1,0 +1,313 @@
+/* server/calls.c - the three methods that run a handler of the program: tools/call, resources/read,
+ * prompts/get; and completion/complete beside them.
+ */
+#include "schema/field.h"
+#include "server/arguments.h"
+#include "server/ask.h"
+#include "server/life.h"
+#include "server/method.h"
+#include "server/out.h"
+#include "json/parse.h"
+
+#include <string.h>
+
+static void use(cleat_request *req, struct entry *e)
+{
+	entry_ref(e);
+	req->entry = e;
+}
+
+/* ---- tools/call --------------------------------------------------------------------------- */
+
+static bool prepare_tool(cleat_request *req)
+{
+	struct registry *r = &req->server->registry;
+	struct entry *e;
+	struct str name;
+
+	if (!method_param(req, "name", &name))
+		return false;
+	e = registry_find(r, SHELF_TOOLS, name);
+	if (!e) {
+		out_unknown(req, CLEAT_RPC_INVALID_PARAMS, "tool", name,
+			    registry_nearest(r, SHELF_TOOLS, name));
+		return false;
+	}
+	use(req, e);
+	return arguments_take(req) && arguments_check(req) && ask_restore(req);
+}
+
+void serve_tools_call(cleat_request *req)
+{
+	if (prepare_tool(req))
+		request_call(req, req->entry->tool.call, req->entry->tool.blocking);
+	else
+		request_end(req);
+}
+
+/* ---- resources/read ----------------------------------------------------------------------- */
+
+static int read_fixed_text(cleat_request *req)
+{
+	return cleat_reply_text(req, req->entry->resource.text);
+}
+
+static struct entry *find_resource(cleat_request *req, struct str uri)
+{
+	struct registry *r = &req->server->registry;
+	struct entry *e = registry_find(r, SHELF_RESOURCES, uri);
+
+	return e ? e : registry_match(r, uri, &req->arena, &req->vars);
+}
+
+/* -32002 up to 2025-11-25, -32602 from 2026-07-28 on; the URI is in data either way. */
+static void not_found(cleat_request *req, struct str uri)
+{
+	struct str near = registry_nearest(&req->server->registry, SHELF_RESOURCES, uri);
+	struct buf data;
+	struct jw w;
+
+	buf_init(&data, &req->server->mem, 65536);
+	jw_init(&w, &data);
+	jw_obj(&w);
+	jw_kv_strn(&w, "uri", uri);
+	if (near.p) {
+		char *hint = arena_printf(&req->arena, "did you mean %s?", near.p);
+
+		jw_kv_str(&w, "details", hint);
+	}
+	jw_obj_end(&w);
+	buf_putc(&data, '\0');
+	out_errorf(req, req->ctx.era->not_found_code, buf_status(&data) ? NULL : buf_str(&data).p,
+		   "Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256), uri.p);
+	buf_done(&data);
+}
+
+int cleat_reply_not_found(cleat_request *req)
+{
+	struct str uri = str_of(cleat_request_uri(req));
+	struct buf data;
+	struct jw w;
+	int rc;
+
+	buf_init(&data, &req->server->mem, 65536);
+	jw_init(&w, &data);
+	jw_obj(&w);
+	jw_kv_strn(&w, "uri", uri);
+	jw_obj_end(&w);
+	buf_putc(&data, '\0');
+	rc = cleat_reply_reject_data(
+		req, req->ctx.era->not_found_code, buf_status(&data) ? NULL : buf_str(&data).p,
+		"Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256), uri.p);
+	buf_done(&data);
+	return rc;
+}
+
+/* NULL after an error was sent. */
+static struct entry *resource_of(cleat_request *req, struct str uri)
+{
+	struct entry *e = find_resource(req, uri);
+
+	if (arena_failed(&req->arena)) {
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));
+		return NULL;
+	}
+	if (!e)
+		not_found(req, uri);
+	return e;
+}
+
+bool resource_exists(cleat_request *req, struct str uri)
+{
+	return resource_of(req, uri) != NULL;
+}
+
+static bool prepare_resource(cleat_request *req)
+{
+	struct entry *e;
+	struct str uri;
+
+	if (!method_param(req, "uri", &uri))
+		return false;
+	req->uri = arena_strndup(&req->arena, uri.p, uri.n);
+	e = resource_of(req, uri);
+	if (!e)
+		return false;
+	use(req, e);
+	return ask_restore(req);
+}
+
+void serve_resources_read(cleat_request *req)
+{
+	const cleat_resource *r;
+
+	if (!prepare_resource(req)) {
+		request_end(req);
+		return;
+	}
+	r = &req->entry->resource;
+	request_call(req, r->read ? r->read : read_fixed_text, r->read && r->blocking);
+}
+
+/* ---- prompts/get -------------------------------------------------------------------------- */
+
+static struct entry *find_prompt(cleat_request *req, struct str name)
+{
+	struct registry *r = &req->server->registry;
+	struct entry *e = registry_find(r, SHELF_PROMPTS, name);
+
+	if (!e)
+		out_unknown(req, CLEAT_RPC_INVALID_PARAMS, "prompt", name,
+			    registry_nearest(r, SHELF_PROMPTS, name));
+	return e;
+}
+
+static bool prepare_prompt(cleat_request *req)
+{
+	struct entry *e;
+	struct str name;
+
+	if (!method_param(req, "name", &name))
+		return false;
+	e = find_prompt(req, name);
+	if (!e)
+		return false;
+	use(req, e);
+	return arguments_take_strings(req) && arguments_check(req) && ask_restore(req);
+}
+
+void serve_prompts_get(cleat_request *req)
+{
+	if (prepare_prompt(req))
+		request_call(req, req->entry->prompt.get, req->entry->prompt.blocking);
+	else
+		request_end(req);
+}
+
+/* ---- completion/complete ------------------------------------------------------------------ */
+
+/* A field with choices completes itself. */
+static int complete_choices(cleat_request *req)
+{
+	struct str typed = json_str(cleat_json_get(req->complete_arg, "value"));
+	const cleat_field *f =
+		field_find(req->entry->input, json_str(cleat_json_get(req->complete_arg, "name")));
+	const char *p = f ? f->choices : NULL;
+
+	while (p && *p) {
+		size_t n = strcspn(p, "|");
+
+		if (n >= typed.n && memcmp(p, typed.p, typed.n) == 0)
+			cleat_reply_suggest(req, arena_strndup(&req->arena, p, n));
+		p += n + (p[n] == '|');
+	}
+	return cleat_reply_nothing(req);
+}
+
+static int complete_nothing(cleat_request *req)
+{
+	return cleat_reply_nothing(req);
+}
+
+static bool bad_completion(cleat_request *req, const char *why)
+{
+	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "completion/complete: %s", why);
+	return false;
+}
+
+/* The entry that params.ref names. */
+static struct entry *find_ref(cleat_request *req)
+{
+	const cleat_json *ref = cleat_json_get(req->msg.params, "ref");
+	struct str type = json_str(cleat_json_get(ref, "type"));
+	struct str key;
+	struct entry *e;
+
+	if (str_eqz(type, "ref/prompt")) {
+		key = json_str(cleat_json_get(ref, "name"));
+		return key.p ? find_prompt(req, key)
+			     : (bad_completion(req, "params.ref.name must be a string"), NULL);
+	}
+	if (!str_eqz(type, "ref/resource")) {
+		bad_completion(req, "params.ref.type must be \"ref/prompt\" or \"ref/resource\"");
+		return NULL;
+	}
+	key = json_str(cleat_json_get(ref, "uri"));
+	if (!key.p) {
+		bad_completion(req, "params.ref.uri must be a string");
+		return NULL;
+	}
+	e = registry_find(&req->server->registry, SHELF_TEMPLATES, key);
+	if (!e)
+		e = registry_find(&req->server->registry, SHELF_RESOURCES, key);
+	if (!e)
+		not_found(req, key);
+	return e;
+}
+
+static bool argument_known(const struct entry *e, struct str name)
+{
+	if (e->kind == SHELF_PROMPTS)
+		return field_find(e->input, name) != NULL;
+	for (size_t i = 0; e->pattern && i < uri_template_var_count(e->pattern); i++)
+		if (str_eq(uri_template_var_name(e->pattern, i), name))
+			return true;
+	return false;
+}
+
+static struct str nearest_argument(const struct entry *e, struct str name)
+{
+	struct str_nearest n = { .wanted = name };
+
+	if (e->kind == SHELF_PROMPTS)
+		for (const cleat_field *f = e->input; f && f->type != CLEAT_T_END; f++)
+			str_nearest_offer(&n, str_of(f->name));
+	for (size_t i = 0; e->pattern && i < uri_template_var_count(e->pattern); i++)
+		str_nearest_offer(&n, uri_template_var_name(e->pattern, i));
+	return n.best;
+}
+
+static bool prepare_completion(cleat_request *req)
+{
+	const cleat_json *arg = cleat_json_get(req->msg.params, "argument");
+	const cleat_json *context = cleat_json_get(req->msg.params, "context");
+	struct str name = json_str(cleat_json_get(arg, "name"));
+	struct entry *e;
+
+	if (!name.p || !json_is_string(cleat_json_get(arg, "value")))
+		return bad_completion(req,
+				      "params.argument must have a name and a value, both strings");
+	if (context && !json_is_object(context))
+		return bad_completion(req, "params.context must be an object");
+	e = find_ref(req);
+	if (!e)
+		return false;
+	if (!argument_known(e, name)) {
+		out_unknown(req, CLEAT_RPC_INVALID_PARAMS, "argument", name,
+			    nearest_argument(e, name));
+		return false;
+	}
+	use(req, e);
+	req->complete_arg = arg;
+	req->complete_ctx = cleat_json_get(context, "arguments");
+	return true;
+}
+
+void serve_complete(cleat_request *req)
+{
+	cleat_handler *fn = complete_nothing;
+	struct entry *e;
+
+	if (!prepare_completion(req)) {
+		request_end(req);
+		return;
+	}
+	e = req->entry;
+	if (e->kind == SHELF_PROMPTS)
+		fn = e->prompt.complete ? e->prompt.complete : complete_choices;
+	else if (e->resource.complete)
+		fn = e->resource.complete;
+	request_call(req, fn,
+		     e->kind == SHELF_PROMPTS ? e->prompt.complete && e->prompt.blocking
+					      : e->resource.complete && e->resource.blocking);
+}

@@ -1,0 +1,474 @@
+/* server/conn.c - see conn.h. */
+#include "server/conn.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "server/ask.h"
+#include "server/life.h"
+#include "server/method.h"
+#include "server/notify.h"
+#include "server/out.h"
+#include "json/parse.h"
+
+#include <string.h>
+
+enum { BATCH_MAX = 100, SESSION_ARENA_MAX = 4 << 20, PENDING_MAX = 1024 };
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+static void start(cleat_request *req)
+{
+	struct conn *c = req->conn;
+
+	req->phase = PHASE_RUNNING;
+	req->counted = true;
+	c->n_running++;
+	req->server->running++;
+	method_dispatch(req);
+}
+
+static void set_deadline(cleat_request *req)
+{
+	const cleat_server *s = req->server;
+
+	if (!s->opts.request_timeout_ms)
+		return;
+	rpc_table_set_deadline(&req->conn->inflight, &req->inflight,
+			       s->hooks.now_ms(s->hooks.ctx) + s->opts.request_timeout_ms);
+	s->hooks.wake(s->hooks.ctx);
+}
+
+static void enqueue(cleat_request *req)
+{
+	struct conn *c = req->conn;
+
+	req->phase = PHASE_QUEUED;
+	*c->queue_tail = req;
+	c->queue_tail = &req->queue_next;
+	c->n_queued++;
+}
+
+void conn_start_queued(struct conn *c)
+{
+	while (c->queue && !c->closed && !c->server->stopping &&
+	       c->n_running < c->server->opts.max_inflight) {
+		cleat_request *req = c->queue;
+
+		c->queue = req->queue_next;
+		if (!c->queue)
+			c->queue_tail = &c->queue;
+		c->n_queued--;
+		start(req);
+	}
+}
+
+static void refuse(cleat_request *req, int code, const char *data, const char *message)
+{
+	out_error(req, code, data, message);
+	request_end(req);
+}
+
+/* A second request with an id that is in use is answered without an id: an answer with it would be
+ * taken for the answer to the first. */
+static void refuse_duplicate(cleat_request *req)
+{
+	req->msg.id = NULL;
+	refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+	       "a request with this id is still being served; ids must be unique while in flight");
+}
+
+static void refuse_busy(cleat_request *req)
+{
+	refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+	       "too many requests at once on this connection; wait for answers and try again");
+}
+
+static bool admit(cleat_request *req)
+{
+	struct conn *c = req->conn;
+	const struct era *era = era_of(&c->session, &req->msg);
+	cleat_error err;
+	struct buf data;
+	int rc;
+
+	buf_init(&data, &c->server->mem, 4096);
+	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
+	if (rc) {
+		bool has_data = buf_size(&data) > 0;
+
+		buf_putc(&data, '\0');
+		out_error(req, err.rpc_code,
+			  has_data && !buf_status(&data) ? buf_str(&data).p : NULL, err.message);
+	}
+	buf_done(&data);
+	return rc == CLEAT_OK;
+}
+
+static void receive_request(cleat_request *req)
+{
+	struct conn *c = req->conn;
+	const cleat_server_opts *o = &c->server->opts;
+	int rc;
+
+	if (!admit(req)) {
+		request_end(req);
+		return;
+	}
+	rc = rpc_table_put(&c->inflight, &req->inflight, req->msg.id);
+	if (rc == CLEAT_EEXIST) {
+		refuse_duplicate(req);
+	} else if (rc == CLEAT_ENOMEM) {
+		refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	} else if (rc || (c->n_running >= o->max_inflight && c->n_queued >= o->max_queued)) {
+		refuse_busy(req);
+	} else if (c->server->stopping) {
+		refuse(req, req->ctx.era->cancelled_code, NULL, "the server is stopping");
+	} else {
+		set_deadline(req);
+		if (c->n_running >= o->max_inflight)
+			enqueue(req);
+		else
+			start(req);
+	}
+}
+
+/* ---- notifications ------------------------------------------------------------------------ */
+
+/* 2025-11-25 utilities/cancellation, 2026-07-28 patterns/cancellation: unknown, finished and
+ * malformed ones are ignored; initialize is never in flight here, so it cannot be cancelled. */
+static void receive_cancelled(struct conn *c, const struct rpc_message *m)
+{
+	struct rpc_node *node =
+		rpc_table_find(&c->inflight, cleat_json_get(m->params, "requestId"));
+
+	if (node)
+		request_cancel(RPC_CONTAINER(node, cleat_request, inflight));
+}
+
+static void receive_notification(struct conn *c, const struct rpc_message *m)
+{
+	const cleat_server_opts *o = &c->server->opts;
+	cleat_error err;
+
+	if (m->params && json_check_keys(m->params, &err)) {
+		server_note(c->server, CLEAT_LOG_WARNING, "%.*s ignored: %s",
+			    (int)(m->method.n < 64 ? m->method.n : 64), m->method.p, err.message);
+	} else if (str_eqz(m->method, "notifications/cancelled")) {
+		receive_cancelled(c, m);
+	} else if (str_eqz(m->method, "notifications/initialized")) {
+		if (c->session.open && !c->session.initialized) {
+			c->session.initialized = true;
+			ask_flush_waiting(c);
+		}
+	} else if (str_eqz(m->method, "notifications/roots/list_changed")) {
+		if (c->session.open && o->on_roots_changed)
+			o->on_roots_changed(c->server, o->userdata);
+	}
+}
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+static void receive_message(cleat_request *req, const cleat_json *root)
+{
+	static const struct rpc_rules mcp = { .integer_ids = true, .named_params = true };
+	struct conn *c = req->conn;
+	cleat_error err;
+
+	if (rpc_classify(root, &mcp, &req->msg, &err)) {
+		if (req->msg.kind == RPC_RESULT || req->msg.kind == RPC_ERROR)
+			server_note(c->server, CLEAT_LOG_WARNING, "a response was ignored: %s",
+				    err.message);
+		else
+			out_error(req, err.rpc_code, NULL, err.message);
+		request_end(req);
+		return;
+	}
+	switch (req->msg.kind) {
+	case RPC_REQUEST: receive_request(req); return;
+	case RPC_NOTIFICATION: receive_notification(c, &req->msg); break;
+	case RPC_RESULT:
+	case RPC_ERROR: ask_answered(c, &req->msg); break;
+	case RPC_INVALID: break;
+	}
+	request_end(req);
+}
+
+void batch_member_done(struct batch *b)
+{
+	struct conn *c = b->conn;
+	struct out o;
+
+	if (--b->open)
+		return;
+	if (b->answers && out_begin(&o, c, NULL, PEER_MUST)) {
+		struct str all = buf_str(&b->out);
+
+		buf_append(o.b, all.p, all.n);
+		buf_putc(o.b, ']');
+		if (out_end(&o))
+			server_note(c->server, CLEAT_LOG_ERROR,
+				    "the answer to a batch was lost: %s",
+				    cleat_strstatus(buf_status(o.b)));
+	}
+	buf_done(&b->out);
+	mem_free(&c->server->mem, b);
+}
+
+/* Each member becomes a message of its own, with memory of its own. */
+static int receive_member(struct batch *b, const cleat_json *v)
+{
+	struct conn *c = b->conn;
+	cleat_request *req = request_new(c);
+	const cleat_json *root;
+	struct buf text;
+	struct jw w;
+	int rc;
+
+	if (!req)
+		return CLEAT_ENOMEM;
+	buf_init(&text, &c->server->mem, c->server->opts.max_message * 2);
+	jw_init(&w, &text);
+	jw_value(&w, v);
+	rc = buf_status(&text);
+	if (!rc)
+		rc = json_parse(&req->arena, buf_str(&text), &c->server->opts.json, &root, NULL);
+	buf_done(&text);
+	req->batch = b;
+	b->open++;
+	if (rc) {
+		request_end(req);
+		return rc;
+	}
+	if (str_eqz(json_str(cleat_json_get(root, "method")), "initialize")) {
+		req->msg.id = cleat_json_get(root, "id");
+		refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+		       "initialize must not be part of a batch");
+		return CLEAT_OK;
+	}
+	receive_message(req, root);
+	return CLEAT_OK;
+}
+
+static const char *batch_problem(const struct conn *c, const cleat_json *list)
+{
+	if (!c->session.open || !(revision_features(c->session.rev) & FEAT_BATCH))
+		return "a batch (JSON array) is only part of revision 2025-03-26, after initialize; send "
+		       "one message at a time";
+	if (cleat_json_size(list) == 0)
+		return "an empty batch";
+	if (cleat_json_size(list) > BATCH_MAX)
+		return "a batch of more than 100 messages";
+	return NULL;
+}
+
+static void receive_batch(cleat_request *req, const cleat_json *list)
+{
+	struct conn *c = req->conn;
+	const char *problem = batch_problem(c, list);
+	struct batch *b = problem ? NULL : mem_zalloc(&c->server->mem, sizeof *b);
+	cleat_json_iter it = cleat_json_each(list);
+	int rc = CLEAT_OK;
+
+	if (!b) {
+		refuse(req, problem ? CLEAT_RPC_INVALID_REQUEST : CLEAT_RPC_INTERNAL_ERROR, NULL,
+		       problem ? problem : cleat_strstatus(CLEAT_ENOMEM));
+		return;
+	}
+	b->conn = c;
+	b->open = 1;
+	buf_init(&b->out, &c->server->mem, c->server->opts.max_reply);
+	while (!rc && cleat_json_next(&it))
+		rc = receive_member(b, it.value);
+	if (rc)
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	request_end(req);
+	batch_member_done(b);
+}
+
+static void parse_failed(cleat_request *req, int status, const cleat_error *err)
+{
+	int code = status == CLEAT_ENOMEM   ? CLEAT_RPC_INTERNAL_ERROR
+		   : status == CLEAT_ELIMIT ? CLEAT_RPC_INVALID_REQUEST
+					    : CLEAT_RPC_PARSE_ERROR;
+
+	refuse(req, code, NULL, err->message);
+}
+
+static void peer_receive(struct peer *p, struct str text)
+{
+	struct conn *c = (struct conn *)(void *)p;
+	cleat_request *req;
+	const cleat_json *root;
+	cleat_error err;
+	int rc;
+
+	if (c->closed)
+		return;
+	req = request_new(c);
+	if (!req) {
+		server_note(c->server, CLEAT_LOG_ERROR, "a message was lost: out of memory");
+		return;
+	}
+	c->busy++;
+	rc = json_parse(&req->arena, text, &c->server->opts.json, &root, &err);
+	if (rc)
+		parse_failed(req, rc, &err);
+	else if (json_is_array(root))
+		receive_batch(req, root);
+	else
+		receive_message(req, root);
+	c->busy--;
+	conn_maybe_free(c);
+}
+
+static void peer_oversize(struct peer *p, size_t limit)
+{
+	struct conn *c = (struct conn *)(void *)p;
+	cleat_request *req = c->closed ? NULL : request_new(c);
+
+	if (!req)
+		return;
+	out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+		   "a message was over the limit of %zu bytes and was not read", limit);
+	request_end(req);
+}
+
+static void peer_close(struct peer *p)
+{
+	conn_close((struct conn *)(void *)p);
+}
+
+static size_t peer_inflight(const struct peer *p)
+{
+	const struct conn *c = (const struct conn *)(const void *)p;
+
+	return c->n_requests - c->n_listening; /* a subscription is never answered on its own */
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static const struct peer_ops conn_ops = {
+	.receive = peer_receive,
+	.oversize = peer_oversize,
+	.close = peer_close,
+	.inflight = peer_inflight,
+};
+
+struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
+{
+	struct conn *c = mem_zalloc(&s->mem, sizeof *c);
+	size_t most = (size_t)s->opts.max_inflight + s->opts.max_queued + s->opts.max_subscriptions;
+
+	if (!c)
+		return NULL;
+	c->peer.ops = &conn_ops;
+	c->server = s;
+	c->sink = *sink;
+	c->queue_tail = &c->queue;
+	c->session.log_level = CLEAT_LOG_INFO;
+	arena_init(&c->arena, &s->mem, SESSION_ARENA_MAX);
+	rpc_table_init(&c->inflight, &s->mem, most, s->seed);
+	rpc_table_init(&c->pending, &s->mem, PENDING_MAX, s->seed);
+	c->next = s->conns;
+	if (s->conns)
+		s->conns->prev = c;
+	s->conns = c;
+	return &c->peer;
+}
+
+/* Each step looks for the first one that was not visited yet. */
+void conn_each_request(struct conn *c, void (*fn)(cleat_request *req))
+{
+	unsigned visit = ++c->visit;
+	cleat_request *req;
+
+	c->busy++;
+	for (;;) {
+		for (req = c->requests; req && req->visit == visit; req = req->next)
+			;
+		if (!req)
+			break;
+		req->visit = visit;
+		fn(req);
+	}
+	c->busy--;
+}
+
+void conn_close(struct conn *c)
+{
+	if (c->closed)
+		return;
+	c->closed = true;
+	conn_each_request(c, request_cancel);
+	conn_maybe_free(c);
+}
+
+static void shut_down(cleat_request *req)
+{
+	if (req->phase == PHASE_LISTENING)
+		notify_listen_end(req);
+	else if (req->phase != PHASE_UNSENT && req->phase != PHASE_READING)
+		request_abort(req, req->ctx.era->cancelled_code, "the server is stopping");
+}
+
+void conn_shutdown(struct conn *c)
+{
+	conn_each_request(c, shut_down);
+	conn_maybe_free(c);
+}
+
+static void free_subscriptions(struct conn *c)
+{
+	while (c->subscriptions) {
+		struct subscription *sub = c->subscriptions;
+
+		c->subscriptions = sub->next;
+		mem_free(&c->server->mem, sub);
+	}
+}
+
+void conn_maybe_free(struct conn *c)
+{
+	cleat_server *s = c->server;
+
+	if (!c->closed || c->n_requests || c->busy)
+		return;
+	if (c->next)
+		c->next->prev = c->prev;
+	if (c->prev)
+		c->prev->next = c->next;
+	else
+		s->conns = c->next;
+	free_subscriptions(c);
+	rpc_table_done(&c->inflight);
+	rpc_table_done(&c->pending);
+	arena_done(&c->arena);
+	mem_free(&s->mem, c);
+}
+
+static void retry(cleat_request *req)
+{
+	if (req->phase != PHASE_UNSENT)
+		return;
+	req->phase = PHASE_READING;
+	out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));
+	request_end(req);
+}
+
+void conn_retry_unsent(struct conn *c)
+{
+	conn_each_request(c, retry);
+}
+
+void conn_expire(struct conn *c, uint64_t now)
+{
+	struct rpc_node *node;
+
+	while ((node = rpc_table_expired(&c->inflight, now))) {
+		cleat_request *req = RPC_CONTAINER(node, cleat_request, inflight);
+
+		rpc_table_set_deadline(&c->inflight, node, 0);
+		if (req->phase != PHASE_LISTENING)
+			request_abort(req, CLEAT_RPC_INTERNAL_ERROR, "the request took too long");
+	}
+}

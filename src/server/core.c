@@ -1,0 +1,231 @@
+/* server/core.c - the server object: options, hooks, its end. See core.h for who calls what, and
+ * <cleat/server.h> for the public side. Registration is in add.c, events and time in events.c.
+ */
+#include "server/core.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "server/conn.h"
+#include "server/life.h"
+#include "server/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SERVER_ARENA_MAX = 4 << 20 };
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+static void set_default(unsigned *v, unsigned def, unsigned most)
+{
+	*v = *v == 0 ? def : *v > most ? most : *v;
+}
+
+static void apply_defaults(cleat_server_opts *o)
+{
+	set_default(&o->workers, 4, 256);
+	set_default(&o->page_size, 1000, REGISTRY_MAX);
+	set_default(&o->max_inflight, 256, 65536);
+	set_default(&o->max_queued, 1024, 1 << 20);
+	set_default(&o->max_subscriptions, 1024, 1 << 20);
+	set_default(&o->progress_interval_ms, 50, 60000);
+	set_default(&o->max_rounds, 16, 1000);
+	o->max_message = o->max_message ? o->max_message : (size_t)10 << 20;
+	o->max_reply = o->max_reply ? o->max_reply : (size_t)16 << 20;
+	o->ask_timeout_ms = o->ask_timeout_ms ? o->ask_timeout_ms : 600000;
+	o->state_ttl_ms = o->state_ttl_ms ? o->state_ttl_ms : 600000;
+}
+
+static void copy_opts(cleat_server *s)
+{
+	cleat_server_opts *o = &s->opts;
+
+	o->title = arena_strdup(&s->arena, o->title);
+	o->description = arena_strdup(&s->arena, o->description);
+	o->website = arena_strdup(&s->arena, o->website);
+	o->instructions = arena_strdup(&s->arena, o->instructions);
+	o->icons = entry_copy_icons(&s->arena, o->icons);
+	if (o->state_key) {
+		memcpy(s->key, o->state_key, sizeof s->key);
+		s->has_key = true;
+	}
+	o->state_key = NULL;
+	o->memory = &s->mem;
+	apply_defaults(o);
+}
+
+cleat_server *cleat_server_new_(const char *name, const char *version,
+				const cleat_server_opts *opts, size_t size)
+{
+	cleat_server_opts o = { 0 };
+	cleat_allocator mem;
+	cleat_server *s;
+
+	if (opts)
+		memcpy(&o, opts, size < sizeof o ? size : sizeof o);
+	mem = mem_resolve(o.memory);
+	s = mem_zalloc(&mem, sizeof *s);
+	if (!s)
+		return NULL;
+	s->mem = mem;
+	s->opts = o;
+	s->log = o.log;
+	s->log_data = o.userdata;
+	s->pool_tail = &s->pool;
+	s->seed = (uint32_t)(uintptr_t)s * 2654435761u; /* differs from run to run with ASLR */
+	arena_init(&s->arena, &s->mem, SERVER_ARENA_MAX);
+	copy_opts(s);
+	registry_init(&s->registry, &s->mem);
+	s->name = arena_strdup(&s->arena, name ? name : "");
+	s->version = arena_strdup(&s->arena, version ? version : "");
+	if (!name || !*name || !version)
+		server_fail(s, CLEAT_EINVAL, "a server needs a name and a version");
+	if (arena_failed(&s->arena))
+		server_fail(s, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+	return s;
+}
+
+static void free_pool(cleat_server *s)
+{
+	while (s->pool) {
+		cleat_request *req = s->pool;
+
+		s->pool = req->next;
+		request_free(req);
+	}
+	s->pool_tail = &s->pool;
+}
+
+void cleat_server_free(cleat_server *s)
+{
+	struct conn *c, *next;
+	cleat_allocator mem;
+
+	if (!s)
+		return;
+	s->stopping = true;
+	for (c = s->conns; c; c = next) {
+		next = c->next;
+		conn_close(c);
+	}
+	if (s->runner_done)
+		s->runner_done(s->runner);
+	registry_done(&s->registry);
+	free_pool(s);
+	arena_done(&s->arena);
+	mem = s->mem;
+	mem_free(&mem, s);
+}
+
+/* ---- small things ------------------------------------------------------------------------- */
+
+int server_fail(cleat_server *s, int status, const char *fmt, ...)
+{
+	cleat_error err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	error_vset(&err, status, 0, fmt, ap);
+	va_end(ap);
+	if (!s->error.status)
+		s->error = err;
+	server_note(s, CLEAT_LOG_ERROR, "%s", err.message);
+	return status;
+}
+
+void server_note(cleat_server *s, int level, const char *fmt, ...)
+{
+	char message[512];
+	va_list ap;
+
+	if (!s->log)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof message, fmt, ap);
+	va_end(ap);
+	s->log(s->log_data, level, message);
+}
+
+const cleat_error *cleat_server_error(const cleat_server *s)
+{
+	static const cleat_error no_server = { .status = CLEAT_ENOMEM,
+					       .message = "there is no server: out of memory" };
+
+	return s ? &s->error : &no_server;
+}
+
+void *cleat_server_userdata(const cleat_server *s)
+{
+	return s ? s->opts.userdata : NULL;
+}
+
+void server_set_hooks(cleat_server *s, const struct server_hooks *hooks)
+{
+	s->hooks = *hooks;
+	s->has_hooks = true;
+}
+
+void server_set_runner(cleat_server *s, void *runner, void (*done)(void *runner))
+{
+	s->runner_done = done;
+	atomic_store(&s->runner, runner);
+}
+
+void *server_runner(const cleat_server *s)
+{
+	return atomic_load(&s->runner);
+}
+
+atomic_bool *server_stop_flag(cleat_server *s)
+{
+	return &s->stop_asked;
+}
+
+const cleat_server_opts *server_opts(const cleat_server *s)
+{
+	return &s->opts;
+}
+
+void server_set_log(cleat_server *s, void (*log)(void *userdata, int level, const char *message),
+		    void *userdata)
+{
+	s->log = log;
+	s->log_data = userdata;
+}
+
+const cleat_allocator *server_memory(const cleat_server *s)
+{
+	return &s->mem;
+}
+
+const char *server_name(const cleat_server *s)
+{
+	return s->name;
+}
+
+const char *server_version(const cleat_server *s)
+{
+	return s->version;
+}
+
+size_t server_max_message(const cleat_server *s)
+{
+	return s->opts.max_message;
+}
+
+size_t server_max_reply(const cleat_server *s)
+{
+	return s->opts.max_reply;
+}
+
+size_t server_running(const cleat_server *s)
+{
+	return s->running;
+}
+
+const char *server_tool_name(const cleat_server *s, size_t i)
+{
+	const struct shelf *tools = &s->registry.shelves[SHELF_TOOLS];
+
+	return i < tools->count ? tools->list[i]->tool.name : NULL;
+}

@@ -1,0 +1,84 @@
+/* server/core.h - the server role, as seen by the layer that runs it (run/).
+ *
+ * The core does no I/O: it has no descriptors, clocks or threads. What it needs of them it gets
+ * through server_hooks. Everything here is called on the thread that owns the server, except where
+ * it says "any thread".
+ */
+#ifndef SERVER_CORE_H
+#define SERVER_CORE_H
+
+#include "protocol/peer.h"
+
+#include <cleat/server.h>
+
+#include <stdatomic.h>
+
+/* Something that happened on another thread and is to be handled on the owner's. The owner gives it
+ * back with server_deliver(), which frees it if need be. FIFO order must be kept. */
+struct server_event {
+	struct server_event *next; /* for the queue of whoever carries it */
+};
+
+struct server_hooks {
+	/* Milliseconds of a clock that never goes back. Any thread. */
+	uint64_t (*now_ms)(void *ctx);
+	/* Milliseconds since 1970. Any thread. */
+	int64_t (*wall_ms)(void *ctx);
+	/* Is this the thread that owns the server? Any thread. */
+	bool (*is_owner)(void *ctx);
+	/* Carries an event to the owner's thread. Cannot fail. Any thread. */
+	void (*post)(void *ctx, struct server_event *ev);
+	/* Runs server_work(req) on another thread. CLEAT_OK, or an error: then the core runs the
+	 * handler inline. */
+	int (*work)(void *ctx, cleat_request *req);
+	/* server_pump() wants to be called soon (no later than the next turn of the loop). */
+	void (*wake)(void *ctx);
+	/* A descriptor that is readable after cancel_fd_signal; -1 when there can be none. */
+	int (*cancel_fd_open)(void *ctx);
+	void (*cancel_fd_signal)(void *ctx, int fd); /* any thread */
+	void (*cancel_fd_close)(void *ctx, int fd);
+	void *ctx;
+};
+
+/* The hooks must be set before the first connection; they are copied. */
+void server_set_hooks(cleat_server *s, const struct server_hooks *hooks);
+/* What run/ keeps for this server (its loop, its pool); freed by `done` in cleat_server_free(),
+ * before the core itself is freed and after all peers were closed. */
+void server_set_runner(cleat_server *s, void *runner, void (*done)(void *runner));
+/* Any thread, also signal handlers. */
+void *server_runner(const cleat_server *s);
+/* Set by cleat_server_stop(), taken back by who obeys it; lives as long as the server. Any thread,
+ * also signal handlers. */
+atomic_bool *server_stop_flag(cleat_server *s);
+const cleat_server_opts *server_opts(const cleat_server *s);
+const cleat_allocator *server_memory(const cleat_server *s);
+/* The latched error to fill. */
+int server_fail(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* The library's own remarks, to opts.log. Owner's thread. */
+void server_note(cleat_server *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* Replaces opts.log. */
+void server_set_log(cleat_server *s, void (*log)(void *userdata, int level, const char *message),
+		    void *userdata);
+/* The i-th tool's name, NULL after the last. */
+const char *server_tool_name(const cleat_server *s, size_t i);
+const char *server_name(const cleat_server *s);
+const char *server_version(const cleat_server *s);
+size_t server_max_message(const cleat_server *s); /* with the default applied */
+size_t server_max_reply(const cleat_server *s);
+
+/* A new connection; NULL when out of memory. The sink is copied. */
+struct peer *server_accept(cleat_server *s, const struct peer_sink *sink);
+/* Handles an event from hooks.post. */
+void server_deliver(cleat_server *s, struct server_event *ev);
+/* Runs a blocking handler to its end, then posts the outcome. Worker threads. */
+void server_work(cleat_request *req);
+/* Sends list_changed notices that are due, checks deadlines. Gives milliseconds until it wants to
+ * be called again, -1: not before the next hooks.wake. */
+int server_pump(cleat_server *s);
+/* Cancels everything that runs, ends subscriptions gracefully, answers what is still waiting; the
+ * peers stay until they are closed. */
+void server_shutdown(cleat_server *s);
+/* Requests of all connections whose handlers have not ended yet. */
+size_t server_running(const cleat_server *s);
+
+#endif

@@ -1,0 +1,358 @@
+/* server/life.c - see life.h. */
+#include "server/life.h"
+
+#include "base/mem.h"
+#include "server/ask.h"
+#include "server/conn.h"
+#include "server/out.h"
+#include "server/reply.h"
+
+#include <string.h>
+
+enum {
+	REQUEST_ARENA_MAX = 256 << 20, /* parsed messages are several times their text */
+	POOL_MAX = 256,
+	KEEP_BUF = 32768
+};
+
+static cleat_request *allocate(cleat_server *s)
+{
+	cleat_request *req = mem_zalloc(&s->mem, sizeof *req);
+
+	if (!req)
+		return NULL;
+	req->server = s;
+	arena_init(&req->arena, &s->mem, REQUEST_ARENA_MAX);
+	buf_init(&req->content, &s->mem, s->opts.max_reply);
+	buf_init(&req->structured, &s->mem, s->opts.max_reply);
+	return req;
+}
+
+void request_free(cleat_request *req)
+{
+	arena_done(&req->arena);
+	buf_done(&req->content);
+	buf_done(&req->structured);
+	mem_free(&req->server->mem, req);
+}
+
+static cleat_request *from_pool(cleat_server *s)
+{
+	cleat_request *req = s->pool;
+
+	if (!req)
+		return allocate(s);
+	s->pool = req->next;
+	if (!s->pool)
+		s->pool_tail = &s->pool;
+	s->pooled--;
+	return req;
+}
+
+cleat_request *request_new(struct conn *c)
+{
+	const size_t from = offsetof(cleat_request, conn);
+	cleat_request *req = from_pool(c->server);
+
+	if (!req)
+		return NULL;
+	memset((char *)req + from, 0, sizeof *req - from);
+	atomic_store_explicit(&req->cancelled, false, memory_order_relaxed);
+	atomic_store_explicit(&req->deferred, 0, memory_order_relaxed);
+	atomic_store_explicit(&req->cancel_fd, -1, memory_order_relaxed);
+	atomic_store_explicit(&req->on_cancel, NULL, memory_order_relaxed);
+	req->conn = c;
+	req->missing = -1;
+	req->phase = PHASE_READING;
+	req->next = c->requests;
+	if (c->requests)
+		c->requests->prev = req;
+	c->requests = req;
+	c->n_requests++;
+	return req;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static void post_done(cleat_request *req)
+{
+	const struct server_hooks *h = &req->server->hooks;
+
+	req->done = (struct event){ .kind = EVENT_DONE, .req = req };
+	h->post(h->ctx, &req->done.base);
+}
+
+/* True for the one who drops the last hold; the run is over then. */
+static bool drop_hold(cleat_request *req)
+{
+	return atomic_fetch_sub(&req->holds, 1) == 1;
+}
+
+/* The handler has returned. Any thread. True when the run is over. */
+static bool handler_returned(cleat_request *req, int status)
+{
+	bool deferred = atomic_load(&req->deferred) != 0;
+
+	if (!deferred)
+		req->status = status == CLEAT_PENDING ? CLEAT_EMISUSE : status;
+	return drop_hold(req);
+}
+
+void request_run(cleat_request *req)
+{
+	const struct server_hooks *h = &req->server->hooks;
+
+	reply_reset(req);
+	req->phase = PHASE_RUNNING;
+	atomic_store(&req->deferred, 0);
+	atomic_store(&req->holds, 1);
+	if (req->blocking && h->work(h->ctx, req) == CLEAT_OK)
+		return;
+	if (handler_returned(req, req->handler(req)))
+		request_complete(req);
+}
+
+void server_work(cleat_request *req)
+{
+	if (handler_returned(req, req->handler(req)))
+		post_done(req);
+}
+
+void request_call(cleat_request *req, cleat_handler *fn, bool blocking)
+{
+	req->handler = fn;
+	req->blocking = blocking;
+	request_run(req);
+}
+
+void cleat_request_defer(cleat_request *req)
+{
+	int no = 0;
+
+	if (atomic_compare_exchange_strong(&req->deferred, &no, 1))
+		atomic_fetch_add(&req->holds, 1);
+}
+
+/* May run on any thread, so it goes the way of events. */
+static void misuse(cleat_server *s, const char *text)
+{
+	const struct server_hooks *h = &s->hooks;
+	size_t n = strlen(text);
+	struct text_event *ev = mem_alloc(&s->mem, sizeof *ev + n + 1);
+
+	if (!ev)
+		return;
+	ev->e = (struct event){ .kind = EVENT_NOTE, .level = CLEAT_LOG_ERROR };
+	ev->has_text = true;
+	ev->len = n;
+	memcpy(ev->text, text, n + 1);
+	h->post(h->ctx, &ev->e.base);
+}
+
+void cleat_request_finish(cleat_request *req, int status)
+{
+	int yes = 1;
+
+	if (!atomic_compare_exchange_strong(&req->deferred, &yes, 2)) {
+		misuse(req->server,
+		       yes == 2 ? "cleat_request_finish was called twice for one request"
+				: "cleat_request_finish was called without "
+				  "cleat_request_defer");
+		return;
+	}
+	req->status = status;
+	if (drop_hold(req))
+		post_done(req);
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+void request_complete(cleat_request *req)
+{
+	struct conn *c = req->conn;
+
+	c->busy++;
+	if (req->silent || req->answered || c->closed)
+		request_end(req);
+	else if (req->status == CLEAT_NEED_INPUT)
+		ask_send(req);
+	else {
+		reply_send(req);
+		request_end(req);
+	}
+	c->busy--;
+	conn_maybe_free(c);
+}
+
+static void close_cancel_fd(cleat_request *req)
+{
+	const struct server_hooks *h = &req->server->hooks;
+	int fd = atomic_exchange(&req->cancel_fd, -1);
+
+	if (fd >= 0)
+		h->cancel_fd_close(h->ctx, fd);
+}
+
+static void unlink_request(cleat_request *req)
+{
+	struct conn *c = req->conn;
+
+	rpc_table_remove(&c->inflight, &req->inflight);
+	if (req->next)
+		req->next->prev = req->prev;
+	if (req->prev)
+		req->prev->next = req->next;
+	else
+		c->requests = req->next;
+	c->n_requests--;
+}
+
+static void back_to_pool(cleat_request *req)
+{
+	cleat_server *s = req->server;
+
+	if (s->pooled >= POOL_MAX) {
+		request_free(req);
+		return;
+	}
+	arena_reset(&req->arena);
+	buf_reset(&req->content, KEEP_BUF);
+	buf_reset(&req->structured, KEEP_BUF);
+	req->phase = PHASE_FREE;
+	req->next = NULL;
+	*s->pool_tail = req;
+	s->pool_tail = &req->next;
+	s->pooled++;
+}
+
+void request_end(cleat_request *req)
+{
+	const struct server_hooks *h = &req->server->hooks;
+	struct conn *c = req->conn;
+	struct batch *batch = req->batch;
+
+	if (req->counted) {
+		req->counted = false;
+		c->n_running--;
+		req->server->running--;
+	}
+	if (req->phase == PHASE_LISTENING)
+		c->n_listening--;
+	if (req->phase == PHASE_UNSENT && !c->closed && !req->silent) {
+		h->wake(h->ctx); /* server_pump() will try again */
+		return;
+	}
+	close_cancel_fd(req);
+	unlink_request(req);
+	entry_unref(req->entry);
+	back_to_pool(req);
+	c->busy++;
+	if (batch)
+		batch_member_done(batch);
+	conn_start_queued(c);
+	c->busy--;
+	conn_maybe_free(c);
+}
+
+/* ---- cancelling --------------------------------------------------------------------------- */
+
+static void tell_handler(cleat_request *req)
+{
+	const struct server_hooks *h = &req->server->hooks;
+	cancel_fn *fn;
+	int fd;
+
+	if (atomic_exchange(&req->cancelled, true))
+		return;
+	fd = atomic_load(&req->cancel_fd);
+	if (fd >= 0)
+		h->cancel_fd_signal(h->ctx, fd);
+	fn = atomic_exchange(&req->on_cancel, NULL);
+	if (fn)
+		fn(req);
+}
+
+static void leave_queue(cleat_request *req)
+{
+	struct conn *c = req->conn;
+	cleat_request **p = &c->queue;
+
+	while (*p && *p != req)
+		p = &(*p)->queue_next;
+	if (!*p)
+		return;
+	*p = req->queue_next;
+	if (!*p)
+		c->queue_tail = p;
+	c->n_queued--;
+}
+
+void request_cancel(cleat_request *req)
+{
+	req->silent = true;
+	/* The id is free again: the client knows that no answer will come. */
+	rpc_table_remove(&req->conn->inflight, &req->inflight);
+	switch (req->phase) {
+	case PHASE_RUNNING: tell_handler(req); break;
+	case PHASE_QUEUED:
+		leave_queue(req);
+		request_end(req);
+		break;
+	case PHASE_ASKING:
+		ask_abandon(req);
+		tell_handler(req);
+		request_end(req);
+		break;
+	case PHASE_LISTENING:
+	case PHASE_UNSENT: request_end(req); break;
+	case PHASE_FREE:
+	case PHASE_READING: break;
+	}
+}
+
+void request_abort(cleat_request *req, int code, const char *message)
+{
+	enum phase before = req->phase;
+
+	out_error(req, code, NULL, message);
+	if (req->phase != PHASE_UNSENT) {
+		request_cancel(req);
+	} else if (before ==
+		   PHASE_RUNNING) { /* what the handler leaves behind will be the answer */
+		req->phase = PHASE_RUNNING;
+		tell_handler(req);
+	} else {
+		request_end(req);
+	}
+}
+
+bool cleat_request_cancelled(cleat_request *req)
+{
+	return atomic_load_explicit(&req->cancelled, memory_order_relaxed);
+}
+
+void cleat_request_on_cancel(cleat_request *req, void (*fn)(cleat_request *req))
+{
+	atomic_store(&req->on_cancel, fn);
+	if (!fn || !atomic_load(&req->cancelled))
+		return;
+	fn = atomic_exchange(&req->on_cancel, NULL);
+	if (fn)
+		fn(req);
+}
+
+int cleat_request_cancel_fd(cleat_request *req)
+{
+	const struct server_hooks *h = &req->server->hooks;
+	int fd = atomic_load(&req->cancel_fd);
+
+	if (fd >= 0)
+		return fd;
+	fd = h->cancel_fd_open(h->ctx);
+	if (fd < 0)
+		return -1;
+	atomic_store(&req->cancel_fd, fd);
+	if (atomic_load(&req->cancelled))
+		h->cancel_fd_signal(h->ctx, fd);
+	return fd;
+}

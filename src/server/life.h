@@ -1,0 +1,27 @@
+/* server/life.h - the life of a request, from the pool and back.
+ *
+ * reading -> (queued ->) running -> ended, with detours: deferred (a hold is kept until finish),
+ * asking (the handler runs again when the answers are there), listening (until cancelled).
+ */
+#ifndef SERVER_LIFE_H
+#define SERVER_LIFE_H
+
+#include "server/state.h"
+
+/* A request of this connection, PHASE_READING; NULL when out of memory. */
+cleat_request *request_new(struct conn *c);
+void request_free(cleat_request *req); /* for the pool's end */
+/* Has its handler (or its method) run, now or on a worker thread. */
+void request_call(cleat_request *req, cleat_handler *fn, bool blocking);
+void request_run(cleat_request *req);
+/* The run is over: answers, or asks. Owner's thread. */
+void request_complete(cleat_request *req);
+/* Nothing more is to be done: takes it out of its tables and back to the pool. */
+void request_end(cleat_request *req);
+/* Tells the handler to stop. No answer will be sent. Ends the request at once if no handler
+ * runs. */
+void request_cancel(cleat_request *req);
+/* The same for our own reasons: the client gets an error first. */
+void request_abort(cleat_request *req, int code, const char *message);
+
+#endif

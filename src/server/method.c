@@ -1,0 +1,151 @@
+/* server/method.c - see method.h. The one table of methods.
+ *
+ * 2026-07-28 removed initialize, ping, logging/setLevel and resources/(un)subscribe: to a modern
+ * request they are unknown, also on a connection that speaks the legacy era as well.
+ */
+#include "server/method.h"
+
+#include "server/life.h"
+#include "server/out.h"
+#include "server/reply.h"
+#include "json/parse.h"
+
+static bool announces(const cleat_server *s, enum shelf_kind kind, unsigned cap)
+{
+	return s->registry.shelves[kind].ever || (s->opts.capabilities & cap);
+}
+
+bool server_has_tools(const cleat_server *s)
+{
+	return announces(s, SHELF_TOOLS, CLEAT_CAP_TOOLS);
+}
+
+bool server_has_resources(const cleat_server *s)
+{
+	return announces(s, SHELF_RESOURCES, CLEAT_CAP_RESOURCES) ||
+	       s->registry.shelves[SHELF_TEMPLATES].ever;
+}
+
+bool server_has_prompts(const cleat_server *s)
+{
+	return announces(s, SHELF_PROMPTS, CLEAT_CAP_PROMPTS);
+}
+
+bool server_has_completions(const cleat_server *s)
+{
+	return s->registry.completes || (s->opts.capabilities & CLEAT_CAP_COMPLETIONS);
+}
+
+static bool has_logging(const cleat_server *s)
+{
+	return !s->opts.no_logging;
+}
+
+#define BOTH .legacy = true, .modern = true
+
+static const struct method methods[] = {
+	{ .name = "tools/call",
+	  BOTH,
+	  .asks = true,
+	  .available = server_has_tools,
+	  .serve = serve_tools_call,
+	  .write = reply_write_tool },
+	{ .name = "tools/list",
+	  BOTH,
+	  .cacheable = true,
+	  .available = server_has_tools,
+	  .serve = serve_tools_list },
+	{ .name = "resources/read",
+	  BOTH,
+	  .asks = true,
+	  .cacheable = true,
+	  .available = server_has_resources,
+	  .serve = serve_resources_read,
+	  .write = reply_write_resource },
+	{ .name = "resources/list",
+	  BOTH,
+	  .cacheable = true,
+	  .available = server_has_resources,
+	  .serve = serve_resources_list },
+	{ .name = "resources/templates/list",
+	  BOTH,
+	  .cacheable = true,
+	  .available = server_has_resources,
+	  .serve = serve_templates_list },
+	{ .name = "resources/subscribe",
+	  .legacy = true,
+	  .available = server_has_resources,
+	  .serve = serve_subscribe },
+	{ .name = "resources/unsubscribe",
+	  .legacy = true,
+	  .available = server_has_resources,
+	  .serve = serve_unsubscribe },
+	{ .name = "prompts/get",
+	  BOTH,
+	  .asks = true,
+	  .available = server_has_prompts,
+	  .serve = serve_prompts_get,
+	  .write = reply_write_prompt },
+	{ .name = "prompts/list",
+	  BOTH,
+	  .cacheable = true,
+	  .available = server_has_prompts,
+	  .serve = serve_prompts_list },
+	{ .name = "completion/complete",
+	  BOTH,
+	  .available = server_has_completions,
+	  .serve = serve_complete,
+	  .write = reply_write_completion },
+	{ .name = "ping", .legacy = true, .serve = serve_ping },
+	{ .name = "initialize", .legacy = true, .serve = serve_initialize },
+	{ .name = "logging/setLevel",
+	  .legacy = true,
+	  .available = has_logging,
+	  .serve = serve_set_level },
+	{ .name = "server/discover", .modern = true, .cacheable = true, .serve = serve_discover },
+	{ .name = "subscriptions/listen", .modern = true, .serve = serve_listen },
+};
+
+static bool known(const struct method *m, const cleat_request *req)
+{
+	return (req->ctx.era->modern ? m->modern : m->legacy) &&
+	       (!m->available || m->available(req->server));
+}
+
+static void unknown_method(cleat_request *req)
+{
+	struct str_nearest n = { .wanted = req->msg.method };
+
+	for (size_t i = 0; i < CLEAT_COUNT(methods); i++)
+		if (known(&methods[i], req))
+			str_nearest_offer(&n, str_of(methods[i].name));
+	out_unknown(req, CLEAT_RPC_METHOD_NOT_FOUND, "method", req->msg.method, n.best);
+	request_end(req);
+}
+
+void method_dispatch(cleat_request *req)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(methods); i++) {
+		const struct method *m = &methods[i];
+
+		if (str_eqz(req->msg.method, m->name) && known(m, req)) {
+			req->method = m;
+			m->serve(req);
+			return;
+		}
+	}
+	unknown_method(req);
+}
+
+bool method_param(cleat_request *req, const char *key, struct str *ret)
+{
+	const cleat_json *v = cleat_json_get(req->msg.params, key);
+
+	*ret = json_str(v);
+	if (ret->p && !str_has_nul(*ret))
+		return true;
+	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: params.%s must be a string%s, not %s",
+		   req->method->name, key, ret->p ? " without NUL" : "",
+		   ret->p ? "one with NUL" : json_type_name(v));
+	return false;
+}

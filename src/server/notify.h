@@ -1,0 +1,19 @@
+/* server/notify.h - notifications to clients: progress, log, changed lists, updated resources. */
+#ifndef SERVER_NOTIFY_H
+#define SERVER_NOTIFY_H
+
+#include "server/state.h"
+
+/* Owner's thread; the checks (token, level, order, rate) are made here. `text` absent: none. */
+void notify_progress(cleat_request *req, double done, double total, struct str text);
+void notify_log(cleat_request *req, int level, struct str text);
+/* Sends the list_changed notices that are due. */
+void notify_flush(cleat_server *s);
+/* "_meta":{"io.modelcontextprotocol/subscriptionId":ID} */
+void notify_subscription_meta(struct jw *w, const cleat_request *listen);
+/* Ends a subscription from our side. */
+void notify_listen_end(cleat_request *listen);
+/* A list of this kind has changed. */
+void notify_changed(cleat_server *s, enum shelf_kind kind);
+
+#endif

@@ -1,0 +1,178 @@
+/* server/out.c - see out.h. */
+#include "server/out.h"
+
+#include "base/mem.h"
+#include "protocol/describe.h"
+#include "server/conn.h"
+
+#include <stdio.h>
+
+bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_weight weight)
+{
+	if (c->closed || (weight == PEER_SHOULD && c->sink.congested(c->sink.ctx)))
+		return false;
+	*o = (struct out){ .conn = c, .req = about };
+	o->b = c->sink.begin(c->sink.ctx, about);
+	if (!o->b)
+		return false;
+	o->start = buf_size(o->b);
+	jw_init(&o->w, o->b);
+	return true;
+}
+
+static bool begin_in_batch(struct out *o, cleat_request *req)
+{
+	struct batch *batch = req->batch;
+
+	*o = (struct out){ .conn = req->conn, .req = req, .batch = batch, .b = &batch->out };
+	if (req->conn->closed)
+		return false;
+	o->start = buf_size(o->b);
+	buf_putc(o->b, batch->answers ? ',' : '[');
+	jw_init(&o->w, o->b);
+	return true;
+}
+
+bool out_begin_answer(struct out *o, cleat_request *req)
+{
+	return req->batch ? begin_in_batch(o, req) : out_begin(o, req->conn, req, PEER_MUST);
+}
+
+int out_end(struct out *o)
+{
+	int rc = buf_status(o->b);
+
+	if (!rc && buf_size(o->b) - o->start > o->conn->server->opts.max_reply)
+		rc = CLEAT_ELIMIT;
+	if (o->batch) {
+		if (rc)
+			buf_truncate(o->b, o->start);
+		else
+			o->batch->answers++;
+		return rc;
+	}
+	if (rc) {
+		o->conn->sink.end(o->conn->sink.ctx, o->req, false);
+		return rc;
+	}
+	return o->conn->sink.end(o->conn->sink.ctx, o->req, true);
+}
+
+/* Until 2025-06-18 the schema knows no error without an id, and JSON-RPC says null; later revisions
+ * leave it out. */
+static bool null_id(const struct conn *c)
+{
+	return c->session.open && !(revision_features(c->session.rev) & FEAT_ERROR_WITHOUT_ID);
+}
+
+void out_error(cleat_request *req, int code, const char *data, const char *message)
+{
+	struct out o;
+
+	if (req->silent || req->answered || !out_begin_answer(&o, req))
+		return;
+	rpc_write_error(&o.w, req->msg.id, null_id(req->conn), code, str_of(message), str_of(data));
+	if (out_end(&o) == CLEAT_OK)
+		req->answered = true;
+	else if (req->msg.id)
+		req->phase = PHASE_UNSENT;
+}
+
+void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
+{
+	char message[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof message, fmt, ap);
+	va_end(ap);
+	out_error(req, code, data, message);
+}
+
+void out_unknown(cleat_request *req, int code, const char *what, struct str name,
+		 struct str nearest)
+{
+	int shown = (int)(name.n < 128 ? name.n : 128);
+	struct buf data;
+	struct jw w;
+	bool ok;
+
+	buf_init(&data, &req->server->mem, 4096);
+	jw_init(&w, &data);
+	jw_obj(&w);
+	jw_key(&w, "details");
+	if (nearest.p) {
+		char hint[320];
+
+		snprintf(hint, sizeof hint, "did you mean %.*s?",
+			 (int)(nearest.n < 256 ? nearest.n : 256), nearest.p);
+		jw_strz(&w, hint);
+	} else {
+		jw_strz(&w, "nothing of a similar name is known here");
+	}
+	jw_obj_end(&w);
+	buf_putc(&data, '\0');
+	ok = buf_status(&data) == CLEAT_OK;
+	out_errorf(req, code, ok ? buf_str(&data).p : NULL, "Unknown %s: %.*s", what, shown,
+		   name.p);
+	buf_done(&data);
+}
+
+struct str server_info(cleat_server *s, enum revision rev)
+{
+	struct str *info = &s->info[rev];
+	struct buf b;
+	struct jw w;
+
+	if (info->p)
+		return *info;
+	buf_init(&b, &s->mem, 1 << 20);
+	jw_init(&w, &b);
+	describe_implementation(&w, revision_features(rev), s->name, s->version, &s->opts);
+	if (!buf_status(&b)) {
+		size_t n = buf_size(&b);
+
+		info->p = arena_strndup(&s->arena, buf_str(&b).p, n);
+		info->n = info->p ? n : 0;
+	}
+	buf_done(&b);
+	return *info;
+}
+
+bool result_begin(struct out *o, cleat_request *req, const struct result_facts *f)
+{
+	if (req->silent || req->answered || !out_begin_answer(o, req))
+		return false;
+	rpc_begin_result(&o->w, req->msg.id);
+	jw_obj(&o->w);
+	req->ctx.era->result_head(&o->w, f);
+	return true;
+}
+
+int result_end(struct out *o, cleat_request *req, struct result_facts *f)
+{
+	int rc;
+
+	if (req->ctx.era->modern)
+		f->server_info = server_info(req->server, req->ctx.rev);
+	req->ctx.era->result_tail(&o->w, f);
+	jw_obj_end(&o->w);
+	rpc_end(&o->w);
+	rc = out_end(o);
+	if (rc == CLEAT_OK)
+		req->answered = true;
+	return rc;
+}
+
+void result_empty(cleat_request *req)
+{
+	struct result_facts f = { 0 };
+	struct out o;
+	int rc;
+
+	if (!result_begin(&o, req, &f))
+		return;
+	rc = result_end(&o, req, &f);
+	if (rc)
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+}

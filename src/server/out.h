@@ -1,0 +1,43 @@
+/* server/out.h - writing one message to a connection.
+ *
+ * A message is written straight into the transport's buffer; if it fails half-way (memory, size) it
+ * is taken back as a whole. Answers of a batch go to the batch instead.
+ */
+#ifndef SERVER_OUT_H
+#define SERVER_OUT_H
+
+#include "server/state.h"
+
+struct out {
+	struct conn *conn;
+	cleat_request *req; /* whose answer this is, or whom the message is about; NULL: nobody */
+	struct batch *batch;
+	struct buf *b;
+	struct jw w;
+	size_t start;
+};
+
+/* False when nothing can be sent (closed, or congested and not important). */
+bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_weight weight);
+bool out_begin_answer(struct out *o, cleat_request *req);
+/* CLEAT_OK, or why the message could not be written; then nothing of it is sent. */
+int out_end(struct out *o);
+
+/* An error response. `data` is JSON text or NULL. If even that cannot be written it is kept and
+ * tried again later (PHASE_UNSENT) by request_end(). */
+void out_error(cleat_request *req, int code, const char *data, const char *message);
+void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
+	CLEAT_PRINTF(4, 5);
+/* The error for something unknown: names it, and the nearest known thing in data.details. */
+void out_unknown(cleat_request *req, int code, const char *what, struct str name,
+		 struct str nearest);
+
+/* The begin and the end of a result in the shape of the request's era. */
+bool result_begin(struct out *o, cleat_request *req, const struct result_facts *f);
+int result_end(struct out *o, cleat_request *req, struct result_facts *f);
+/* {} (with what the era adds). */
+void result_empty(cleat_request *req);
+/* The server's Implementation as JSON, for this revision; absent when out of memory. */
+struct str server_info(cleat_server *s, enum revision rev);
+
+#endif

@@ -1,0 +1,17 @@
+/* server/reply.h - from what a handler said to the result on the wire. */
+#ifndef SERVER_REPLY_H
+#define SERVER_REPLY_H
+
+#include "server/state.h"
+
+/* Forgets what was replied, for the next run. */
+void reply_reset(cleat_request *req);
+/* Sends the answer that the reply and the handler's status amount to. */
+void reply_send(cleat_request *req);
+/* The bodies of results, after the era's head. */
+void reply_write_tool(struct jw *w, cleat_request *req);
+void reply_write_resource(struct jw *w, cleat_request *req);
+void reply_write_prompt(struct jw *w, cleat_request *req);
+void reply_write_completion(struct jw *w, cleat_request *req);
+
+#endif

@@ -1,0 +1,448 @@
+/* server/reply_api.c - the cleat_reply_* functions: they write blocks of content into the request.
+ *
+ * A block is written straight as JSON, in the shape that the client's revision knows. Failures latch
+ * in the buffers and become the answer in reply_send(); every function gives CLEAT_OK or that
+ * failure, so that a handler can return it.
+ */
+#include "schema/field.h"
+#include "server/method.h"
+#include "server/state.h"
+#include "json/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum shape { SHAPE_TOOL, SHAPE_RESOURCE, SHAPE_PROMPT, SHAPE_COMPLETION };
+
+static enum shape shape_of(const cleat_request *req)
+{
+	if (req->complete_arg)
+		return SHAPE_COMPLETION;
+	if (!req->entry || req->entry->kind == SHELF_TOOLS)
+		return SHAPE_TOOL;
+	return req->entry->kind == SHELF_PROMPTS ? SHAPE_PROMPT : SHAPE_RESOURCE;
+}
+
+static int done(cleat_request *req)
+{
+	req->replied = true;
+	return buf_status(&req->content);
+}
+
+static int wrong_place(cleat_request *req, const char *what)
+{
+	return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
+				  "the handler of %s cannot reply with %s", req->method->name,
+				  what);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------- */
+
+static struct jw *begin(cleat_request *req)
+{
+	struct jw *w = &req->blocks_jw;
+
+	req->blocks++;
+	if (shape_of(req) == SHAPE_PROMPT) {
+		jw_obj(w);
+		jw_kv_str(w, "role", req->role);
+		jw_key(w, "content");
+	}
+	return w;
+}
+
+static int end(cleat_request *req)
+{
+	if (shape_of(req) == SHAPE_PROMPT)
+		jw_obj_end(&req->blocks_jw);
+	req->next_annotations = NULL;
+	req->next_meta = NULL;
+	return done(req);
+}
+
+static struct content_extras extras(const cleat_request *req)
+{
+	return (struct content_extras){ req->next_annotations, str_of(req->next_meta) };
+}
+
+static const char *resource_mime(const cleat_request *req, const char *mime)
+{
+	return mime ? mime : req->entry->resource.mime_type;
+}
+
+static int text_block(cleat_request *req, struct str text)
+{
+	unsigned features = req->ctx.features;
+	struct content_extras x = extras(req);
+	struct jw *w;
+
+	if (shape_of(req) == SHAPE_COMPLETION)
+		return wrong_place(req, "text; use cleat_reply_suggest");
+	w = begin(req);
+	if (shape_of(req) == SHAPE_RESOURCE)
+		content_resource_text(w, features, req->uri, resource_mime(req, NULL), text,
+				      x.meta);
+	else
+		content_text(w, features, text, &x);
+	return end(req);
+}
+
+int cleat_reply_textn(cleat_request *req, const char *text, size_t n)
+{
+	return text_block(req, (struct str){ text ? text : "", text ? n : 0 });
+}
+
+int cleat_reply_text(cleat_request *req, const char *text)
+{
+	return text_block(req, str_of(text ? text : ""));
+}
+
+static int text_blockv(cleat_request *req, const char *fmt, va_list ap)
+{
+	char small[512], *text = small;
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(small, sizeof small, fmt, again);
+	va_end(again);
+	if (n >= (int)sizeof small)
+		text = arena_vprintf(&req->arena, fmt, ap);
+	if (n < 0 || !text)
+		return CLEAT_ENOMEM;
+	return text_block(req, (struct str){ text, (size_t)n });
+}
+
+int cleat_reply_textf(cleat_request *req, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = text_blockv(req, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+static int binary_block(cleat_request *req, enum content_kind kind, const char *mime,
+			struct str bytes)
+{
+	struct content_extras x = extras(req);
+	unsigned features = req->ctx.features;
+	struct jw *w;
+
+	if (shape_of(req) == SHAPE_COMPLETION)
+		return wrong_place(req, "bytes; use cleat_reply_suggest");
+	w = begin(req);
+	if (shape_of(req) == SHAPE_RESOURCE)
+		content_resource_blob(w, features, req->uri, resource_mime(req, mime), bytes,
+				      x.meta);
+	else
+		content_binary(w, features, kind, mime ? mime : "application/octet-stream",
+			       kind == CONTENT_AUDIO ? "cleat:audio" : "cleat:blob", bytes, &x);
+	return end(req);
+}
+
+int cleat_reply_blob(cleat_request *req, const char *mime, const void *p, size_t n)
+{
+	return binary_block(req, content_kind_of(mime), mime, (struct str){ p, n });
+}
+
+int cleat_reply_image(cleat_request *req, const char *mime, const void *p, size_t n)
+{
+	return binary_block(req, CONTENT_IMAGE, mime ? mime : "image/png", (struct str){ p, n });
+}
+
+int cleat_reply_audio(cleat_request *req, const char *mime, const void *p, size_t n)
+{
+	return binary_block(req, CONTENT_AUDIO, mime ? mime : "audio/wav", (struct str){ p, n });
+}
+
+/* An embedded resource, or in a resource handler one more content. */
+static int resource_block(cleat_request *req, const char *uri, const char *mime, struct str text,
+			  struct str bytes)
+{
+	struct content_extras x = extras(req);
+	unsigned features = req->ctx.features;
+	bool embedded = shape_of(req) != SHAPE_RESOURCE;
+	struct str meta = embedded ? (struct str){ NULL, 0 } : x.meta;
+	struct jw *w;
+
+	if (shape_of(req) == SHAPE_COMPLETION)
+		return wrong_place(req, "a resource; use cleat_reply_suggest");
+	w = begin(req);
+	if (embedded)
+		content_embed(w);
+	if (text.p)
+		content_resource_text(w, features, uri ? uri : "", mime, text, meta);
+	else
+		content_resource_blob(w, features, uri ? uri : "", mime, bytes, meta);
+	if (embedded)
+		content_embed_end(w, features, &x);
+	return end(req);
+}
+
+int cleat_reply_resource_text(cleat_request *req, const char *uri, const char *mime,
+			      const char *text)
+{
+	return resource_block(req, uri, mime, str_of(text ? text : ""), (struct str){ NULL, 0 });
+}
+
+int cleat_reply_resource_blob(cleat_request *req, const char *uri, const char *mime, const void *p,
+			      size_t n)
+{
+	return resource_block(req, uri, mime, (struct str){ NULL, 0 }, (struct str){ p, n });
+}
+
+int cleat_reply_link(cleat_request *req, const char *uri, const char *name, const char *mime,
+		     const char *description)
+{
+	struct content_extras x = extras(req);
+
+	if (shape_of(req) == SHAPE_COMPLETION || shape_of(req) == SHAPE_RESOURCE)
+		return wrong_place(req, "a link");
+	uri = uri ? uri : "";
+	content_link(begin(req), req->ctx.features, uri, name ? name : uri, mime, description, &x);
+	return end(req);
+}
+
+/* ---- JSON that the program wrote ----------------------------------------------------------- */
+
+/* JSON text of the program on one line, as the wire wants it; NULL when it is no JSON. */
+static const char *compact(cleat_request *req, const char *json, bool *ret_object)
+{
+	const cleat_json *v;
+	const char *copy = NULL;
+	struct buf b;
+	struct jw w;
+
+	if (json_parse(&req->arena, str_of(json), NULL, &v, NULL))
+		return NULL;
+	*ret_object = json_is_object(v);
+	buf_init(&b, &req->server->mem, req->server->opts.max_reply);
+	jw_init(&w, &b);
+	jw_value(&w, v);
+	if (!buf_status(&b))
+		copy = arena_strndup(&req->arena, buf_str(&b).p, buf_size(&b));
+	buf_done(&b);
+	return copy;
+}
+
+static const char *meta_text(cleat_request *req, const char *json)
+{
+	bool object = false;
+	const char *copy = compact(req, json, &object);
+
+	if (copy && object)
+		return copy;
+	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
+			   "the handler of %s gave a _meta that is no JSON object",
+			   req->method->name);
+	return NULL;
+}
+
+int cleat_reply_annotate(cleat_request *req, const cleat_annotations *annotations, const char *meta)
+{
+	cleat_annotations *copy = annotations ? arena_alloc(&req->arena, sizeof *copy) : NULL;
+
+	if (copy) {
+		*copy = *annotations;
+		copy->last_modified = arena_strdup(&req->arena, annotations->last_modified);
+	}
+	req->next_annotations = copy;
+	req->next_meta = meta ? meta_text(req, meta) : NULL;
+	return CLEAT_OK;
+}
+
+int cleat_reply_meta(cleat_request *req, const char *json)
+{
+	req->meta = json ? meta_text(req, json) : NULL;
+	return CLEAT_OK;
+}
+
+/* ---- structured results -------------------------------------------------------------------- */
+
+static struct jw start_structured(cleat_request *req)
+{
+	struct jw w;
+
+	buf_truncate(&req->structured, 0);
+	jw_init(&w, &req->structured);
+	req->replied = true;
+	return w;
+}
+
+/* Outside of tools there is nothing structured: it becomes text. */
+static int end_structured(cleat_request *req, int rc, const cleat_error *err)
+{
+	if (rc == CLEAT_EINVAL)
+		return cleat_reply_reject(
+			req, CLEAT_RPC_INTERNAL_ERROR,
+			"the handler of %s gave a structured result that cannot be "
+			"sent: %s",
+			req->method->name, err->message);
+	if (!rc && shape_of(req) != SHAPE_TOOL) {
+		rc = text_block(req, buf_str(&req->structured));
+		buf_truncate(&req->structured, 0);
+	}
+	return rc ? rc : buf_status(&req->structured);
+}
+
+int cleat_reply_record(cleat_request *req, const void *record)
+{
+	const cleat_field *fields = req->entry ? req->entry->output : NULL;
+	struct jw w = start_structured(req);
+	cleat_error err;
+
+	if (!fields)
+		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
+					  "the handler of %s replied with a record, but no output "
+					  "fields are declared",
+					  req->method->name);
+	return end_structured(req, field_encode(&w, fields, record, &err), &err);
+}
+
+int cleat_reply_jsonf(cleat_request *req, const char *fmt, ...)
+{
+	struct jw w = start_structured(req);
+	cleat_error err;
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = jw_vformat(&w, &err, fmt, ap);
+	va_end(ap);
+	return end_structured(req, rc, &err);
+}
+
+int cleat_reply_json(cleat_request *req, const cleat_json *value)
+{
+	struct jw w = start_structured(req);
+
+	jw_value(&w, value);
+	return end_structured(req, CLEAT_OK, NULL);
+}
+
+/* ---- prompts, completions, the rest --------------------------------------------------------- */
+
+int cleat_reply_role(cleat_request *req, const char *role)
+{
+	req->role = role && strcmp(role, "assistant") == 0 ? "assistant" : "user";
+	return CLEAT_OK;
+}
+
+int cleat_reply_message(cleat_request *req, const char *role, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	cleat_reply_role(req, role);
+	va_start(ap, fmt);
+	rc = text_blockv(req, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+int cleat_reply_description(cleat_request *req, const char *text)
+{
+	req->description = arena_strdup(&req->arena, text);
+	return CLEAT_OK;
+}
+
+int cleat_reply_suggest(cleat_request *req, const char *value)
+{
+	enum { MOST = 100 }; /* 2025-11-25 utilities/completion: at most 100 values */
+
+	if (shape_of(req) != SHAPE_COMPLETION)
+		return wrong_place(req, "a suggestion");
+	if (req->blocks < MOST) {
+		jw_strz(&req->blocks_jw, value ? value : "");
+		req->blocks++;
+	}
+	req->suggested++;
+	return done(req);
+}
+
+int cleat_reply_suggest_total(cleat_request *req, size_t total, bool more)
+{
+	req->suggest_total = total;
+	req->suggest_more = more;
+	req->suggest_total_set = true;
+	return done(req);
+}
+
+int cleat_reply_nothing(cleat_request *req)
+{
+	return done(req);
+}
+
+int cleat_reply_cache(cleat_request *req, uint64_t ttl_ms, bool shared)
+{
+	req->has_cache = true;
+	req->cache_ttl = ttl_ms;
+	req->cache_shared = shared;
+	return CLEAT_OK;
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+static void drop_content(cleat_request *req)
+{
+	buf_truncate(&req->content, 0);
+	buf_truncate(&req->structured, 0);
+	jw_init(&req->blocks_jw, &req->content);
+	req->blocks = 0;
+	req->next_annotations = NULL;
+	req->next_meta = NULL;
+}
+
+static int reject(cleat_request *req, int code, const char *data, const char *fmt, va_list ap)
+{
+	bool object;
+
+	req->replied = req->rejected = true;
+	req->reject_code = code;
+	req->reject_data = data ? compact(req, data, &object) : NULL;
+	req->reject_message = arena_vprintf(&req->arena, fmt, ap);
+	return arena_failed(&req->arena) ? CLEAT_ENOMEM : CLEAT_OK;
+}
+
+int cleat_reply_error(cleat_request *req, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	if (shape_of(req) == SHAPE_TOOL) {
+		drop_content(req);
+		req->is_error = true;
+		rc = text_blockv(req, fmt, ap);
+	} else {
+		rc = reject(req, CLEAT_RPC_INTERNAL_ERROR, NULL, fmt, ap);
+	}
+	va_end(ap);
+	return rc;
+}
+
+int cleat_reply_reject(cleat_request *req, int rpc_code, const char *fmt, ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = reject(req, rpc_code, NULL, fmt, ap);
+	va_end(ap);
+	return rc;
+}
+
+int cleat_reply_reject_data(cleat_request *req, int rpc_code, const char *data, const char *fmt,
+			    ...)
+{
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	rc = reject(req, rpc_code, data, fmt, ap);
+	va_end(ap);
+	return rc;
+}

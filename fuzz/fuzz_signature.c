@@ -1,0 +1,89 @@
+/* fuzz/fuzz_signature.c - signatures and schemas from anybody.
+ *
+ * The input is read as a signature; one that is accepted must give a valid table, and what is
+ * printed for its schema must read as the same schema. The same input, where it is JSON, is also
+ * printed as if it were a tool's inputSchema.
+ */
+#include "schema/field.h"
+#include "schema/signature.h"
+#include "json/parse.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(x)                                                                                    \
+	do {                                                                                       \
+		if (!(x))                                                                          \
+			abort();                                                                   \
+	} while (0)
+
+/* Is the printed text complete, and not cut at the limit? */
+static bool complete(const char *text)
+{
+	size_t n = strlen(text);
+
+	MUST(n < SIGNATURE_PRINTED);
+	MUST(utf8_valid_prefix(str_of(text)) == n);
+	return n < SIGNATURE_PRINTED - 16;
+}
+
+static void there_and_back(const char *text)
+{
+	char *name = NULL, *schema, *printed, *again;
+	cleat_doc *doc;
+
+	schema = cleat_signature_schema(text, &name, NULL);
+	if (!schema)
+		return;
+	doc = cleat_doc_parse(schema, strlen(schema), NULL, NULL, NULL);
+	MUST(doc);
+	printed = cleat_signature_print(name, cleat_doc_root(doc), true, NULL);
+	MUST(printed);
+	if (complete(printed)) {
+		again = cleat_signature_schema(printed, NULL, NULL);
+		MUST(again && strcmp(again, schema) == 0);
+		free(again);
+	}
+	cleat_doc_free(doc);
+	free(printed);
+	free(schema);
+	free(name);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *printed;
+	struct signature sig;
+	cleat_error err;
+	struct arena ar;
+	const char *rest;
+	cleat_doc *doc;
+
+	MUST(text);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	arena_init(&ar, NULL, 0);
+	if (signature_parse(&ar, text, &sig, &rest, &err) == CLEAT_OK) {
+		MUST(rest >= text && rest <= text + size);
+		MUST(field_table_check(sig.fields, NULL) == CLEAT_OK);
+	} else {
+		MUST(err.status == CLEAT_EINVAL);
+		MUST(utf8_valid_prefix(str_of(err.message)) == strlen(err.message));
+	}
+	arena_done(&ar);
+	there_and_back(text);
+	doc = cleat_doc_parse(text, size, NULL, NULL, NULL);
+	if (doc) {
+		printed = cleat_signature_print("t", cleat_doc_root(doc), size % 2, NULL);
+		MUST(printed);
+		complete(printed);
+		free(printed);
+	}
+	cleat_doc_free(doc);
+	free(text);
+	return 0;
+}

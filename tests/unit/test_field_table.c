@@ -1,0 +1,330 @@
+/* tests/unit/test_field_table.c - which tables are refused and why; deep copies; lookups. */
+#include "schema/field.h"
+#include "unit/support.h"
+
+#include <float.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct inner {
+	int a;
+	const char *s;
+};
+
+struct outer {
+	const char *text;
+	int number;
+	bool has_number;
+	unsigned char byte;
+	float small;
+	double real;
+	struct inner in;
+	const struct inner *list;
+	size_t count;
+	struct inner *weird;
+};
+
+static const cleat_field inner_fields[] = { CLEAT_FIELD(struct inner, a, "A"),
+					    CLEAT_FIELD(struct inner, s, "S", .fallback = "\"x\""),
+					    CLEAT_FIELD_END };
+
+/* A table of this one field is refused with this reason. */
+static void refuse(cleat_field f, const char *reason)
+{
+	cleat_field table[2] = { f };
+	cleat_error err = { 0 };
+
+	assert_int_equal(field_table_check(table, &err), CLEAT_EINVAL);
+	if (!strstr(err.message, reason))
+		fail_msg("\"%s\" does not say \"%s\"", err.message, reason);
+	assert_int_equal(field_table_check(table, NULL), CLEAT_EINVAL);
+}
+
+static void accept(cleat_field f)
+{
+	cleat_field table[2] = { f };
+	cleat_error err = { 0 };
+
+	if (field_table_check(table, &err))
+		fail_msg("%s", err.message);
+}
+
+#define FIELD(member, ...) ((cleat_field)CLEAT_FIELD(struct outer, member, __VA_ARGS__))
+#define PLAIN(...)         ((cleat_field){ .name = "p", __VA_ARGS__ })
+
+static void names_are_needed_and_unique(void **state)
+{
+	static const cleat_field twice[] = { { .name = "a", .type = CLEAT_T_INT },
+					     { .name = "b", .type = CLEAT_T_INT },
+					     { .name = "a", .type = CLEAT_T_INT },
+					     CLEAT_FIELD_END };
+	cleat_error err;
+
+	(void)state;
+	refuse((cleat_field){ .type = CLEAT_T_INT }, "field 1 has no name");
+	refuse((cleat_field){ .name = "", .type = CLEAT_T_INT }, "has no name");
+	refuse((cleat_field){ .name = "\xff", .type = CLEAT_T_INT }, "not UTF-8");
+	assert_int_equal(field_table_check(twice, &err), CLEAT_EINVAL);
+	assert_string_equal(err.message, "field \"a\": stands twice in the table");
+}
+
+static void types_and_members_must_agree(void **state)
+{
+	cleat_field f;
+
+	(void)state;
+	refuse(PLAIN(.type = 8), "unknown type");
+	f = FIELD(number, NULL);
+	f.width = 3;
+	refuse(f, "the member's size does not go with its type");
+	f = FIELD(number, NULL);
+	f.offset = sizeof(struct outer) - 3;
+	refuse(f, "lies outside its struct");
+	f = FIELD(number, NULL);
+	f.offset = UINT32_MAX;
+	refuse(f, "lies outside its struct");
+	f = FIELD(number, NULL);
+	f.has_present = true;
+	f.present_offset = sizeof(struct outer);
+	refuse(f, "lies outside its struct");
+	refuse(FIELD(weird, NULL), "the member's type is not supported");
+	accept(FIELD(number, NULL, CLEAT_PRESENT(struct outer, has_number)));
+}
+
+static void fields_of_a_table_share_a_struct(void **state)
+{
+	static const cleat_field mixed[] = { CLEAT_FIELD(struct outer, number, NULL),
+					     CLEAT_FIELD(struct inner, a, NULL), CLEAT_FIELD_END };
+	cleat_error err;
+
+	(void)state;
+	assert_int_equal(field_table_check(mixed, &err), CLEAT_EINVAL);
+	assert_non_null(strstr(err.message, "belongs to another struct"));
+}
+
+static void inner_tables_must_describe_the_member(void **state)
+{
+	cleat_field f = CLEAT_RECORD(struct outer, in, inner_fields, NULL);
+	cleat_field list = CLEAT_RECORD_ARRAY(struct outer, list, count, inner_fields, NULL);
+
+	(void)state;
+	accept(f);
+	accept(list);
+	f.width--;
+	refuse(f, "a struct of another size");
+	list.element = 0;
+	refuse(list, "the size of an element is missing");
+	refuse(PLAIN(.type = CLEAT_T_INT, .fields = inner_fields), "only records have fields");
+	refuse(PLAIN(.type = CLEAT_T_RECORD, .fields = inner_fields), "a struct inside a table");
+	accept(PLAIN(.type = CLEAT_T_RECORD));
+}
+
+static void bounds_must_make_sense(void **state)
+{
+	(void)state;
+	refuse(FIELD(number, NULL, CLEAT_RANGE(3, 2)), "the range is empty");
+	refuse(FIELD(number, NULL, CLEAT_AT_LEAST(0.5)), "a bound must be a whole number");
+	refuse(FIELD(number, NULL, CLEAT_AT_MOST(3e9)), "outside what the member can hold");
+	refuse(FIELD(byte, NULL, CLEAT_AT_LEAST(-1)), "outside what the member can hold");
+	refuse(FIELD(byte, NULL, CLEAT_AT_MOST(256)), "outside what the member can hold");
+	accept(FIELD(byte, NULL, CLEAT_RANGE(0, 255)));
+	refuse(FIELD(small, NULL, CLEAT_AT_MOST(1e39)), "outside what the member can hold");
+	refuse(FIELD(real, NULL, CLEAT_AT_MOST(DBL_MAX * 2)), "outside what the member can hold");
+	refuse(FIELD(text, NULL, CLEAT_AT_LEAST(-1)), "outside what the member can hold");
+	refuse(FIELD(has_number, NULL, CLEAT_AT_LEAST(0)), "this type has no range");
+	refuse(FIELD(text, NULL, .choices = "a|b", CLEAT_AT_LEAST(1)), "this type has no range");
+	refuse(FIELD(number, NULL, .bounds = 4), ".bounds must be 0 to 3");
+	accept(FIELD(real, NULL, CLEAT_RANGE(-0.5, 0.5)));
+}
+
+static void choices_must_be_well_formed(void **state)
+{
+	(void)state;
+	accept(FIELD(text, NULL, .choices = "a"));
+	refuse(FIELD(text, NULL, .choices = ""), "a choice is empty");
+	refuse(FIELD(text, NULL, .choices = "a||b"), "a choice is empty");
+	refuse(FIELD(text, NULL, .choices = "a|b|a"), "a choice stands twice");
+	refuse(FIELD(text, NULL, .choices = "\xc3"), "not UTF-8");
+	refuse(FIELD(number, NULL, .choices = "1|2"), "only strings have choices");
+	refuse(FIELD(text, NULL, .choices = "a|b", .choice_titles = "A"), "as many choice titles");
+	refuse(FIELD(text, NULL, .choice_titles = "A"), "choice titles without choices");
+	refuse(FIELD(text, NULL, .choices = "a", .format = "uri"), "choices have no format");
+	refuse(FIELD(number, NULL, .format = "uri"), "only strings have a format");
+}
+
+static void fallbacks_must_parse_and_fit(void **state)
+{
+	(void)state;
+	accept(FIELD(number, NULL, .fallback = " 3 "));
+	refuse(FIELD(number, NULL, .fallback = "x"), "fallback of number: ");
+	refuse(FIELD(number, NULL, .fallback = ""), "fallback of number: ");
+	refuse(FIELD(number, NULL, CLEAT_RANGE(1, 2), .fallback = "3"),
+	       "fallback of number does not fit: number: expected integer between 1 and 2, got 3");
+	refuse(FIELD(text, NULL, .choices = "a|b", .fallback = "\"c\""), "expected one of");
+	refuse(PLAIN(.type = CLEAT_T_STRING, .array = true, .fallback = "[1]"),
+	       "p[0]: expected string, got 1");
+	refuse((cleat_field)CLEAT_RECORD(struct outer, in, inner_fields, NULL, .fallback = "{}"),
+	       "in.a: required, but missing");
+	accept((cleat_field)CLEAT_RECORD(struct outer, in, inner_fields, NULL,
+					 .fallback = "{\"a\":1}"));
+}
+
+static void too_many_fields_are_refused(void **state)
+{
+	static char names[300][4];
+	static cleat_field many[301];
+	cleat_error err;
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		memcpy(names[i], (char[]){ (char)('a' + i % 26), (char)('a' + i / 26), 0 }, 3);
+		many[i] = (cleat_field){ .name = names[i], .type = CLEAT_T_INT };
+	}
+	assert_int_equal(field_table_check(many, &err), CLEAT_EINVAL);
+	assert_non_null(strstr(err.message, "more than 256 fields"));
+	many[256].type = CLEAT_T_END;
+	assert_int_equal(field_table_check(many, NULL), CLEAT_OK);
+}
+
+static void depth_is_bounded_and_cycles_are_found(void **state)
+{
+	cleat_field level[9][2] = { 0 }, loop[2] = { 0 };
+	cleat_error err;
+
+	(void)state;
+	for (int i = 0; i < 9; i++)
+		level[i][0] = (cleat_field){ .name = "n",
+					     .type = CLEAT_T_RECORD,
+					     .fields = i < 8 ? level[i + 1] : NULL };
+	assert_int_equal(field_table_check(level[1], NULL), CLEAT_OK);
+	assert_int_equal(field_table_check(level[0], &err), CLEAT_EINVAL);
+	assert_non_null(strstr(err.message, "nested too deep"));
+	loop[0] = (cleat_field){ .name = "n", .type = CLEAT_T_RECORD, .fields = loop };
+	assert_int_equal(field_table_check(loop, &err), CLEAT_EINVAL);
+}
+
+/* 26 fields that share an inner table, eight levels deep, would be 26^8 fields. */
+static void shared_tables_cannot_multiply_without_end(void **state)
+{
+	static cleat_field level[8][27];
+	static char names[26][2];
+	cleat_error err;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < 26; k++) {
+			names[k][0] = (char)('a' + k);
+			level[i][k] = (cleat_field){ .name = names[k],
+						     .type = CLEAT_T_RECORD,
+						     .fields = i < 7 ? level[i + 1] : NULL };
+		}
+	assert_int_equal(field_table_check(level[0], &err), CLEAT_EINVAL);
+	assert_non_null(strstr(err.message, "more than 4096 fields"));
+}
+
+static void fields_are_found_by_exact_name(void **state)
+{
+	(void)state;
+	assert_int_equal(field_count(NULL), 0);
+	assert_int_equal(field_count(inner_fields), 2);
+	assert_ptr_equal(field_find(inner_fields, STR_LIT("s")), &inner_fields[1]);
+	assert_null(field_find(inner_fields, STR_LIT("S")));
+	assert_null(field_find(inner_fields, STR_LIT("ss")));
+	assert_null(field_find(inner_fields, STR_LIT("")));
+	assert_null(field_find(inner_fields, STR_LIT("s\0")));
+	assert_null(field_find(NULL, STR_LIT("s")));
+	assert_null(field_find(inner_fields, (struct str){ NULL, 0 }));
+}
+
+static void same_text(const char *a, const char *b)
+{
+	assert_true(!a == !b);
+	if (!a)
+		return;
+	assert_ptr_not_equal(a, b);
+	assert_string_equal(a, b);
+}
+
+static void copies_share_nothing(void **state)
+{
+	static const cleat_field table[] = {
+		CLEAT_RECORD(struct outer, in, inner_fields, "Doc", .fallback = "{\"a\":1}"),
+		CLEAT_FIELD(struct outer, text, "Text", .choices = "a|b", .choice_titles = "A|B",
+			    .title = "T"),
+		CLEAT_FIELD_END
+	};
+	const cleat_field *copy;
+	struct arena ar;
+
+	(void)state;
+	arena_init(&ar, NULL, 0);
+	copy = field_table_copy(&ar, table);
+	assert_int_equal(field_count(copy), 2);
+	for (int i = 0; i < 2; i++) {
+		same_text(table[i].name, copy[i].name);
+		same_text(table[i].doc, copy[i].doc);
+		same_text(table[i].title, copy[i].title);
+		same_text(table[i].choices, copy[i].choices);
+		same_text(table[i].choice_titles, copy[i].choice_titles);
+		same_text(table[i].fallback, copy[i].fallback);
+		assert_int_equal(table[i].offset, copy[i].offset);
+	}
+	assert_ptr_not_equal(copy[0].fields, inner_fields);
+	assert_int_equal(field_count(copy[0].fields), 2);
+	same_text(inner_fields[1].fallback, copy[0].fields[1].fallback);
+	assert_int_equal(field_table_check(copy, NULL), CLEAT_OK);
+	copy = field_table_copy(&ar, NULL);
+	assert_int_equal(copy->type, CLEAT_T_END);
+	arena_done(&ar);
+}
+
+static void a_copy_without_memory_is_null(void **state)
+{
+	static char doc[3000];
+	static const cleat_field table[] = { CLEAT_RECORD(struct outer, in, inner_fields, doc),
+					     CLEAT_FIELD(struct outer, text, doc, .choices = "a|b"),
+					     CLEAT_FIELD_END };
+	struct fail_alloc fa;
+	struct arena ar;
+
+	(void)state;
+	memset(doc, 'x', sizeof doc - 1);
+	for (size_t n = 1;; n++) {
+		const cleat_field *copy;
+
+		fail_alloc_init(&fa, n, n % 2);
+		arena_init(&ar, &fa.hook, 0);
+		copy = field_table_copy(&ar, table);
+		assert_true(!copy == fail_alloc_hit(&fa));
+		arena_done(&ar);
+		assert_int_equal(fa.live, 0);
+		if (!fail_alloc_hit(&fa))
+			break;
+		assert_true(n < 100);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_needed_and_unique),
+		cmocka_unit_test(types_and_members_must_agree),
+		cmocka_unit_test(fields_of_a_table_share_a_struct),
+		cmocka_unit_test(inner_tables_must_describe_the_member),
+		cmocka_unit_test(bounds_must_make_sense),
+		cmocka_unit_test(choices_must_be_well_formed),
+		cmocka_unit_test(fallbacks_must_parse_and_fit),
+		cmocka_unit_test(too_many_fields_are_refused),
+		cmocka_unit_test(depth_is_bounded_and_cycles_are_found),
+		cmocka_unit_test(shared_tables_cannot_multiply_without_end),
+		cmocka_unit_test(fields_are_found_by_exact_name),
+		cmocka_unit_test(copies_share_nothing),
+		cmocka_unit_test(a_copy_without_memory_is_null),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,742 @@
+/* tests/unit/test_signature.c - signatures to field tables, schemas to signatures, and back. */
+#include "schema/signature.h"
+
+#include "schema/field.h"
+#include "unit/support.h"
+#include "json/parse.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* The signature's arguments as a schema, without the outer object where only properties matter. */
+static void expect_schema(const char *signature, const char *wanted)
+{
+	cleat_error err = { 0 };
+	char *schema = cleat_signature_schema(signature, NULL, &err);
+
+	if (!schema)
+		fail_msg("%s: %s", signature, err.message);
+	assert_string_equal(schema, wanted);
+	free(schema);
+}
+
+/* f(a: TYPE) gives {"type":"object","properties":{"a":WANTED},"required":["a"]}. */
+static void expect_type(const char *type, const char *wanted)
+{
+	char signature[512], schema[1024];
+
+	snprintf(signature, sizeof signature, "f(a: %s)", type);
+	snprintf(schema, sizeof schema,
+		 "{\"type\":\"object\",\"properties\":{\"a\":%s},\"required\":[\"a\"]}", wanted);
+	expect_schema(signature, schema);
+}
+
+static void expect_error(const char *signature, const char *wanted)
+{
+	cleat_error err = { 0 };
+
+	assert_null(cleat_signature_schema(signature, NULL, &err));
+	assert_int_equal(err.status, CLEAT_EINVAL);
+	assert_string_equal(err.message, wanted);
+}
+
+static void the_example_of_the_header_reads(void **state)
+{
+	(void)state;
+	expect_schema(
+		"forecast(city: string \"City name\", days: integer 1..14 = 1 \"Days ahead\",\n"
+		"         unit?: celsius|fahrenheit, tags: string[] = [])",
+		"{\"type\":\"object\",\"properties\":{"
+		"\"city\":{\"type\":\"string\",\"description\":\"City name\"},"
+		"\"days\":{\"type\":\"integer\",\"description\":\"Days ahead\",\"minimum\":1,"
+		"\"maximum\":14,\"default\":1},"
+		"\"unit\":{\"type\":\"string\",\"enum\":[\"celsius\",\"fahrenheit\"]},"
+		"\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"default\":[]}},"
+		"\"required\":[\"city\"]}");
+}
+
+static void every_type_has_its_words(void **state)
+{
+	(void)state;
+	expect_type("string", "{\"type\":\"string\"}");
+	expect_type("integer", "{\"type\":\"integer\"}");
+	expect_type("int", "{\"type\":\"integer\"}");
+	expect_type("number", "{\"type\":\"number\"}");
+	expect_type("num", "{\"type\":\"number\"}");
+	expect_type("float", "{\"type\":\"number\"}");
+	expect_type("boolean", "{\"type\":\"boolean\"}");
+	expect_type("bool", "{\"type\":\"boolean\"}");
+	expect_type("json", "{}");
+	expect_type("any", "{}");
+	expect_type("object", "{\"type\":\"object\"}");
+}
+
+static void choices_are_words_or_strings(void **state)
+{
+	(void)state;
+	expect_type("a|b", "{\"type\":\"string\",\"enum\":[\"a\",\"b\"]}");
+	expect_type("a | \"b c\"\n|d", "{\"type\":\"string\",\"enum\":[\"a\",\"b c\",\"d\"]}");
+	expect_type("(a|b)", "{\"type\":\"string\",\"enum\":[\"a\",\"b\"]}");
+	expect_type("(\"only\")", "{\"type\":\"string\",\"enum\":[\"only\"]}");
+	expect_type("text/plain|image/svg+xml|v1.2-x|Größe",
+		    "{\"type\":\"string\",\"enum\":[\"text/plain\",\"image/svg+xml\",\"v1.2-x\","
+		    "\"Größe\"]}");
+	expect_type("\"string\"|\"null\"", "{\"type\":\"string\",\"enum\":[\"string\",\"null\"]}");
+	expect_error("f(a: string|integer)",
+		     "column 6: \"string\" as a choice must stand in quotes");
+	expect_error("f(a: x|null)", "column 8: \"null\" as a choice must stand in quotes");
+	expect_error("f(a: x|y|x)", "column 10: a choice stands twice");
+	expect_error("f(a: x|1)", "column 8: expected a choice, got \"1\"");
+	expect_error("f(a: x|\"\")", "column 8: a choice must not be empty or contain \"|\"");
+	expect_error("f(a: x|\"y|z\")", "column 8: a choice must not be empty or contain \"|\"");
+	expect_error("f(a: x|)", "column 8: expected a choice, got \")\"");
+	expect_error("f(a: (x y))", "column 9: expected \"|\" or \")\", got \"y\"");
+}
+
+static void arrays_follow_their_element(void **state)
+{
+	(void)state;
+	expect_type("string[]", "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}");
+	expect_type("json [ ]", "{\"type\":\"array\",\"items\":{}}");
+	expect_type("object[]", "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}");
+	expect_type("(a|b)[]",
+		    "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"]}}");
+	expect_type("bool[] 1..3", "{\"type\":\"array\",\"minItems\":1,\"maxItems\":3,"
+				   "\"items\":{\"type\":\"boolean\"}}");
+	expect_error("f(a: a|b[])", "column 9: an array of choices is written (a|b)[]");
+	expect_error("f(a: int[][])", "column 11: arrays of arrays are written json[]");
+	expect_error("f(a: int 1..2[])",
+		     "column 14: a range stands after \"[]\" and counts elements");
+	expect_error("f(a: int[3])", "column 10: expected \"]\", got \"3\"");
+}
+
+static void ranges_have_one_or_two_ends(void **state)
+{
+	(void)state;
+	expect_type("integer 1..14", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":14}");
+	expect_type("integer -5..", "{\"type\":\"integer\",\"minimum\":-5}");
+	expect_type("integer ..14", "{\"type\":\"integer\",\"maximum\":14}");
+	expect_type("integer..14", "{\"type\":\"integer\",\"maximum\":14}");
+	expect_type("integer 1e2..1.0e3",
+		    "{\"type\":\"integer\",\"minimum\":100,\"maximum\":1000}");
+	expect_type("number 0..0.5", "{\"type\":\"number\",\"minimum\":0,\"maximum\":0.5}");
+	expect_type("string 1..80", "{\"type\":\"string\",\"minLength\":1,\"maxLength\":80}");
+	expect_type("integer -9007199254740992..9007199254740992",
+		    "{\"type\":\"integer\",\"minimum\":-9007199254740992,"
+		    "\"maximum\":9007199254740992}");
+	expect_error("f(a: int 2..1)", "column 10: the range is empty");
+	expect_error("f(a: int ..)", "column 10: a range needs a number on one side of \"..\"");
+	expect_error("f(a: int 5)", "column 11: expected \"..\" of a range, got \")\"");
+	expect_error("f(a: int 0.5..1)",
+		     "column 10: a bound here must be a whole number of at most 2^53");
+	expect_error("f(a: int 0..9007199254740994)",
+		     "column 13: a bound here must be a whole number of at most 2^53");
+	expect_error("f(a: string -1..1)", "column 13: a length cannot be negative");
+	expect_error("f(a: number 0..1e999)", "column 16: expected a number, got \"1e999\"");
+	expect_error("f(a: number 01..2)", "column 13: expected a number, got \"01\"");
+	expect_error("f(a: bool 0..1)",
+		     "column 11: only integers, numbers, strings and arrays have a range");
+	expect_error("f(a: x|y 0..1)",
+		     "column 10: only integers, numbers, strings and arrays have a range");
+}
+
+/* f(a: TYPE) with an argument that may be absent. */
+static void expect_optional(const char *type, const char *wanted)
+{
+	char signature[512], schema[1024];
+
+	snprintf(signature, sizeof signature, "f(a: %s)", type);
+	snprintf(schema, sizeof schema, "{\"type\":\"object\",\"properties\":{\"a\":%s}}", wanted);
+	expect_schema(signature, schema);
+}
+
+static void defaults_are_json_and_make_optional(void **state)
+{
+	(void)state;
+	expect_optional("integer = 3", "{\"type\":\"integer\",\"default\":3}");
+	expect_optional("integer = -3.0", "{\"type\":\"integer\",\"default\":-3.0}");
+	expect_optional("bool = true \"D\"",
+			"{\"type\":\"boolean\",\"description\":\"D\",\"default\":true}");
+	expect_optional("json = null", "{\"default\":null}");
+	expect_optional("string = \"a, b)\" \"D\"",
+			"{\"type\":\"string\",\"description\":\"D\",\"default\":\"a, b)\"}");
+	expect_optional("int[] = [ 1,\n2 ]",
+			"{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"default\":[1,2]}");
+	expect_optional("object = {\"a\": [\"}\", {}]}",
+			"{\"type\":\"object\",\"default\":{\"a\":[\"}\",{}]}}");
+	expect_optional("x|y = y",
+			"{\"type\":\"string\",\"enum\":[\"x\",\"y\"],\"default\":\"y\"}");
+	expect_optional("x|y = \"y\"",
+			"{\"type\":\"string\",\"enum\":[\"x\",\"y\"],\"default\":\"y\"}");
+	expect_error("f(a: int 1..14 = 20)",
+		     "column 18: default of a: expected integer between 1 and 14, got 20");
+	expect_error("f(a: int = \"x\")", "column 12: default of a: expected integer, got \"x\"");
+	expect_error("f(a: x|y = z)",
+		     "column 12: default of a: expected one of \"x\", \"y\", got \"z\"");
+	expect_error("f(a: string = Oslo)", "column 15: expected a JSON value as default, got "
+					    "\"Oslo\" (text stands in quotes)");
+	expect_error("f(a: (x|y)[] = [x])", "column 16: the default is not valid JSON");
+	expect_error("f(a: int[] = [1)", "column 14: expected a JSON value as default, got \"[\"");
+	expect_error("f(a: int = )", "column 12: expected a JSON value as default, got \")\"");
+	expect_error("f(a: int \"D\" = 1)", "column 14: a default stands before the description");
+}
+
+static void argument_names_are_words_or_strings(void **state)
+{
+	(void)state;
+	expect_schema("f(\"a b\"?: int, $x.y-z: bool, größe: any,)",
+		      "{\"type\":\"object\",\"properties\":{\"a b\":{\"type\":\"integer\"},"
+		      "\"$x.y-z\":{\"type\":\"boolean\"},\"größe\":{}},"
+		      "\"required\":[\"$x.y-z\",\"größe\"]}");
+	expect_error("f(a: int, \"a\": int)", "column 11: argument \"a\" stands twice");
+	expect_error("f(\"\": int)", "column 3: an argument's name must not be empty");
+	expect_error("f(\"a\\u0000\": int)", "column 3: text must not contain NUL");
+	expect_error("f(a)", "column 4: expected \":\" or \"?:\" and a type, got \")\"");
+	expect_error("f(a?)", "column 5: expected \":\" and a type, got \")\"");
+	expect_error("f(,)", "column 3: expected an argument's name or \")\", got \",\"");
+	expect_error("f(a: int b: int)", "column 10: expected \",\" or \")\", got \"b\"");
+	expect_error("f(a: int", "column 9: expected \",\" or \")\", got the end");
+}
+
+static void types_that_do_not_exist_are_explained(void **state)
+{
+	(void)state;
+	expect_error("f(a: integr)", "column 6: unknown type \"integr\" (did you mean integer?)");
+	expect_error("f(a: String)", "column 6: unknown type \"String\" (did you mean string?)");
+	expect_error("forecast(a: )",
+		     "column 13: expected a type (string, integer, number, boolean, json, object, "
+		     "a|b, ...), got \")\"");
+	expect_error("f(a: \"City\")",
+		     "column 6: expected a type (string, integer, number, boolean, "
+		     "json, object, a|b, ...), got \"City\"");
+	expect_error("f(ä: int,\n  b: quux)",
+		     "line 2, column 6: expected a type (string, integer, number, boolean, json, "
+		     "object, a|b, ...), got \"quux\"");
+	expect_error("f(ä: (", "column 7: expected a choice, got the end");
+}
+
+static void texts_are_json_strings(void **state)
+{
+	(void)state;
+	expect_type("int \"say \\\"hi\\\"\\n\\u00e9\"",
+		    "{\"type\":\"integer\",\"description\":\"say \\\"hi\\\"\\né\"}");
+	expect_error("f(a: int \"open)", "column 16: expected a closing quote, got the end");
+	expect_error("f(a: int \"a\nb\")",
+		     "column 10: not a JSON string (line breaks and control characters must be "
+		     "escaped: \\n, \\u0007)");
+	expect_error("f(a: int \"\\u0000\")", "column 10: text must not contain NUL");
+	expect_error("f(a: int \xff)", "column 10: expected \",\" or \")\", got a byte that is not "
+				       "UTF-8");
+	expect_error("f \xff", "column 3: expected the end, got a byte that is not UTF-8");
+	expect_error("f(a: int \x1b[2J)", "column 10: expected \",\" or \")\", got \"\\u001b\"");
+}
+
+static void parse_ok(struct arena *ar, const char *text, struct signature *sig, const char **rest)
+{
+	cleat_error err = { 0 };
+
+	if (signature_parse(ar, text, sig, rest, &err))
+		fail_msg("%s: %s", text, err.message);
+}
+
+static void names_end_where_arguments_or_a_command_begin(void **state)
+{
+	struct signature sig;
+	struct arena ar;
+	const char *rest;
+
+	(void)state;
+	arena_init(&ar, NULL, 0);
+	parse_ok(&ar, " ns:tool-1.x ", &sig, NULL);
+	assert_string_equal(sig.name, "ns:tool-1.x");
+	assert_int_equal(field_count(sig.fields), 0);
+	assert_null(sig.description);
+	parse_ok(&ar, "größe \"What it does\"", &sig, NULL);
+	assert_string_equal(sig.name, "größe");
+	assert_string_equal(sig.description, "What it does");
+	parse_ok(&ar, "f(a: int) \"Doc\" : echo \xff \"$a\"", &sig, &rest);
+	assert_string_equal(sig.description, "Doc");
+	assert_string_equal(rest, ": echo \xff \"$a\"");
+	parse_ok(&ar, "ls: ls -l", &sig, &rest);
+	assert_string_equal(sig.name, "ls");
+	assert_string_equal(rest, ": ls -l");
+	parse_ok(&ar, "ls:", &sig, &rest);
+	assert_string_equal(sig.name, "ls");
+	assert_string_equal(rest, ":");
+	parse_ok(&ar, "ls()  ", &sig, &rest);
+	assert_string_equal(rest, "");
+	arena_done(&ar);
+	expect_error("", "column 1: expected a name, got the end");
+	expect_error("(a: int)", "column 1: expected a name, got \"(\"");
+	expect_error("f g", "column 3: expected the end, got \"g\"");
+	expect_error("f() \"d\" x", "column 9: expected the end, got \"x\"");
+	expect_error("\x07", "column 1: expected a name, got \"\\u0007\"");
+	assert_int_equal(signature_parse(&ar, NULL, &sig, NULL, NULL), CLEAT_EINVAL);
+}
+
+static void the_name_is_given_back(void **state)
+{
+	char *name = NULL, *schema = cleat_signature_schema("  add(a: int)", &name, NULL);
+
+	(void)state;
+	assert_string_equal(name, "add");
+	free(name);
+	free(schema);
+}
+
+static void limits_hold(void **state)
+{
+	static char text[40000];
+	struct signature sig;
+	struct arena ar;
+	const char *rest;
+	int n;
+
+	(void)state;
+	memset(text, 'n', 129);
+	expect_error(text, "column 1: a name has at most 128 characters");
+	text[128] = '\0';
+	free(cleat_signature_schema(text, NULL, NULL));
+
+	n = sprintf(text, "f(");
+	for (int i = 0; i < 64; i++)
+		n += sprintf(text + n, "a%d: int,", i);
+	sprintf(text + n, ")");
+	arena_init(&ar, NULL, 0);
+	parse_ok(&ar, text, &sig, NULL);
+	assert_int_equal(field_count(sig.fields), 64);
+	assert_int_equal(field_table_check(sig.fields, NULL), CLEAT_OK);
+	sprintf(text + n, "b:int)");
+	assert_int_equal(signature_parse(&ar, text, &sig, NULL, NULL), CLEAT_EINVAL);
+
+	n = sprintf(text, "f(a: ");
+	for (int i = 0; i < 256; i++)
+		n += sprintf(text + n, "%sa%d", i ? "|" : "", i);
+	sprintf(text + n, ")");
+	parse_ok(&ar, text, &sig, NULL);
+	sprintf(text + n, "|b)");
+	assert_int_equal(signature_parse(&ar, text, &sig, NULL, NULL), CLEAT_EINVAL);
+
+	memset(text, ' ', sizeof text - 1);
+	memcpy(text, "f(a: int", 8);
+	expect_error(text, "a signature has at most 16384 bytes");
+	memcpy(text, "f(a: int)", 9);
+	expect_error(text, "a signature has at most 16384 bytes");
+	text[16384] = '\0';
+	parse_ok(&ar, text, &sig, NULL);
+	text[16384] = ' ';
+	text[20] = ':';
+	parse_ok(&ar, text, &sig, &rest);
+	assert_ptr_equal(rest, text + 20);
+	arena_done(&ar);
+}
+
+static void deep_defaults_do_not_recurse(void **state)
+{
+	static char text[12000];
+	int n = sprintf(text, "f(a: json = ");
+
+	(void)state;
+	memset(text + n, '[', 5000);
+	memset(text + n + 5000, ']', 5000);
+	strcpy(text + n + 10000, ")");
+	expect_error(text, "column 13: the default is not valid JSON");
+}
+
+static void reading_survives_memory_failure(void **state)
+{
+	static char text[16000];
+	struct fail_alloc fa;
+	int k = sprintf(text, "tool(x: a|\"b c\" = a, y: json = [1,{\"z\":\"");
+
+	(void)state;
+	memset(text + k, 'q', 6000);
+	sprintf(text + k + 6000, "\"}], \"odd name\"?: (p|q)[] = [\"p\"] \"D\") \"Doc\"");
+	for (int bad = 0; bad < 2; bad++) {
+		if (bad)
+			strcat(text, " junk");
+		for (size_t n = 1;; n++) {
+			struct signature sig;
+			cleat_error err = { 0 };
+			struct arena ar;
+			int rc;
+
+			fail_alloc_init(&fa, n, n % 2);
+			arena_init(&ar, &fa.hook, 0);
+			rc = signature_parse(&ar, text, &sig, NULL, &err);
+			assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM
+					     : bad               ? CLEAT_EINVAL
+								 : CLEAT_OK);
+			assert_int_equal(err.status, rc);
+			arena_done(&ar);
+			assert_int_equal(fa.live, 0);
+			if (!fail_alloc_hit(&fa))
+				break;
+			assert_true(n < 100);
+		}
+	}
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+static void expect_print(const char *json, const char *wanted)
+{
+	cleat_error err = { 0 };
+	cleat_doc *doc = cleat_doc_parse(json, strlen(json), NULL, NULL, &err);
+	char *text;
+
+	if (!doc)
+		fail_msg("%s: %s", json, err.message);
+	text = cleat_signature_print("f", cleat_doc_root(doc), true, &err);
+	assert_string_equal(text, wanted);
+	free(text);
+	cleat_doc_free(doc);
+}
+
+static void expect_print_type(const char *property, const char *wanted)
+{
+	char json[1024], text[512];
+
+	snprintf(json, sizeof json,
+		 "{\"type\":\"object\",\"properties\":{\"a\":%s},\"required\":[\"a\"]}", property);
+	snprintf(text, sizeof text, "f(a: %s)", wanted);
+	expect_print(json, text);
+}
+
+static void what_the_grammar_says_is_printed(void **state)
+{
+	(void)state;
+	expect_print("{\"type\":\"object\",\"properties\":{"
+		     "\"city\":{\"type\":\"string\",\"description\":\"City \\\"name\\\"\"},"
+		     "\"days\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":14,\"default\":1},"
+		     "\"unit\":{\"type\":\"string\",\"enum\":[\"a\",\"b c\"],\"default\":\"b c\"},"
+		     "\"odd name\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+		     "\"minItems\":1}},\"required\":[\"city\"]}",
+		     "f(city: string \"City \\\"name\\\"\", days?: integer 1..14 = 1, "
+		     "unit?: a|\"b c\" = \"b c\", \"odd name\"?: string[] 1..)");
+	expect_print_type("{\"enum\":[\"only\"]}", "(only)");
+	expect_print_type("{\"enum\":[\"string\",\"1\"]}", "\"string\"|\"1\"");
+	expect_print_type("{\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}}", "(x|y)[]");
+	expect_print_type("{\"type\":\"number\",\"maximum\":1.5}", "number ..1.5");
+	expect_print_type("{}", "json");
+	expect_print_type("true", "json");
+	expect_print_type("{\"type\":\"array\"}", "json[]");
+}
+
+static void what_it_cannot_say_becomes_a_json_type(void **state)
+{
+	(void)state;
+	expect_print_type("{\"type\":[\"string\",\"null\"]}", "string");
+	expect_print_type("{\"type\":[\"string\",\"integer\"]}", "json");
+	expect_print_type("{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1},{\"type\":\"null\"}]}",
+			  "integer 1..");
+	expect_print_type("{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}", "json");
+	expect_print_type("{\"$ref\":\"#/x\"}", "json");
+	expect_print_type("{\"type\":\"null\"}", "json");
+	expect_print_type("{\"type\":7}", "json");
+	expect_print_type("{\"enum\":[1,2],\"type\":\"integer\"}", "integer");
+	expect_print_type("{\"enum\":[\"a|b\"],\"type\":\"string\"}", "string");
+	expect_print_type("{\"enum\":[\"a\",\"a\"],\"type\":\"string\"}", "string");
+	expect_print_type("{\"enum\":[],\"type\":\"string\"}", "string");
+	expect_print_type("{\"type\":\"object\",\"properties\":{\"x\":{}}}", "object");
+	expect_print_type("{\"type\":\"array\",\"items\":{\"type\":\"array\"}}", "json[]");
+	expect_print_type("{\"type\":\"integer\",\"minimum\":0.5,\"maximum\":1e300}", "integer");
+	expect_print_type("{\"type\":\"integer\",\"minimum\":5,\"maximum\":1}", "integer");
+	expect_print_type("{\"type\":\"number\",\"minimum\":1e999}", "number");
+	expect_print_type("{\"type\":\"string\",\"minLength\":-1}", "string");
+	expect_print_type("{\"type\":\"integer\",\"default\":1}", "integer");
+	expect_print("{\"properties\":{\"a\":{\"type\":\"integer\",\"default\":\"x\"}}}",
+		     "f(a?: integer)");
+	expect_print("{\"properties\":{\"a\":{\"enum\":[\"x\",\"y\"],\"default\":\"z\"}}}",
+		     "f(a?: x|y)");
+	expect_print("{\"properties\":7,\"required\":8}", "f()");
+	expect_print("[1,2]", "f()");
+}
+
+static void printing_takes_nothing_and_anything(void **state)
+{
+	cleat_error err;
+	char *text = cleat_signature_print("x", NULL, false, NULL);
+
+	(void)state;
+	assert_string_equal(text, "x()");
+	free(text);
+	assert_null(cleat_signature_print(NULL, NULL, false, &err));
+	assert_int_equal(err.status, CLEAT_EINVAL);
+	text = cleat_signature_print("\x1b[2J\xff\xe2\x80\xae", NULL, false, NULL);
+	assert_string_equal(text, "\\u001b[2J\xef\xbf\xbd\\u202e()");
+	free(text);
+	expect_print("{\"properties\":{\"\\u009b\\\"\":{\"default\":[\"\\u007f\"],"
+		     "\"description\":\"\\u202e\"}}}",
+		     "f(\"\\u009b\\\"\"?: json = [\"\\u007f\"] \"\\u202e\")");
+}
+
+static void docs_are_left_out_on_demand(void **state)
+{
+	cleat_doc *doc = cleat_doc_newf(NULL, "{properties: {a: {description: 'D'}}}");
+	char *text = cleat_signature_print("f", cleat_doc_root(doc), false, NULL);
+
+	(void)state;
+	assert_string_equal(text, "f(a?: json)");
+	free(text);
+	cleat_doc_free(doc);
+}
+
+static void huge_schemas_are_cut(void **state)
+{
+	struct buf b;
+	cleat_doc *doc;
+	char *text;
+
+	(void)state;
+	for (int kind = 0; kind < 4; kind++) {
+		buf_init(&b, NULL, 8 << 20);
+		buf_appendz(&b, "{\"properties\":{\"a\":");
+		if (kind == 0)
+			for (int i = 0; i < 100000; i++)
+				buf_printf(&b, "{},\"ü%d\":", i);
+		if (kind == 1) {
+			buf_appendz(&b, "{\"description\":\"");
+			for (int i = 0; i < 100000; i++)
+				buf_appendz(&b, "ü");
+			buf_appendz(&b, "\"},\"b\":");
+		}
+		if (kind == 2) {
+			buf_appendz(&b, "{\"default\":[1");
+			for (int i = 0; i < 4000; i++)
+				buf_appendz(&b, ",\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
+			buf_appendz(&b, "]},\"b\":");
+		}
+		if (kind == 3) {
+			buf_appendz(&b, "{\"enum\":[\"a\"");
+			for (int i = 0; i < 255; i++)
+				buf_printf(&b, ",\"a long choice number %d\"", i);
+			buf_appendz(&b, "]},\"b\":");
+		}
+		buf_appendz(&b, "{}}}");
+		doc = cleat_doc_parse(buf_str(&b).p, buf_size(&b), NULL, NULL, NULL);
+		assert_non_null(doc);
+		text = cleat_signature_print("f", cleat_doc_root(doc), true, NULL);
+		assert_non_null(text);
+		assert_true(strlen(text) < SIGNATURE_PRINTED);
+		assert_string_equal(text + strlen(text) - 3, "…");
+		assert_int_equal(utf8_valid_prefix(str_of(text)), strlen(text));
+		free(text);
+		cleat_doc_free(doc);
+		buf_done(&b);
+	}
+}
+
+static void printing_survives_memory_failure(void **state)
+{
+	static char doc_text[3000];
+	struct fail_alloc fa;
+	cleat_doc *doc;
+
+	(void)state;
+	memset(doc_text, 'd', sizeof doc_text - 1);
+	doc = cleat_doc_newf(NULL, "{properties: {a: {default: [1, %s], description: %s}}}",
+			     doc_text, "D");
+	assert_non_null(doc);
+	for (size_t n = 1;; n++) {
+		cleat_error err = { 0 };
+		char *text;
+
+		fail_alloc_init(&fa, n, n % 2);
+		text = signature_print(&fa.hook, "f", cleat_doc_root(doc), true, &err);
+		assert_true(!text == fail_alloc_hit(&fa));
+		if (!text)
+			assert_int_equal(err.status, CLEAT_ENOMEM);
+		else
+			fa.hook.free(fa.hook.ctx, text);
+		assert_int_equal(fa.live, 0);
+		if (!fail_alloc_hit(&fa))
+			break;
+		assert_true(n < 100);
+	}
+	cleat_doc_free(doc);
+}
+
+/* ---- there and back ----------------------------------------------------------------------- */
+
+static uint64_t seed;
+
+static unsigned pick(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed >> 33) % n;
+}
+
+static const char *space(void)
+{
+	static const char *const some[] = { "", " ", "", "\n\t" };
+
+	return some[pick(4)];
+}
+
+static void random_text(struct buf *b)
+{
+	static const char *const pieces[] = { "a",       " ",       "\\\"",
+					      "\\\\",    "\\n",     "é",
+					      "\\u001b", "\\u202e", "\\u007f",
+					      "|",       ")",       ",",
+					      "日本",    "=",       "\xf0\x9f\x98\x80",
+					      "/",       "[",       "\\ud83d\\ude00" };
+
+	buf_putc(b, '"');
+	for (unsigned i = pick(8); i > 0; i--)
+		buf_appendz(b, pieces[pick(CLEAT_COUNT(pieces))]);
+	buf_putc(b, '"');
+}
+
+static void random_choices(struct buf *b, unsigned n)
+{
+	static const char *const some[] = {
+		"a",        "b-c",   "\"string\"", "\"x y\"", "text/css",
+		"\"true\"", "größe", "\"1\"",      "_",       "\"\\u200e\\\"\""
+	};
+	unsigned first = pick(CLEAT_COUNT(some));
+
+	for (unsigned i = 0; i < n; i++)
+		buf_printf(b, "%s%s%s%s", i ? "|" : "", space(),
+			   some[(first + i) % CLEAT_COUNT(some)], space());
+}
+
+static void random_argument(struct buf *b, int i)
+{
+	/* type, range, default */
+	static const char *const some[][3] = {
+		{ "string", " 0..9", "\"a\\u202e\\n\"" },
+		{ "int", " -3..", "3.0" },
+		{ "integer", " ..14", "-1e1" },
+		{ "number", " -0.5..1e3", "0.250" },
+		{ "float", " 1e-7..", "1e-3" },
+		{ "bool", "", "true" },
+		{ "json", "", "{\"a\": [1, \"]\\u009b\"]}" },
+		{ "any", "", "null" },
+		{ "object", "", "{ }" },
+		{ "string[]", " 1..4", "[ \"q\" ]" },
+		{ "json[]", " ..9", "[[], 1.50]" },
+		{ "object[]", "", "[{\"b\":{}}]" },
+		{ "int[]", " 0..", "[12345678901234567]" },
+	};
+	unsigned type = pick(CLEAT_COUNT(some) + 3);
+
+	if (pick(4))
+		buf_printf(b, "%sarg%d%s", space(), i, space());
+	else
+		buf_printf(b, "\"%d \\u001b%s\"", i, pick(2) ? "é" : "\\\\");
+	buf_printf(b, "%s%s:%s", pick(3) ? "" : "?", space(), space());
+	if (type < CLEAT_COUNT(some)) {
+		buf_appendz(b, some[type][0]);
+		if (pick(2))
+			buf_appendz(b, some[type][1]);
+		if (pick(2))
+			buf_printf(b, "%s=%s%s", space(), space(), some[type][2]);
+	} else if (type == CLEAT_COUNT(some)) {
+		random_choices(b, 2 + pick(6));
+	} else {
+		buf_putc(b, '(');
+		random_choices(b, 1 + pick(6));
+		buf_appendz(b, type % 2 ? ")" : ")[] 0..7 = []");
+	}
+	buf_appendz(b, space());
+	if (pick(2))
+		random_text(b);
+}
+
+static void random_signature(struct buf *b)
+{
+	int n = (int)pick(9);
+
+	buf_appendz(b, "tool(");
+	for (int i = 0; i < n; i++) {
+		random_argument(b, i);
+		buf_appendz(b, i + 1 < n || pick(2) ? "," : "");
+	}
+	buf_appendz(b, ")");
+	buf_putc(b, '\0');
+}
+
+static char *print_schema(const char *schema)
+{
+	cleat_doc *doc = cleat_doc_parse(schema, strlen(schema), NULL, NULL, NULL);
+	char *text = cleat_signature_print("tool", cleat_doc_root(doc), true, NULL);
+
+	assert_non_null(text);
+	cleat_doc_free(doc);
+	return text;
+}
+
+static void what_is_printed_reads_as_the_same_schema(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= 3000; i++) {
+		cleat_error err = { 0 };
+		char *schema, *printed, *again, *printed_again;
+		struct signature sig;
+		struct arena ar;
+		struct buf b;
+
+		seed = i * UINT64_C(0x9E3779B97F4A7C15);
+		buf_init(&b, NULL, SIGNATURE_MAX);
+		random_signature(&b);
+		schema = cleat_signature_schema(b.data, NULL, &err);
+		if (!schema)
+			fail_msg("seed %u: %s\n%s", (unsigned)i, err.message, b.data);
+		printed = print_schema(schema);
+		again = cleat_signature_schema(printed, NULL, &err);
+		if (!again)
+			fail_msg("seed %u: %s\n%s", (unsigned)i, err.message, printed);
+		assert_string_equal(again, schema);
+		printed_again = print_schema(again);
+		assert_string_equal(printed_again, printed);
+		arena_init(&ar, NULL, 0);
+		parse_ok(&ar, printed, &sig, NULL);
+		assert_int_equal(field_table_check(sig.fields, NULL), CLEAT_OK);
+		arena_done(&ar);
+		free(schema);
+		free(printed);
+		free(again);
+		free(printed_again);
+		buf_done(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_example_of_the_header_reads),
+		cmocka_unit_test(every_type_has_its_words),
+		cmocka_unit_test(choices_are_words_or_strings),
+		cmocka_unit_test(arrays_follow_their_element),
+		cmocka_unit_test(ranges_have_one_or_two_ends),
+		cmocka_unit_test(defaults_are_json_and_make_optional),
+		cmocka_unit_test(argument_names_are_words_or_strings),
+		cmocka_unit_test(types_that_do_not_exist_are_explained),
+		cmocka_unit_test(texts_are_json_strings),
+		cmocka_unit_test(names_end_where_arguments_or_a_command_begin),
+		cmocka_unit_test(the_name_is_given_back),
+		cmocka_unit_test(limits_hold),
+		cmocka_unit_test(deep_defaults_do_not_recurse),
+		cmocka_unit_test(reading_survives_memory_failure),
+		cmocka_unit_test(what_the_grammar_says_is_printed),
+		cmocka_unit_test(what_it_cannot_say_becomes_a_json_type),
+		cmocka_unit_test(printing_takes_nothing_and_anything),
+		cmocka_unit_test(docs_are_left_out_on_demand),
+		cmocka_unit_test(huge_schemas_are_cut),
+		cmocka_unit_test(printing_survives_memory_failure),
+		cmocka_unit_test(what_is_printed_reads_as_the_same_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+# Cleat's front door. `make` builds, `make test` tests, `make help` lists the rest. Every target
+# installs what it needs itself (scripts/setup, quick when nothing is missing) and leaves its
+# results in build/<preset>. The real build is CMakeLists.txt.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PRESET  ?= debug
+SECONDS ?= 60
+TARGET  ?=
+
+# Configured every time (a fraction of a second): setup may just have installed what an earlier
+# configuration did not find.
+build = cmake --preset $(1) --log-level=WARNING >/dev/null && cmake --build build/$(1)
+
+.PHONY: all test asan tsan valgrind coverage lint fuzz torture install clean help
+
+all: ## build the library and the examples (build/release)
+	@scripts/setup --for build
+	@$(call build,release) --target product
+
+ifneq ($(wildcard scripts/run-demo),)
+.PHONY: run
+run: all ## build and show a server at work
+	@scripts/run-demo
+endif
+
+test: ## build (PRESET=debug) and run the whole test suite
+	@scripts/setup --for test
+	@scripts/setup --for e2e || true
+	@$(call build,$(PRESET))
+	@scripts/run-tests build/$(PRESET)
+
+asan: ## the test suite under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) --no-print-directory test PRESET=asan
+
+tsan: ## the test suite under ThreadSanitizer
+	@$(MAKE) --no-print-directory test PRESET=tsan
+
+valgrind: ## unit and wire tests under valgrind (memory, leaks, file descriptors)
+	@scripts/setup --for test
+	@$(call build,debug)
+	@scripts/run-tests build/debug --valgrind
+
+coverage: ## the test suite with line counts; summary and build/coverage/html
+	@scripts/setup --for coverage
+	@scripts/coverage
+
+lint: ## formatting, layers, symbols, docs, headers, cppcheck, clang-tidy, -Werror builds
+	@scripts/setup --for lint
+	@scripts/lint
+
+fuzz: ## fuzz every target for SECONDS=60, or one TARGET=name
+	@scripts/setup --for fuzz
+	@scripts/fuzz $(SECONDS) $(TARGET)
+
+torture: ## failing memory, slow and broken peers
+	@scripts/setup --for test
+	@$(call build,$(PRESET))
+	@scripts/torture build/$(PRESET)
+
+# A target whose script is not there yet does not exist (and is not listed).
+ifneq ($(wildcard scripts/conformance),)
+.PHONY: conformance
+conformance: ## the official conformance suite
+	@scripts/setup --for e2e
+	@$(call build,release)
+	@scripts/conformance build/release
+endif
+ifneq ($(wildcard scripts/interop),)
+.PHONY: interop
+interop: ## against the official SDKs
+	@scripts/setup --for e2e
+	@$(call build,release)
+	@scripts/interop build/release
+endif
+ifneq ($(wildcard scripts/bench),)
+.PHONY: bench
+bench: ## measure
+	@scripts/setup --for build
+	@$(call build,release)
+	@scripts/bench build/release
+endif
+install: ## install into $(DESTDIR)$(PREFIX)
+	@scripts/setup --for build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) --log-level=WARNING >/dev/null
+	@cmake --build build/release --target product
+	@DESTDIR=$(DESTDIR) cmake --install build/release
+
+clean: ## remove everything that was built (not .deps/)
+	rm -rf build
+
+absent = $(foreach t,run:run-demo conformance:conformance interop:interop bench:bench,\
+	$(if $(wildcard scripts/$(lastword $(subst :, ,$(t)))),,$(firstword $(subst :, ,$(t)))))
+
+help: ## this list
+	@awk -v absent=" $(absent) " -F ':[^#]*## ' '/^[a-z]+:.*## / && !index(absent, " " $$1 " ") \
+		{ printf "  make %-12s %s\n", $$1, $$2 }' Makefile

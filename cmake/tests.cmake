@@ -1,0 +1,127 @@
+# The test suite. A test is found by its place and name, so that adding one needs no edit here:
+#   tests/unit/test_*.c     cmocka programs, linked statically so that they reach internals
+#   fuzz/fuzz_*.c           replayed over fuzz/corpus/NAME/ (with fuzz/replay.c as the driver)
+#   tests/wire/*.c          one program, wire_runner, given the directory of scripts
+#   tests/e2e/test_*.sh     shell; test_*.mjs: node; *.c: servers for them, with wire's fixture
+#   checks                  headers, layers, symbols, documentation, installation
+# All speak TAP; scripts/tap-run runs each and keeps what it said for scripts/run-tests to add up.
+
+enable_testing()
+include(ProcessorCount)
+set(CLEAT_TEST_TIMEOUT 120 CACHE STRING "seconds that one test program may take")
+
+find_path(CLEAT_CMOCKA_INCLUDE cmocka.h)
+find_library(CLEAT_CMOCKA_LIBRARY cmocka)
+mark_as_advanced(CLEAT_CMOCKA_INCLUDE CLEAT_CMOCKA_LIBRARY)
+
+# cleat_test(NAME <name> LABELS <labels> [NODE] COMMAND <command>...)
+function(cleat_test)
+  cmake_parse_arguments(arg "NODE" "NAME" "LABELS;COMMAND" ${ARGN})
+  set(options --timeout ${CLEAT_TEST_TIMEOUT})
+  if(arg_NODE)
+    list(APPEND options --node)
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${PROJECT_SOURCE_DIR}/scripts/tap-run ${options} ${arg_NAME}
+                                    ${PROJECT_BINARY_DIR}/tap ${arg_COMMAND})
+  # The wrapper enforces the timeout (and says so); ctest's own is a second fence, far enough away
+  # for runs under valgrind.
+  set_tests_properties(
+    ${arg_NAME}
+    PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 3600 ENVIRONMENT
+               "CLEAT_BUILD_DIR=${PROJECT_BINARY_DIR};CLEAT_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# A program that may look inside the library.
+function(cleat_inner_program name directory)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${name} PRIVATE CLEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE cleat_flags cleat_static)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                           ${PROJECT_BINARY_DIR}/${directory})
+endfunction()
+
+# ---- unit -----------------------------------------------------------------------------------------
+
+file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/test_*.c")
+file(GLOB unit_support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
+if(CLEAT_CMOCKA_LIBRARY)
+  foreach(source IN LISTS unit_sources)
+    cmake_path(GET source STEM name)
+    string(REGEX REPLACE "^test_" "" short ${name})
+    cleat_inner_program(${name} tests ${source} ${unit_support})
+    target_include_directories(${name} SYSTEM PRIVATE ${CLEAT_CMOCKA_INCLUDE})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(${name} PRIVATE ${CLEAT_CMOCKA_LIBRARY})
+    cleat_test(NAME unit.${short} LABELS unit memcheck COMMAND $<TARGET_FILE:${name}>)
+  endforeach()
+else()
+  message(STATUS "no cmocka: unit tests are not built (scripts/setup --for test installs it)")
+endif()
+
+# ---- fuzz corpora, replayed -----------------------------------------------------------------------
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
+foreach(source IN LISTS fuzz_sources)
+  cmake_path(GET source STEM name)
+  string(REGEX REPLACE "^fuzz_" "" short ${name})
+  cleat_inner_program(replay_${short} tests ${source} ${PROJECT_SOURCE_DIR}/fuzz/replay.c)
+  # libFuzzer declares its entry point nowhere. (A property of the source comes last on the command
+  # line, after cleat_flags.)
+  set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+  cleat_test(NAME fuzz.${short} LABELS fuzz COMMAND $<TARGET_FILE:replay_${short}>
+             ${PROJECT_SOURCE_DIR}/fuzz/corpus/${short})
+endforeach()
+
+# ---- wire scripts ---------------------------------------------------------------------------------
+
+file(GLOB wire_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/*.c")
+if(wire_sources)
+  cleat_inner_program(wire_runner tests ${wire_sources})
+  cleat_test(NAME wire LABELS wire memcheck COMMAND $<TARGET_FILE:wire_runner>
+             ${PROJECT_SOURCE_DIR}/tests/wire)
+endif()
+
+# ---- end to end -----------------------------------------------------------------------------------
+
+# Servers that the scripts start: public headers and the shared library, as in examples/.
+file(GLOB e2e_servers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/e2e/*.c")
+file(GLOB fixture_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/fixture*.c")
+foreach(source IN LISTS e2e_servers)
+  cmake_path(GET source STEM name)
+  add_executable(${name} ${source} ${fixture_sources})
+  target_link_libraries(${name} PRIVATE cleat_flags cleat)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endforeach()
+file(GLOB e2e_shell CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/e2e/test_*.sh")
+foreach(script IN LISTS e2e_shell)
+  cmake_path(GET script STEM name)
+  string(REGEX REPLACE "^test_" "" short ${name})
+  # A shell test that calls node says so in a line of its own.
+  file(STRINGS ${script} needs_node REGEX "^# needs: node")
+  if(needs_node)
+    cleat_test(NODE NAME e2e.${short} LABELS e2e COMMAND bash ${script})
+  else()
+    cleat_test(NAME e2e.${short} LABELS e2e COMMAND bash ${script})
+  endif()
+endforeach()
+file(GLOB e2e_node CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/e2e/test_*.mjs")
+foreach(script IN LISTS e2e_node)
+  cmake_path(GET script STEM name)
+  string(REGEX REPLACE "^test_" "" short ${name})
+  cleat_test(NODE NAME e2e.${short} LABELS e2e COMMAND node ${script})
+endforeach()
+
+# ---- checks of the tree and of the installation ---------------------------------------------------
+# They say nothing new about a sanitized build, whose library an outside program could not link.
+
+if(NOT CLEAT_SANITIZE AND NOT CLEAT_COVERAGE)
+  cleat_test(NAME check.headers LABELS check COMMAND bash
+             ${PROJECT_SOURCE_DIR}/tests/headers/test_headers.sh)
+  cleat_test(NAME check.layers LABELS check COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-layers --tap)
+  cleat_test(NAME check.symbols LABELS check COMMAND
+             ${PROJECT_SOURCE_DIR}/scripts/check-symbols --tap ${PROJECT_BINARY_DIR})
+  cleat_test(NAME check.docs LABELS check COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-docs --tap)
+  cleat_test(NAME check.install LABELS check COMMAND bash
+             ${PROJECT_SOURCE_DIR}/tests/install/test_install.sh)
+endif()

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Installs the build into an empty prefix and uses it from outside, the way a stranger would: with
+# pkg-config and with find_package, shared and static, without the source or the build tree.
+set -u
+
+source=${CLEAT_SOURCE_DIR:?}
+build=${CLEAT_BUILD_DIR:?}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+log=$work/log
+unset DESTDIR LD_LIBRARY_PATH
+
+n=0 failed=0
+try() { # try TEXT COMMAND...
+	local text=$1 verdict=ok
+	shift
+	"$@" >"$log" 2>&1 || verdict="not ok"
+	echo "$verdict $((n += 1)) - $text"
+	[[ $verdict == ok ]] || { failed=1 && sed 's/^/# /' "$log"; }
+}
+
+install_tree() { cmake --install "$build" --prefix "$prefix"; }
+
+# The directory is asked of the installation itself: lib, or lib/<triplet>.
+libdir() { dirname "$(find "$prefix" -name libcleat.so)"; }
+
+# compile_and_run NAME STATIC-OPTION: flags from pkg-config alone
+with_pkg_config() {
+	local program=$work/$1 flags
+	export PKG_CONFIG_PATH
+	PKG_CONFIG_PATH=$(libdir)/pkgconfig
+	flags=$(pkg-config $2 --cflags --libs cleat) || return 1
+	echo "flags: $flags"
+	# Static means libcleat.a; what it needs stays shared (that is all the distribution has). All of
+	# the archive goes in, so that a library which pkg-config forgot is missed here.
+	[[ $1 == shared ]] ||
+		flags=${flags/-lcleat/-Wl,--whole-archive,-l:libcleat.a,--no-whole-archive}
+	# shellcheck disable=SC2086 # flags are words
+	${CC:-gcc} -std=c11 -Wall -Wextra -Werror -o "$program" "$source/tests/install/hello.c" $flags || return 1
+	[[ $1 == shared ]] || ! readelf -d "$program" | grep -q 'NEEDED.*libcleat' || return 1
+	LD_LIBRARY_PATH=$([[ $1 == shared ]] && libdir) "$program"
+}
+
+configure_package() {
+	cp "$source/tests/install/"{CMakeLists.txt,hello.c} "$work" &&
+		cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" &&
+		cmake --build "$work/build"
+}
+
+# Neither the source tree nor the build tree may be remembered by what was installed (debug
+# information apart, which names sources on purpose).
+no_paths() {
+	local file
+	! readelf -d "$(libdir)/libcleat.so" | grep -E 'R(UN)?PATH' | grep -F -e "$source" -e "$build" || return 1
+	for file in $(find "$prefix" -name '*.pc' -o -name '*.cmake'); do
+		! grep -n -F -e "$source" -e "$build" "$file" || return 1
+	done
+}
+
+all_headers() { diff <(ls "$source/include/cleat") <(ls "$prefix/include/cleat"); }
+
+staged() {
+	DESTDIR=$work/stage cmake --install "$build" --prefix /opt/cleat &&
+		grep -x 'prefix=/opt/cleat' "$(find "$work/stage/opt/cleat" -name cleat.pc)"
+}
+
+echo 1..9
+try "installs into an empty prefix" install_tree
+try "every public header is installed" all_headers
+try "pkg-config: shared" with_pkg_config shared ""
+try "pkg-config: static" with_pkg_config static --static
+try "find_package: both programs build" configure_package
+try "find_package: shared" "$work/build/hello_shared"
+try "find_package: static" "$work/build/hello_static"
+try "nothing installed names the source or build tree" no_paths
+try "DESTDIR stages under a directory, without it in any file" staged
+exit $failed

@@ -75,6 +75,7 @@ CLEAT_API void cleat_doc_free(cleat_doc *doc);
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+/* The type of a value; CLEAT_JSON_NONE for NULL. */
 CLEAT_API enum cleat_json_type cleat_json_type(const cleat_json *v);
 /* The member `key` of an object; the first one if a key stands twice (see cleat_json_duplicate).
  * NULL when absent or when v is no object. Keys are compared byte for byte. */
@@ -124,7 +125,9 @@ typedef struct cleat_json_iter {
 	bool object_;
 } cleat_json_iter;
 
+/* Starts an iteration; over anything but an array or object it ends at once. */
 CLEAT_API cleat_json_iter cleat_json_each(const cleat_json *v);
+/* Moves on and fills key, value and index; false when there is no more. */
 CLEAT_API bool cleat_json_next(cleat_json_iter *it);
 
 /* ---- writing ------------------------------------------------------------------------------ */

@@ -167,8 +167,8 @@ static inline cleat_server *cleat_server_new(const char *name, const char *versi
 {
 	return cleat_server_new_(name, version, opts, sizeof(cleat_server_opts));
 }
-/* Closes every connection, cancels what runs, waits for worker threads, frees. Accepts NULL. Not
- * from inside a handler. */
+/* Closes every connection, cancels what runs, waits for worker threads and (up to five seconds) for
+ * deferred requests to be finished, frees. Accepts NULL. Not from inside a handler. */
 CLEAT_API void cleat_server_free(cleat_server *s);
 
 /* The whole main(): reads --help, --version and --stdio, serves standard input and output until it
@@ -184,12 +184,13 @@ CLEAT_API int cleat_server_run_stdio(cleat_server *s);
  * non-blocking while in use. When the other side closes, cleat_loop_step() gives CLEAT_ECLOSED once
  * nothing is attached any more. */
 CLEAT_API int cleat_server_attach_fds(cleat_server *s, int in, int out);
-/* Ends the run function after the running calls were cancelled. Any thread, also a signal handler.
- */
+/* Ends the run function after the running calls were cancelled; the next one, if none runs. On a loop
+ * that is driven by hand it closes every connection. Any thread, also a signal handler. */
 CLEAT_API void cleat_server_stop(cleat_server *s);
 /* The loop that drives the server. Borrowed. */
 CLEAT_API cleat_loop *cleat_server_loop(cleat_server *s);
-/* Calls fn(arg) on the loop's thread, soon. Any thread. CLEAT_OK or CLEAT_ENOMEM. */
+/* Calls fn(arg) on the loop's thread, soon. Any thread. CLEAT_OK, CLEAT_ENOMEM, or CLEAT_EMISUSE
+ * before the server has a loop or a wire (cleat_server_loop() makes one). */
 CLEAT_API int cleat_server_post(cleat_server *s, void (*fn)(cleat_server *s, void *arg), void *arg);
 /* The first thing that went wrong; status CLEAT_OK when nothing did. Borrowed, never NULL. */
 CLEAT_API const cleat_error *cleat_server_error(const cleat_server *s);

@@ -3,21 +3,6 @@
 
 #include <string.h>
 
-struct str str_of(const char *z)
-{
-	return (struct str){ z, z ? strlen(z) : 0 };
-}
-
-bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
-bool str_eqz(struct str a, const char *z)
-{
-	return str_eq(a, str_of(z));
-}
-
 bool str_starts(struct str s, const char *prefix)
 {
 	size_t n = strlen(prefix);

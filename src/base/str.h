@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct str {
 	const char *p; /* not necessarily terminated; NULL means absent */
@@ -18,9 +19,23 @@ struct str {
 #define STR_LIT(s)  ((struct str){ "" s, sizeof(s) - 1 })
 #define STR_ARGS(s) (int)(s).n, (s).p /* for "%.*s"; only for lengths known to fit an int */
 
-struct str str_of(const char *z); /* NULL gives { NULL, 0 } */
-bool str_eq(struct str a, struct str b);
-bool str_eqz(struct str a, const char *z); /* exact bytes, z terminated */
+/* Inline: with a literal argument the compiler knows the length. NULL gives { NULL, 0 }. */
+static inline struct str str_of(const char *z)
+{
+	return (struct str){ z, z ? strlen(z) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* Exact bytes, z terminated. */
+static inline bool str_eqz(struct str a, const char *z)
+{
+	return str_eq(a, str_of(z));
+}
+
 bool str_starts(struct str s, const char *prefix);
 bool str_has_nul(struct str s);
 

@@ -103,13 +103,36 @@ static bool is_number(const cleat_json *v)
 	return v && node_is(node_of(v), YYJSON_TYPE_RAW);
 }
 
+/* The usual number: up to 15 digits and perhaps a sign, which int64_t and double both hold
+ * exactly. */
+static bool small_integer(const cleat_json *v, int64_t *ret)
+{
+	const char *p = node_of(v)->uni.str;
+	size_t n = node_len(node_of(v));
+	bool negative = *p == '-';
+	int64_t value = 0;
+
+	if (n > 15)
+		return false;
+	for (size_t i = negative; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
+			return false;
+		value = value * 10 + (p[i] - '0');
+	}
+	*ret = negative ? -value : value;
+	return true;
+}
+
 int64_t cleat_json_int(const cleat_json *v, int64_t fallback)
 {
 	struct decimal d;
+	int64_t small;
 	uint64_t n;
 
 	if (!is_number(v))
 		return fallback;
+	if (small_integer(v, &small))
+		return small;
 	d = read_decimal(node_of(v));
 	if (!magnitude(&d, &n) || n > (uint64_t)INT64_MAX + d.negative)
 		return fallback;
@@ -132,8 +155,13 @@ uint64_t cleat_json_uint(const cleat_json *v, uint64_t fallback)
 double cleat_json_num(const cleat_json *v, double fallback)
 {
 	yyjson_val n;
+	int64_t small;
 
-	if (!is_number(v) || !yyjson_read_number(node_of(v)->uni.str, &n, 0, NULL, NULL))
+	if (!is_number(v))
+		return fallback;
+	if (small_integer(v, &small) && small != 0) /* -0 keeps its sign below */
+		return (double)small;
+	if (!yyjson_read_number(node_of(v)->uni.str, &n, 0, NULL, NULL))
 		return fallback;
 	return yyjson_get_num(&n);
 }
@@ -141,9 +169,12 @@ double cleat_json_num(const cleat_json *v, double fallback)
 bool cleat_json_is_integer(const cleat_json *v)
 {
 	struct decimal d;
+	int64_t small;
 
 	if (!is_number(v))
 		return false;
+	if (small_integer(v, &small))
+		return true;
 	d = read_decimal(node_of(v));
 	return d.digits == 0 || d.exponent >= 0;
 }

@@ -46,6 +46,12 @@ static void put_value(struct jw *w, const char *p, size_t n)
 	w->b->len += n;
 }
 
+void jw_splice(struct jw *w, struct str text, bool comma)
+{
+	put_value(w, text.p, text.n);
+	w->comma = comma;
+}
+
 static void put_mark(struct jw *w, char c)
 {
 	char *to = reserve(w, 1);

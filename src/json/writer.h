@@ -39,6 +39,9 @@ void jw_null(struct jw *w);
 /* Text that is already valid JSON, as it is. */
 void jw_raw(struct jw *w, struct str json);
 void jw_rawz(struct jw *w, const char *json);
+/* A piece of a value, as it is: what is fixed in a message is written in one go. `comma` tells
+ * whether the next element needs one. */
+void jw_splice(struct jw *w, struct str text, bool comma);
 /* A parsed value, numbers byte for byte; NULL writes null. Iterative. */
 void jw_value(struct jw *w, const cleat_json *v);
 /* A string value holding the base64 (RFC 4648, padded) of the bytes. */

@@ -49,9 +49,7 @@ enum content_kind content_kind_of(const char *mime)
 
 void content_text(struct jw *w, unsigned features, struct str text, const struct content_extras *x)
 {
-	jw_obj(w);
-	jw_kv_str(w, "type", "text");
-	jw_key(w, "text");
+	jw_splice(w, STR_LIT("{\"type\":\"text\",\"text\":"), false);
 	jw_str(w, text);
 	extras(w, features, x);
 	jw_obj_end(w);

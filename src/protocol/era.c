@@ -13,9 +13,10 @@ const cleat_json *era_meta(const struct rpc_message *m)
 	return json_is_object(m->params) ? cleat_json_get(m->params, "_meta") : NULL;
 }
 
-const struct era *era_of(const struct legacy_session *session, const struct rpc_message *m)
+const struct era *era_of(const struct legacy_session *session, const struct rpc_message *m,
+			 const cleat_json *meta)
 {
-	if (cleat_json_get(era_meta(m), META_PROTOCOL_VERSION))
+	if (meta && cleat_json_get(meta, META_PROTOCOL_VERSION))
 		return &era_modern;
 	if (session->open || str_eqz(m->method, "initialize") || str_eqz(m->method, "ping"))
 		return &era_legacy;
@@ -26,7 +27,7 @@ const struct era *era_of(const struct legacy_session *session, const struct rpc_
 
 int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *err)
 {
-	const cleat_json *meta, *token;
+	const cleat_json *meta = c->meta, *token;
 	cleat_error why;
 
 	if (!m->params)
@@ -34,7 +35,6 @@ int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *
 	if (json_check_keys(m->params, &why))
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS, "params: %s",
 				 why.message);
-	meta = cleat_json_get(m->params, "_meta");
 	if (!meta)
 		return CLEAT_OK;
 	if (!json_is_object(meta))
@@ -48,7 +48,6 @@ int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,
 				 "progressToken must be a string or an integer, not %s",
 				 json_type_name(token));
-	c->meta = meta;
 	c->progress_token = token;
 	return CLEAT_OK;
 }

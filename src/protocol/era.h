@@ -56,7 +56,7 @@ struct era {
 	int not_found_code;  /* of a resource */
 	int cancelled_code;  /* of a request that the server gave up */
 	int too_large_code;  /* of an answer over the limit */
-	/* May this request be served now? Fills *c. Otherwise CLEAT_EPROTO with rpc_code and message
+	/* May this request be served now? Fills *c, whose meta is set. Otherwise CLEAT_EPROTO with rpc_code and message
 	 * in *err, and JSON text for `data` in *data when there is any. */
 	int (*admit)(const struct legacy_session *session, const struct rpc_message *m,
 		     struct context *c, struct buf *data, cleat_error *err);
@@ -79,11 +79,12 @@ extern const struct era era_modern;
 
 /* params._meta, NULL when absent. */
 const cleat_json *era_meta(const struct rpc_message *m);
-/* Which era a request or notification belongs to. */
-const struct era *era_of(const struct legacy_session *session, const struct rpc_message *m);
+/* Which era a request or notification with this _meta (era_meta) belongs to. */
+const struct era *era_of(const struct legacy_session *session, const struct rpc_message *m,
+			 const cleat_json *meta);
 
-/* Checks that both eras share: _meta is an object with clean keys, progressToken is a string or an
- * integer. Sets c->meta and c->progress_token. */
+/* Checks that both eras share: c->meta, if any, is an object with clean keys, progressToken is a
+ * string or an integer. Sets c->progress_token. */
 int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *err);
 
 /* May the client be asked this? */

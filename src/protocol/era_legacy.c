@@ -12,7 +12,9 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	bool opening = str_eqz(m->method, "initialize");
 
 	(void)data;
-	*c = (struct context){ .era = &era_legacy, .rev = session->rev, .log_level = -1 };
+	*c = (struct context){
+		.era = &era_legacy, .meta = c->meta, .rev = session->rev, .log_level = -1
+	};
 	c->features = revision_features(session->rev);
 	if (session->open) {
 		c->client_caps = session->client_caps;

@@ -66,7 +66,9 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	int rc;
 
 	(void)session;
-	*c = (struct context){ .era = &era_modern, .rev = REV_2026_07_28, .log_level = -1 };
+	*c = (struct context){
+		.era = &era_modern, .meta = c->meta, .rev = REV_2026_07_28, .log_level = -1
+	};
 	c->features = revision_features(REV_2026_07_28);
 	rc = era_check_meta(m, c, err);
 	if (rc)

@@ -131,6 +131,9 @@ static int refuse_entry(cleat_rpc_call *call, int status)
 {
 	cleat_error err;
 
+	/* Without its id: an answer with it would be taken for the answer to the first. */
+	if (status == CLEAT_EEXIST)
+		call->id = NULL;
 	if (status == CLEAT_EEXIST)
 		error_rpc(&err, CLEAT_EPROTO, CLEAT_RPC_INVALID_REQUEST,
 			  "a request with this id is not answered yet");

@@ -15,28 +15,38 @@ enum { INVALID_REQUEST = CLEAT_RPC_INVALID_REQUEST, INVALID_PARAMS = CLEAT_RPC_I
 
 struct envelope {
 	const cleat_json *version, *id, *method, *params, *result, *error;
-	size_t ids; /* how often "id" stands there */
+	size_t ids;   /* how often "id" stands there */
+	size_t known; /* members that are one of these */
 };
+
+static const cleat_json **slot(struct envelope *e, struct str key)
+{
+	switch (key.n) {
+	case 2: return str_eq(key, STR_LIT("id")) ? &e->id : NULL;
+	case 5: return str_eq(key, STR_LIT("error")) ? &e->error : NULL;
+	case 6:
+		if (str_eq(key, STR_LIT("method")))
+			return &e->method;
+		if (str_eq(key, STR_LIT("params")))
+			return &e->params;
+		return str_eq(key, STR_LIT("result")) ? &e->result : NULL;
+	case 7: return str_eq(key, STR_LIT("jsonrpc")) ? &e->version : NULL;
+	default: return NULL;
+	}
+}
 
 static void collect(const cleat_json *root, struct envelope *e)
 {
 	cleat_json_iter it = cleat_json_each(root);
 
 	while (cleat_json_next(&it)) {
-		struct str key = json_str(it.key);
+		const cleat_json **to = slot(e, json_str(it.key));
 
-		if (str_eq(key, STR_LIT("jsonrpc")))
-			e->version = it.value;
-		else if (str_eq(key, STR_LIT("id")))
-			e->id = it.value, e->ids++;
-		else if (str_eq(key, STR_LIT("method")))
-			e->method = it.value;
-		else if (str_eq(key, STR_LIT("params")))
-			e->params = it.value;
-		else if (str_eq(key, STR_LIT("result")))
-			e->result = it.value;
-		else if (str_eq(key, STR_LIT("error")))
-			e->error = it.value;
+		if (!to)
+			continue;
+		e->known += *to == NULL;
+		e->ids += to == &e->id;
+		*to = it.value;
 	}
 }
 
@@ -177,7 +187,8 @@ static int classify(const struct rpc_rules *rules, struct rpc_message *ret, clea
 	ret->kind = intent(&e);
 	if (e.ids == 1 && id_allowed(e.id, rules))
 		ret->id = e.id;
-	rc = json_check_keys(ret->root, err);
+	/* Only known members, each once: there is nothing to search for. */
+	rc = e.known == cleat_json_size(ret->root) ? CLEAT_OK : json_check_keys(ret->root, err);
 	if (rc == CLEAT_OK)
 		rc = check_version(e.version, err);
 	if (rc != CLEAT_OK)
@@ -222,17 +233,27 @@ uint32_t rpc_id_hash(const cleat_json *id, uint32_t seed)
 
 static void begin(struct jw *w)
 {
-	jw_obj(w);
-	jw_key(w, "jsonrpc");
-	jw_rawz(w, "\"2.0\"");
+	jw_splice(w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
+}
+
+static void put_id(struct jw *w, const cleat_json *id)
+{
+	const char *number = cleat_json_number_text(id);
+
+	jw_splice(w, STR_LIT("\"id\":"), false);
+	if (number)
+		jw_rawz(w, number);
+	else if (json_is_string(id))
+		jw_str(w, json_str(id));
+	else
+		jw_null(w);
 }
 
 void rpc_begin_result(struct jw *w, const cleat_json *id)
 {
 	begin(w);
-	jw_key(w, "id");
-	jw_value(w, id);
-	jw_key(w, "result");
+	put_id(w, id);
+	jw_splice(w, STR_LIT("\"result\":"), false);
 }
 
 void rpc_begin_request(struct jw *w, int64_t id, const char *method)
@@ -264,10 +285,8 @@ void rpc_write_error(struct jw *w, const cleat_json *id, bool null_id, int code,
 		     struct str data)
 {
 	begin(w);
-	if (id || null_id) {
-		jw_key(w, "id");
-		jw_value(w, id);
-	}
+	if (id || null_id)
+		put_id(w, id);
 	jw_key(w, "error");
 	jw_obj(w);
 	jw_kv_int(w, "code", code);

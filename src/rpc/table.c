@@ -91,7 +91,7 @@ struct rpc_node *rpc_table_find(const struct rpc_table *t, const cleat_json *id)
 {
 	struct key k;
 
-	if (!id)
+	if (!id || !t->count)
 		return NULL;
 	k = json_key(t, id);
 	return find(t, &k);
@@ -136,16 +136,24 @@ static int grow(struct rpc_table *t)
 	return CLEAT_OK;
 }
 
+int rpc_table_reserve(struct rpc_table *t)
+{
+	if (t->count >= t->max)
+		return CLEAT_ELIMIT;
+	return t->count == t->size ? grow(t) : CLEAT_OK;
+}
+
 static int put(struct rpc_table *t, struct rpc_node *n, const struct key *k)
 {
+	int rc;
+
 	if (n->in_table)
 		return CLEAT_EMISUSE;
 	if (find(t, k))
 		return CLEAT_EEXIST;
-	if (t->count >= t->max)
-		return CLEAT_ELIMIT;
-	if (t->count == t->size && grow(t) != CLEAT_OK)
-		return CLEAT_ENOMEM;
+	rc = rpc_table_reserve(t);
+	if (rc != CLEAT_OK)
+		return rc;
 	*n = (struct rpc_node){ .id = k->id,
 				.number = k->number,
 				.hash = k->hash,

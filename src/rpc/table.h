@@ -51,6 +51,10 @@ void rpc_table_done(struct rpc_table *t);
 int rpc_table_put(struct rpc_table *t, struct rpc_node *node, const cleat_json *id);
 int rpc_table_put_int(struct rpc_table *t, struct rpc_node *node, int64_t number);
 
+/* Makes sure that the next put fails neither for lack of memory nor for lack of room. CLEAT_OK,
+ * CLEAT_ELIMIT or CLEAT_ENOMEM. */
+int rpc_table_reserve(struct rpc_table *t);
+
 /* NULL when there is none (also for a NULL id). An integer key n is found by the JSON number whose
  * text is exactly the shortest decimal form of n: 5, not 5.0, not 5e0, not "5". */
 struct rpc_node *rpc_table_find(const struct rpc_table *t, const cleat_json *id);

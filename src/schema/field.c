@@ -142,19 +142,23 @@ size_t field_index_find(const struct field_index *ix, struct str name)
 	return ix->n;
 }
 
-void field_index_collect(const struct field_index *ix, const cleat_json *obj,
-			 const cleat_json *values[FIELD_MAX])
+size_t field_index_collect(const struct field_index *ix, const cleat_json *obj,
+			   const cleat_json *values[FIELD_MAX])
 {
 	cleat_json_iter it = cleat_json_each(obj);
+	size_t found = 0;
 
 	for (size_t i = 0; i < ix->n; i++)
 		values[i] = NULL;
 	while (cleat_json_next(&it)) {
 		size_t i = field_index_find(ix, json_str(it.key));
 
-		if (i < ix->n && !values[i])
+		if (i < ix->n && !values[i]) {
 			values[i] = it.value;
+			found++;
+		}
 	}
+	return found;
 }
 
 const cleat_json *field_fallback(const cleat_field *field, struct arena *ar)

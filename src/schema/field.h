@@ -17,7 +17,12 @@
 /* Which schema shapes the reader knows. Tools get FIELD_SCHEMA_TOOL; a form's requestedSchema
  * depends on the revision (2025-06-18 knows no string/number defaults and titles choices with
  * enumNames; from 2025-11-25 on oneOf/anyOf with const+title, and arrays of choices). */
-enum field_schema_style { FIELD_SCHEMA_TOOL, FIELD_SCHEMA_FORM_2025_06_18, FIELD_SCHEMA_FORM };
+enum field_schema_style {
+	FIELD_SCHEMA_TOOL,
+	FIELD_SCHEMA_ARGUMENTS, /* the same, and it says that other members are refused */
+	FIELD_SCHEMA_FORM_2025_06_18,
+	FIELD_SCHEMA_FORM
+};
 
 /* Deep check of a table: names, no duplicates, types, widths, nested tables (depth <= 8, no
  * cycles), fallbacks parse and fit, choices well-formed, at most 256 fields. CLEAT_EINVAL with the

@@ -42,8 +42,9 @@ struct field_index {
 void field_index_init(struct field_index *ix, const cleat_field *fields);
 /* The position, or ix->n when there is no such field. */
 size_t field_index_find(const struct field_index *ix, struct str name);
-/* values[i] becomes the member for field i (the first one of that name), or NULL. */
-void field_index_collect(const struct field_index *ix, const cleat_json *obj,
-			 const cleat_json *values[FIELD_MAX]);
+/* values[i] becomes the member for field i (the first one of that name), or NULL. Gives the number
+ * of fields that have one. */
+size_t field_index_collect(const struct field_index *ix, const cleat_json *obj,
+			   const cleat_json *values[FIELD_MAX]);
 
 #endif

@@ -169,6 +169,8 @@ static void object_members(struct jw *w, const cleat_field *fields, enum field_s
 	}
 	jw_obj_end(w);
 	write_required(w, fields);
+	if (style == FIELD_SCHEMA_ARGUMENTS)
+		jw_kv_bool(w, "additionalProperties", false);
 }
 
 void field_write_schema(struct jw *w, const cleat_field *fields, enum field_schema_style style)

@@ -490,7 +490,7 @@ int signature_parse(struct arena *ar, const char *text, struct signature *ret, c
 
 char *cleat_signature_schema(const char *signature, char **ret_name, cleat_error *err)
 {
-	struct signature sig;
+	struct signature sig = { 0 };
 	struct arena ar;
 	struct buf b;
 	struct jw w;

@@ -77,7 +77,7 @@ union any_public {
 	cleat_prompt prompt;
 };
 
-static int add_one(cleat_server *s, const struct kind_ops *k, const void *in, struct entry **ret)
+static int add_one(cleat_server *s, const struct kind_ops *k, const void *in, enum shelf_kind *ret)
 {
 	cleat_error note = { 0 }, err = { 0 };
 	struct entry *e = NULL;
@@ -91,18 +91,35 @@ static int add_one(cleat_server *s, const struct kind_ops *k, const void *in, st
 	}
 	if (note.message[0])
 		server_note(s, CLEAT_LOG_WARNING, "%s", note.message);
-	notify_changed(s, e->kind);
-	*ret = e;
+	*ret = e->kind;
 	return CLEAT_OK;
 }
 
-/* Takes the entries of this call out again; their userdata is destroyed with them. */
-static void undo(cleat_server *s, uint64_t after)
+/* What was announced before a call that adds. */
+struct announced {
+	uint64_t serial;
+	bool ever[SHELF_COUNT];
+	bool completes;
+};
+
+static struct announced announced(const struct registry *r)
 {
+	struct announced a = { .serial = r->serial, .completes = r->completes };
+
+	for (int kind = 0; kind < SHELF_COUNT; kind++)
+		a.ever[kind] = r->shelves[kind].ever;
+	return a;
+}
+
+/* Takes the entries of this call out again; their userdata is destroyed with them. */
+static void undo(cleat_server *s, const struct announced *before)
+{
+	s->registry.completes = before->completes;
 	for (int kind = 0; kind < SHELF_COUNT; kind++) {
 		struct shelf *shelf = &s->registry.shelves[kind];
 
-		while (shelf->count && shelf->list[shelf->count - 1]->serial > after) {
+		shelf->ever = before->ever[kind];
+		while (shelf->count && shelf->list[shelf->count - 1]->serial > before->serial) {
 			struct entry *e = shelf->list[shelf->count - 1];
 
 			entry_unref(registry_take(&s->registry, (enum shelf_kind)kind, e->key));
@@ -113,21 +130,25 @@ static void undo(cleat_server *s, uint64_t after)
 static int add_all(cleat_server *s, const struct kind_ops *k, const void *array, size_t n,
 		   size_t size)
 {
-	uint64_t before = s ? s->registry.serial : 0;
+	struct announced before = { 0 };
 	int rc = s ? CLEAT_OK : CLEAT_ENOMEM;
+	enum shelf_kind kind = SHELF_TOOLS;
 	union any_public in;
-	struct entry *e;
 	size_t i;
 
+	if (s)
+		before = announced(&s->registry);
 	for (i = 0; i < n; i++) {
 		load(k, array, i, size, &in);
 		if (!rc)
-			rc = add_one(s, k, &in, &e);
+			rc = add_one(s, k, &in, &kind);
 		if (rc)
 			k->destroy(&in);
 	}
 	if (rc && s)
-		undo(s, before);
+		undo(s, &before);
+	else if (s && n)
+		notify_changed(s, kind);
 	return rc;
 }
 
@@ -152,7 +173,7 @@ static int remove_entry(cleat_server *s, enum shelf_kind kind, const char *key)
 	struct entry *e = s && key ? registry_take(&s->registry, kind, str_of(key)) : NULL;
 
 	if (!e)
-		return CLEAT_ENOENT;
+		return s ? CLEAT_ENOENT : CLEAT_ENOMEM;
 	entry_unref(e);
 	notify_changed(s, kind);
 	return CLEAT_OK;

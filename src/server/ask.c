@@ -225,12 +225,13 @@ static bool open_state(cleat_request *req, struct str token)
 
 bool ask_restore(cleat_request *req)
 {
-	const cleat_json *state = cleat_json_get(req->msg.params, "requestState");
-	const cleat_json *given = cleat_json_get(req->msg.params, "inputResponses");
+	const cleat_json *state, *given;
 	cleat_error err;
 
 	if (!req->ctx.era->asks_by_result)
 		return true;
+	state = cleat_json_get(req->msg.params, "requestState");
+	given = cleat_json_get(req->msg.params, "inputResponses");
 	if (given && (!json_is_object(given) || json_check_keys(given, &err))) {
 		out_error(req, CLEAT_RPC_INVALID_PARAMS, NULL,
 			  "params.inputResponses must be an object with one answer for each key of "

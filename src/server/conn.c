@@ -12,30 +12,46 @@
 
 #include <string.h>
 
-enum { BATCH_MAX = 100, SESSION_ARENA_MAX = 4 << 20, PENDING_MAX = 1024 };
+enum {
+	BATCH_MAX = 100,
+	BATCH_ERRORS_MAX = BATCH_MAX * 8192,
+	SESSION_ARENA_MAX = 4 << 20,
+	PENDING_MAX = 1024
+};
 
 /* ---- requests ----------------------------------------------------------------------------- */
 
+/* Makes a request findable by its id. Room was reserved, so this cannot fail. */
+static void enlist(cleat_request *req)
+{
+	const cleat_server *s = req->server;
+	struct rpc_table *t = &req->conn->inflight;
+
+	if (req->inflight.in_table || req->silent)
+		return;
+	rpc_table_put(t, &req->inflight, req->msg.id);
+	if (s->opts.request_timeout_ms && req->phase != PHASE_LISTENING) {
+		rpc_table_set_deadline(t, &req->inflight,
+				       s->hooks.now_ms(s->hooks.ctx) + s->opts.request_timeout_ms);
+		s->hooks.wake(s->hooks.ctx);
+	}
+}
+
+/* Most requests are answered before this returns; only the others need a place in the table. */
 static void start(cleat_request *req)
 {
 	struct conn *c = req->conn;
+	cleat_request *outer = c->starting;
 
 	req->phase = PHASE_RUNNING;
 	req->counted = true;
 	c->n_running++;
 	req->server->running++;
+	c->starting = req;
 	method_dispatch(req);
-}
-
-static void set_deadline(cleat_request *req)
-{
-	const cleat_server *s = req->server;
-
-	if (!s->opts.request_timeout_ms)
-		return;
-	rpc_table_set_deadline(&req->conn->inflight, &req->inflight,
-			       s->hooks.now_ms(s->hooks.ctx) + s->opts.request_timeout_ms);
-	s->hooks.wake(s->hooks.ctx);
+	if (c->starting == req)
+		enlist(req);
+	c->starting = outer;
 }
 
 static void enqueue(cleat_request *req)
@@ -86,12 +102,14 @@ static void refuse_busy(cleat_request *req)
 static bool admit(cleat_request *req)
 {
 	struct conn *c = req->conn;
-	const struct era *era = era_of(&c->session, &req->msg);
+	const cleat_json *meta = era_meta(&req->msg);
+	const struct era *era = era_of(&c->session, &req->msg, meta);
 	cleat_error err;
 	struct buf data;
 	int rc;
 
 	buf_init(&data, &c->server->mem, 4096);
+	req->ctx.meta = meta;
 	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
 	if (rc) {
 		bool has_data = buf_size(&data) > 0;
@@ -114,8 +132,8 @@ static void receive_request(cleat_request *req)
 		request_end(req);
 		return;
 	}
-	rc = rpc_table_put(&c->inflight, &req->inflight, req->msg.id);
-	if (rc == CLEAT_EEXIST) {
+	rc = rpc_table_reserve(&c->inflight);
+	if (rpc_table_find(&c->inflight, req->msg.id)) {
 		refuse_duplicate(req);
 	} else if (rc == CLEAT_ENOMEM) {
 		refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
@@ -123,12 +141,11 @@ static void receive_request(cleat_request *req)
 		refuse_busy(req);
 	} else if (c->server->stopping) {
 		refuse(req, req->ctx.era->cancelled_code, NULL, "the server is stopping");
+	} else if (c->n_running >= o->max_inflight) {
+		enqueue(req);
+		enlist(req);
 	} else {
-		set_deadline(req);
-		if (c->n_running >= o->max_inflight)
-			enqueue(req);
-		else
-			start(req);
+		start(req);
 	}
 }
 
@@ -193,25 +210,57 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 	request_end(req);
 }
 
-void batch_member_done(struct batch *b)
+static void free_batch(struct batch *b)
 {
-	struct conn *c = b->conn;
+	buf_done(&b->out);
+	mem_free(&b->conn->server->mem, b);
+}
+
+static int send_batch(struct batch *b)
+{
+	struct str all = buf_str(&b->out);
 	struct out o;
 
-	if (--b->open)
-		return;
-	if (b->answers && out_begin(&o, c, NULL, PEER_MUST)) {
-		struct str all = buf_str(&b->out);
+	if (!b->answers || !out_begin(&o, b->conn, NULL, PEER_MUST))
+		return CLEAT_OK;
+	o.limit = SIZE_MAX; /* each member has kept to it */
+	buf_append(o.b, all.p, all.n);
+	buf_putc(o.b, ']');
+	return out_end(&o);
+}
 
-		buf_append(o.b, all.p, all.n);
-		buf_putc(o.b, ']');
-		if (out_end(&o))
-			server_note(c->server, CLEAT_LOG_ERROR,
-				    "the answer to a batch was lost: %s",
-				    cleat_strstatus(buf_status(o.b)));
+/* Memory that is too short for the answers is waited for, as with PHASE_UNSENT. */
+static void finish_batch(struct batch *b)
+{
+	struct conn *c = b->conn;
+	int rc = send_batch(b);
+
+	if (rc == CLEAT_ENOMEM) {
+		b->next = c->unsent_batches;
+		c->unsent_batches = b;
+		c->n_unsent_batches++;
+		conn_retry_later(c);
+		return;
 	}
-	buf_done(&b->out);
-	mem_free(&c->server->mem, b);
+	if (rc)
+		server_note(c->server, CLEAT_LOG_ERROR, "the answer to a batch was lost: %s",
+			    cleat_strstatus(rc));
+	free_batch(b);
+}
+
+void batch_member_done(struct batch *b)
+{
+	if (--b->open == 0)
+		finish_batch(b);
+}
+
+static struct batch *take_unsent_batches(struct conn *c)
+{
+	struct batch *list = c->unsent_batches;
+
+	c->unsent_batches = NULL;
+	c->n_unsent_batches = 0;
+	return list;
 }
 
 /* Each member becomes a message of its own, with memory of its own. */
@@ -276,7 +325,9 @@ static void receive_batch(cleat_request *req, const cleat_json *list)
 	}
 	b->conn = c;
 	b->open = 1;
-	buf_init(&b->out, &c->server->mem, c->server->opts.max_reply);
+	/* Results share max_reply; errors of the others, with their ids, come on top of it. */
+	buf_init(&b->out, &c->server->mem,
+		 c->server->opts.max_reply + BATCH_ERRORS_MAX + c->server->opts.max_message);
 	while (!rc && cleat_json_next(&it))
 		rc = receive_member(b, it.value);
 	if (rc)
@@ -342,7 +393,8 @@ static size_t peer_inflight(const struct peer *p)
 {
 	const struct conn *c = (const struct conn *)(const void *)p;
 
-	return c->n_requests - c->n_listening; /* a subscription is never answered on its own */
+	/* a subscription is never answered on its own */
+	return c->n_requests - c->n_listening + c->n_unsent_batches;
 }
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -361,6 +413,8 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
 
 	if (!c)
 		return NULL;
+	if (!s->conns)
+		s->stopping = false; /* a server that was stopped is being run again */
 	c->peer.ops = &conn_ops;
 	c->server = s;
 	c->sink = *sink;
@@ -430,6 +484,7 @@ static void free_subscriptions(struct conn *c)
 void conn_maybe_free(struct conn *c)
 {
 	cleat_server *s = c->server;
+	struct batch *b, *next;
 
 	if (!c->closed || c->n_requests || c->busy)
 		return;
@@ -439,6 +494,10 @@ void conn_maybe_free(struct conn *c)
 		c->prev->next = c->next;
 	else
 		s->conns = c->next;
+	for (b = take_unsent_batches(c); b; b = next) {
+		next = b->next;
+		free_batch(b);
+	}
 	free_subscriptions(c);
 	rpc_table_done(&c->inflight);
 	rpc_table_done(&c->pending);
@@ -457,7 +516,22 @@ static void retry(cleat_request *req)
 
 void conn_retry_unsent(struct conn *c)
 {
+	struct batch *b = take_unsent_batches(c), *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		finish_batch(b);
+	}
 	conn_each_request(c, retry);
+}
+
+void conn_retry_later(struct conn *c)
+{
+	const struct server_hooks *h = &c->server->hooks;
+
+	c->server->unsent = true;
+	if (!c->server->pumping) /* otherwise server_pump() says when */
+		h->wake(h->ctx);
 }
 
 void conn_expire(struct conn *c, uint64_t now)

@@ -14,6 +14,8 @@ void conn_start_queued(struct conn *c);
 void conn_maybe_free(struct conn *c);
 /* Answers that could not be written for lack of memory: tries again. */
 void conn_retry_unsent(struct conn *c);
+/* There is such an answer. */
+void conn_retry_later(struct conn *c);
 /* Requests over their deadline. */
 void conn_expire(struct conn *c, uint64_t now);
 /* Calls fn once for every request there is; fn may end any of them and start others. */
@@ -26,6 +28,7 @@ void batch_member_done(struct batch *b);
 
 /* The answers of one batch (2025-03-26), sent as one array when the last member has ended. */
 struct batch {
+	struct batch *next; /* in conn->unsent_batches */
 	struct conn *conn;
 	struct buf out;
 	size_t answers;

@@ -110,6 +110,15 @@ void cleat_server_free(cleat_server *s)
 	}
 	if (s->runner_done)
 		s->runner_done(s->runner);
+	/* Somebody still holds a deferred request and may finish it: better to leak than to let them
+	 * write into freed memory. */
+	if (s->running) {
+		server_note(
+			s, CLEAT_LOG_ERROR,
+			"%zu deferred requests were never finished; the server's memory is kept",
+			s->running);
+		return;
+	}
 	registry_done(&s->registry);
 	free_pool(s);
 	arena_done(&s->arena);

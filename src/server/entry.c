@@ -183,15 +183,15 @@ static int copy_fields(struct entry *e, const char *what, const cleat_field *fie
 	return *ret ? CLEAT_OK : error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 }
 
-static int fields_schema(struct entry *e, const cleat_field *fields, struct str *ret,
-			 cleat_error *err)
+static int fields_schema(struct entry *e, const cleat_field *fields, enum field_schema_style style,
+			 struct str *ret, cleat_error *err)
 {
 	struct buf b;
 	struct jw w;
 
 	buf_init(&b, &e->arena.mem, ENTRY_ARENA_MAX);
 	jw_init(&w, &b);
-	field_write_schema(&w, fields, FIELD_SCHEMA_TOOL);
+	field_write_schema(&w, fields, style);
 	ret->n = buf_size(&b);
 	ret->p = buf_status(&b) ? NULL : arena_strndup(&e->arena, buf_str(&b).p, ret->n);
 	buf_done(&b);
@@ -221,7 +221,7 @@ static int read_signature(struct entry *e, const char *text, const char **name,
 
 static int tool_input(struct entry *e, const cleat_tool *t, cleat_error *err)
 {
-	const cleat_json *v, *type;
+	const cleat_json *v = NULL, *type;
 	int rc;
 
 	if (!!t->signature + !!t->input + !!t->input_schema > 1)
@@ -243,7 +243,7 @@ static int tool_input(struct entry *e, const cleat_tool *t, cleat_error *err)
 		e->decodes = true;
 	}
 	e->described = true;
-	return fields_schema(e, e->input, &e->schemas.input, err);
+	return fields_schema(e, e->input, FIELD_SCHEMA_ARGUMENTS, &e->schemas.input, err);
 }
 
 static int tool_output(struct entry *e, const cleat_tool *t, cleat_error *err)
@@ -265,14 +265,14 @@ static int tool_output(struct entry *e, const cleat_tool *t, cleat_error *err)
 		return CLEAT_OK;
 	rc = copy_fields(e, "output", t->output, &e->output, err);
 	if (!rc)
-		rc = fields_schema(e, e->output, &e->schemas.output, err);
+		rc = fields_schema(e, e->output, FIELD_SCHEMA_TOOL, &e->schemas.output, err);
 	e->schemas.output_is_object = true;
 	return rc;
 }
 
 static int finish(struct entry *e, int rc, struct entry **ret, cleat_error *err)
 {
-	if (!rc && arena_failed(&e->arena))
+	if (arena_failed(&e->arena)) /* then "no name" and the like are its consequences */
 		rc = error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	if (rc) {
 		entry_discard(e);
@@ -428,9 +428,11 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 		rc = copy_fields(e, "input", p->input, &e->input, err);
 		e->decodes = true;
 	}
+	e->described = true;
 	if (!rc)
 		rc = copy_meta(e, &c->meta, err);
 	c->input = e->input;
 	c->signature = NULL;
+	e->described = true;
 	return finish(e, rc, ret, err);
 }

@@ -7,6 +7,8 @@
 #include "server/notify.h"
 #include "server/state.h"
 
+enum { RETRY_MS = 20 }; /* for answers that memory was too short for */
+
 int cleat_server_post(cleat_server *s, void (*fn)(cleat_server *s, void *arg), void *arg)
 {
 	struct text_event *ev;
@@ -65,6 +67,8 @@ int server_pump(cleat_server *s)
 	uint64_t now = s->hooks.now_ms(s->hooks.ctx), deadline = 0;
 	struct conn *c, *next;
 
+	s->pumping = true;
+	s->unsent = false;
 	notify_flush(s);
 	for (c = s->conns; c; c = next) {
 		next = c->next;
@@ -77,6 +81,9 @@ int server_pump(cleat_server *s)
 		c->busy--;
 		conn_maybe_free(c);
 	}
+	s->pumping = false;
+	if (s->unsent)
+		sooner(&deadline, now + RETRY_MS);
 	if (!deadline)
 		return -1;
 	return deadline <= now ? 0 : deadline - now > 60000 ? 60000 : (int)(deadline - now);

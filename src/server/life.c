@@ -114,7 +114,10 @@ void request_run(cleat_request *req)
 
 void server_work(cleat_request *req)
 {
-	if (handler_returned(req, req->handler(req)))
+	/* Cancelled while it waited for a thread: nobody wants the answer any more. */
+	int status = cleat_request_cancelled(req) ? CLEAT_ECANCELLED : req->handler(req);
+
+	if (handler_returned(req, status))
 		post_done(req);
 }
 
@@ -198,6 +201,8 @@ static void unlink_request(cleat_request *req)
 	struct conn *c = req->conn;
 
 	rpc_table_remove(&c->inflight, &req->inflight);
+	if (c->starting == req)
+		c->starting = NULL;
 	if (req->next)
 		req->next->prev = req->prev;
 	if (req->prev)
@@ -227,7 +232,6 @@ static void back_to_pool(cleat_request *req)
 
 void request_end(cleat_request *req)
 {
-	const struct server_hooks *h = &req->server->hooks;
 	struct conn *c = req->conn;
 	struct batch *batch = req->batch;
 
@@ -239,7 +243,7 @@ void request_end(cleat_request *req)
 	if (req->phase == PHASE_LISTENING)
 		c->n_listening--;
 	if (req->phase == PHASE_UNSENT && !c->closed && !req->silent) {
-		h->wake(h->ctx); /* server_pump() will try again */
+		conn_retry_later(c);
 		return;
 	}
 	close_cancel_fd(req);

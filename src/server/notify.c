@@ -147,8 +147,10 @@ static void send_notice(struct conn *c, cleat_request *listen, const char *metho
 
 void notify_changed(cleat_server *s, enum shelf_kind kind)
 {
+	if (!s->conns)
+		return; /* there is nobody whose list is old */
 	s->changed |= kind == SHELF_TEMPLATES ? (unsigned)LISTEN_RESOURCES : 1u << kind;
-	if (s->has_hooks && s->conns)
+	if (s->has_hooks)
 		s->hooks.wake(s->hooks.ctx);
 }
 

@@ -11,7 +11,7 @@ bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_we
 {
 	if (c->closed || (weight == PEER_SHOULD && c->sink.congested(c->sink.ctx)))
 		return false;
-	*o = (struct out){ .conn = c, .req = about };
+	*o = (struct out){ .conn = c, .req = about, .limit = c->server->opts.max_reply };
 	o->b = c->sink.begin(c->sink.ctx, about);
 	if (!o->b)
 		return false;
@@ -24,7 +24,11 @@ static bool begin_in_batch(struct out *o, cleat_request *req)
 {
 	struct batch *batch = req->batch;
 
-	*o = (struct out){ .conn = req->conn, .req = req, .batch = batch, .b = &batch->out };
+	*o = (struct out){ .conn = req->conn,
+			   .req = req,
+			   .batch = batch,
+			   .b = &batch->out,
+			   .limit = req->server->opts.max_reply };
 	if (req->conn->closed)
 		return false;
 	o->start = buf_size(o->b);
@@ -42,7 +46,7 @@ int out_end(struct out *o)
 {
 	int rc = buf_status(o->b);
 
-	if (!rc && buf_size(o->b) - o->start > o->conn->server->opts.max_reply)
+	if (!rc && buf_size(o->b) - (o->batch ? 0 : o->start) > o->limit)
 		rc = CLEAT_ELIMIT;
 	if (o->batch) {
 		if (rc)
@@ -68,14 +72,20 @@ static bool null_id(const struct conn *c)
 void out_error(cleat_request *req, int code, const char *data, const char *message)
 {
 	struct out o;
+	int rc;
 
 	if (req->silent || req->answered || !out_begin_answer(&o, req))
 		return;
+	o.limit = SIZE_MAX;
 	rpc_write_error(&o.w, req->msg.id, null_id(req->conn), code, str_of(message), str_of(data));
-	if (out_end(&o) == CLEAT_OK)
+	rc = out_end(&o);
+	if (rc == CLEAT_OK)
 		req->answered = true;
-	else if (req->msg.id)
+	else if (req->msg.id && rc == CLEAT_ENOMEM)
 		req->phase = PHASE_UNSENT;
+	else
+		server_note(req->server, CLEAT_LOG_ERROR, "an error response was lost: %s",
+			    cleat_strstatus(rc));
 }
 
 void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)

@@ -15,6 +15,7 @@ struct out {
 	struct buf *b;
 	struct jw w;
 	size_t start;
+	size_t limit; /* bytes that it may have; of a batch: with what stands before it */
 };
 
 /* False when nothing can be sent (closed, or congested and not important). */
@@ -23,8 +24,9 @@ bool out_begin_answer(struct out *o, cleat_request *req);
 /* CLEAT_OK, or why the message could not be written; then nothing of it is sent. */
 int out_end(struct out *o);
 
-/* An error response. `data` is JSON text or NULL. If even that cannot be written it is kept and
- * tried again later (PHASE_UNSENT) by request_end(). */
+/* An error response. `data` is JSON text or NULL. It has no limit but what came in: most of it is
+ * the id. If memory is too short even for that it is kept and tried again later (PHASE_UNSENT) by
+ * request_end(). */
 void out_error(cleat_request *req, int code, const char *data, const char *message);
 void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
 	CLEAT_PRINTF(4, 5);

@@ -45,8 +45,7 @@ static void content_array(struct jw *w, cleat_request *req)
 {
 	struct str json = buf_str(&req->structured);
 
-	jw_key(w, "content");
-	jw_arr(w);
+	jw_splice(w, STR_LIT("\"content\":["), false);
 	if (req->blocks)
 		jw_raw(w, buf_str(&req->content));
 	else if (json.n)

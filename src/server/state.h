@@ -181,6 +181,7 @@ struct conn {
 	struct arena arena;        /* session data */
 	struct rpc_table inflight; /* requests by id */
 	struct rpc_table pending;  /* our questions by number */
+	cleat_request *starting;   /* the request whose method is being served, until it ends */
 	int64_t next_id;
 	cleat_request *requests; /* all that have not ended */
 	size_t n_requests, n_running, n_listening;
@@ -188,6 +189,8 @@ struct conn {
 	size_t n_queued;
 	struct subscription *subscriptions; /* legacy */
 	size_t n_subscriptions;
+	struct batch *unsent_batches;
+	size_t n_unsent_batches;
 	unsigned visit;
 	unsigned busy; /* inside a call that must not free it */
 };
@@ -213,6 +216,8 @@ struct cleat_server {
 	size_t pooled, running;
 	unsigned changed; /* LISTEN_* bits: list_changed is due */
 	bool stopping;
+	bool pumping; /* inside server_pump() */
+	bool unsent;  /* some answer waits for memory: PHASE_UNSENT, unsent_batches */
 	uint32_t seed;
 	uint64_t elicitations;      /* URL questions so far */
 	struct str info[REV_COUNT]; /* Implementation, JSON, made when first needed */

@@ -119,7 +119,6 @@ void serve_listen(cleat_request *req)
 		return;
 	}
 	req->phase = PHASE_LISTENING;
-	rpc_table_set_deadline(&c->inflight, &req->inflight, 0);
 	c->n_listening++;
 	req->counted = false; /* it waits, it does not run */
 	c->n_running--;

@@ -451,6 +451,40 @@ static void decoding_survives_memory_failure(void **state)
 	arena_done(&json);
 }
 
+/* An arena that is all but full makes every single allocation the one that fails. */
+static void decoding_survives_a_full_arena(void **state)
+{
+	const size_t chunk = 4096 - 64;
+	struct arena json;
+	const cleat_json *all, *none;
+	size_t failed = 0;
+
+	(void)state;
+	arena_init(&json, NULL, 0);
+	all = parse(&json, all_json);
+	none = parse(&json, "{}");
+	for (size_t filled = 16; filled <= chunk; filled += 16) {
+		struct arena ar;
+		struct all a = { 0 };
+		struct opt o = { 0 };
+		int rc;
+
+		arena_init(&ar, NULL, chunk);
+		assert_non_null(arena_alloc(&ar, filled));
+		rc = field_decode(all_fields, all, &ar, &a);
+		assert_int_equal(rc, arena_failed(&ar) ? CLEAT_ENOMEM : CLEAT_OK);
+		failed += rc != CLEAT_OK;
+		arena_done(&ar);
+		arena_init(&ar, NULL, chunk);
+		assert_non_null(arena_alloc(&ar, filled));
+		rc = field_decode(opt_fields, none, &ar, &o);
+		assert_true(rc == CLEAT_OK || rc == CLEAT_ENOMEM);
+		arena_done(&ar);
+	}
+	assert_true(failed > 5);
+	arena_done(&json);
+}
+
 static void encoding_survives_memory_failure(void **state)
 {
 	static const int numbers[2000];
@@ -495,6 +529,7 @@ int main(void)
 		cmocka_unit_test(long_problems_are_cut_between_characters),
 		cmocka_unit_test(decoded_arrays_are_bounded),
 		cmocka_unit_test(decoding_survives_memory_failure),
+		cmocka_unit_test(decoding_survives_a_full_arena),
 		cmocka_unit_test(encoding_survives_memory_failure),
 	};
 

@@ -190,6 +190,25 @@ static void too_many_fields_are_refused(void **state)
 	assert_int_equal(field_table_check(many, NULL), CLEAT_OK);
 }
 
+static void elements_must_have_their_size(void **state)
+{
+	struct list {
+		const int *v;
+		size_t n;
+	};
+	cleat_field f = CLEAT_ARRAY(struct list, v, n, NULL);
+
+	(void)state;
+	accept(f);
+	f.element = 8;
+	refuse(f, "the element's size does not go with its type");
+	f = (cleat_field)CLEAT_ARRAY(struct list, v, n, NULL);
+	f.count_offset = sizeof(struct list);
+	refuse(f, "lies outside its struct");
+	f = (cleat_field)CLEAT_ARRAY(struct list, v, n, NULL, .fallback = "[1,true,null]");
+	refuse(f, "v[1]: expected integer, got true");
+}
+
 static void depth_is_bounded_and_cycles_are_found(void **state)
 {
 	cleat_field level[9][2] = { 0 }, loop[2] = { 0 };
@@ -315,6 +334,7 @@ int main(void)
 		cmocka_unit_test(types_and_members_must_agree),
 		cmocka_unit_test(fields_of_a_table_share_a_struct),
 		cmocka_unit_test(inner_tables_must_describe_the_member),
+		cmocka_unit_test(elements_must_have_their_size),
 		cmocka_unit_test(bounds_must_make_sense),
 		cmocka_unit_test(choices_must_be_well_formed),
 		cmocka_unit_test(fallbacks_must_parse_and_fit),

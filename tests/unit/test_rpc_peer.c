@@ -408,7 +408,7 @@ static void an_id_in_flight_is_refused_and_the_first_goes_on(void **state)
 	rig_open(&rig, NULL);
 	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
 	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}"), CLEAT_EPROTO);
-	rig_expect_error(&rig, -32600, "1");
+	rig_expect_error(&rig, -32600, "null");
 	assert_int_equal(rig.n_deferred, 1);
 	answer_deferred(&rig, 0, "first");
 	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"first\"}");

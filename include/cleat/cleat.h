@@ -1,0 +1,15 @@
+/* cleat/cleat.h - all of Cleat in one include. Each header also stands alone. */
+#ifndef CLEAT_CLEAT_H
+#define CLEAT_CLEAT_H
+
+#include <cleat/base.h>
+#include <cleat/field.h>
+#include <cleat/json.h>
+#include <cleat/loop.h>
+#include <cleat/request.h>
+#include <cleat/rpc.h>
+#include <cleat/server.h>
+#include <cleat/uri.h>
+#include <cleat/wire.h>
+
+#endif

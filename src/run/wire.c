@@ -1,0 +1,301 @@
+/* run/wire.c - a connection without descriptors; see <cleat/wire.h>.
+ *
+ * Input that comes faster than its answers are taken is held: a feed is taken whole or not at all,
+ * so at most one feed's worth waits, and the next one is refused until there is room. The clock and
+ * the queue of events are the server's (see runner.h); the first wire of a server may bring a clock.
+ */
+#include <cleat/wire.h>
+
+#include "base/mem.h"
+#include "run/runner.h"
+#include "transport/framing.h"
+#include "transport/outbox.h"
+
+#include <string.h>
+
+struct cleat_wire {
+	struct runner *r;
+	cleat_allocator mem;
+	cleat_wire_opts opts;
+	struct runner_ear ear;
+	struct framing framing;
+	struct outbox box;
+	struct buf held;   /* input that was fed but not looked at */
+	struct peer *peer; /* NULL: closed */
+	bool busy;         /* inside a call */
+	bool unheld;       /* no memory, or no time, to hold input: answers may go over the mark */
+	bool overrun;
+};
+
+/* ---- the peer's side ---------------------------------------------------------------------- */
+
+static struct buf *sink_begin(void *ctx, void *about)
+{
+	cleat_wire *w = ctx;
+
+	(void)about;
+	return outbox_begin(&w->box);
+}
+
+static int sink_end(void *ctx, void *about, bool ok)
+{
+	cleat_wire *w = ctx;
+	int rc = outbox_end(&w->box, ok);
+
+	(void)about;
+	if (rc == CLEAT_ELIMIT && outbox_overrun(&w->box))
+		w->overrun = w->box.shut = true;
+	return rc;
+}
+
+static bool sink_congested(void *ctx)
+{
+	cleat_wire *w = ctx;
+
+	return w->box.shut || w->box.ready >= OUTBOX_CONGESTED;
+}
+
+static bool on_line(void *ctx, struct str line)
+{
+	cleat_wire *w = ctx;
+
+	w->peer->ops->receive(w->peer, line);
+	return w->unheld || w->box.ready < OUTBOX_HIGH;
+}
+
+static void on_oversize(void *ctx, size_t limit)
+{
+	cleat_wire *w = ctx;
+
+	w->peer->ops->oversize(w->peer, limit);
+}
+
+static struct framing_sink lines(cleat_wire *w)
+{
+	return (struct framing_sink){ .line = on_line, .oversize = on_oversize, .ctx = w };
+}
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+static void close_peer(cleat_wire *w)
+{
+	struct peer *p = w->peer;
+
+	w->peer = NULL;
+	if (p)
+		p->ops->close(p);
+	w->box.shut = true;
+	buf_reset(&w->held, 0);
+}
+
+/* False when a callback of the library called back. */
+static bool enter(cleat_wire *w)
+{
+	if (!w || w->busy)
+		return false;
+	w->busy = true;
+	w->r->in_wire++;
+	atomic_store_explicit(&w->r->owner, loop_thread(), memory_order_relaxed);
+	return true;
+}
+
+static void leave(cleat_wire *w)
+{
+	if (w->overrun && w->peer) {
+		server_note(w->r->server, CLEAT_LOG_ERROR,
+			    "the other side does not read: %zu bytes wait for it", w->box.ready);
+		close_peer(w);
+	}
+	w->r->in_wire--;
+	w->busy = false;
+}
+
+/* Does what the core asked for meanwhile. Deadlines are learnt by calling cleat_wire_poll(). */
+static void leave_and_pump(cleat_wire *w)
+{
+	bool deadline = w->r->pump_wanted && runner_pump(w->r) >= 0;
+
+	leave(w);
+	if (deadline && w->opts.wake)
+		w->opts.wake(w->opts.userdata);
+}
+
+/* Looks at input; gives how much of it. */
+static size_t take(cleat_wire *w, const char *p, size_t n)
+{
+	struct framing_sink sink = lines(w);
+
+	return framing_feed(&w->framing, p, n, &sink);
+}
+
+static void take_held(cleat_wire *w)
+{
+	struct str rest = buf_str(&w->held);
+
+	if (rest.n == 0)
+		return;
+	buf_consume(&w->held, take(w, rest.p, rest.n));
+	if (buf_size(&w->held) == 0)
+		buf_reset(&w->held, 0);
+}
+
+int cleat_wire_feed(cleat_wire *w, const void *p, size_t n)
+{
+	size_t used;
+
+	if (!w || (n && !p))
+		return CLEAT_EINVAL;
+	if (!w->peer)
+		return CLEAT_ECLOSED;
+	if (buf_size(&w->held) || w->box.ready >= OUTBOX_HIGH)
+		return CLEAT_ELIMIT;
+	if (!enter(w))
+		return CLEAT_EMISUSE;
+	used = take(w, p, n);
+	if (used < n) {
+		buf_append(&w->held, (const char *)p + used, n - used);
+		w->unheld = buf_status(&w->held) != CLEAT_OK;
+	}
+	if (w->unheld) {
+		take(w, (const char *)p + used, n - used);
+		w->unheld = false;
+		buf_reset(&w->held, 0);
+	}
+	leave_and_pump(w);
+	return CLEAT_OK;
+}
+
+void cleat_wire_eof(cleat_wire *w)
+{
+	struct framing_sink sink;
+
+	if (!enter(w))
+		return;
+	if (w->peer) {
+		sink = lines(w);
+		w->unheld = true;
+		take_held(w);
+		framing_end(&w->framing, &sink);
+		w->unheld = false;
+		runner_drain(w->r); /* what has finished already may still be answered */
+		close_peer(w);
+	}
+	leave(w);
+}
+
+size_t cleat_wire_peek(cleat_wire *w, const void **ret)
+{
+	struct str ready = w ? outbox_ready(&w->box) : (struct str){ "", 0 };
+
+	if (ret)
+		*ret = ready.p;
+	return ready.n;
+}
+
+void cleat_wire_consume(cleat_wire *w, size_t n)
+{
+	if (!enter(w))
+		return;
+	outbox_sent(&w->box, n < w->box.ready ? n : w->box.ready);
+	if (w->peer && w->box.ready < OUTBOX_LOW)
+		take_held(w);
+	leave_and_pump(w);
+}
+
+int cleat_wire_poll(cleat_wire *w)
+{
+	int ms;
+
+	if (!enter(w))
+		return -1;
+	runner_drain(w->r);
+	ms = runner_pump(w->r);
+	leave(w);
+	return ms;
+}
+
+size_t cleat_wire_inflight(const cleat_wire *w)
+{
+	return w && w->peer ? w->peer->ops->inflight(w->peer) : 0;
+}
+
+/* ---- beginning and end -------------------------------------------------------------------- */
+
+static void on_event(void *ctx)
+{
+	cleat_wire *w = ctx;
+
+	w->opts.wake(w->opts.userdata);
+}
+
+static void adopt_clock(struct runner *r, const cleat_wire_opts *o)
+{
+	if (!o->now || r->connected)
+		return;
+	r->now = o->now;
+	r->now_ctx = o->userdata;
+}
+
+static cleat_wire *new_wire(struct runner *r, const cleat_wire_opts *o)
+{
+	cleat_wire *w = mem_zalloc(&r->mem, sizeof *w);
+	struct peer_sink sink = {
+		.begin = sink_begin, .end = sink_end, .congested = sink_congested, .ctx = w
+	};
+
+	if (!w)
+		return NULL;
+	w->r = r;
+	w->mem = r->mem;
+	w->opts = *o;
+	framing_init(&w->framing, &w->mem, server_max_message(r->server));
+	outbox_init(&w->box, &w->mem, server_max_reply(r->server));
+	buf_init(&w->held, &w->mem, SIZE_MAX / 2);
+	w->peer = server_accept(r->server, &sink);
+	if (!w->peer) {
+		mem_free(&r->mem, w);
+		return NULL;
+	}
+	return w;
+}
+
+cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_opts *opts, size_t size)
+{
+	cleat_wire_opts o = { 0 };
+	struct runner *r;
+	cleat_wire *w;
+
+	if (cleat_server_error(s)->status)
+		return NULL;
+	if (opts)
+		memcpy(&o, opts, size < sizeof o ? size : sizeof o);
+	r = runner_get(s);
+	if (!r)
+		return NULL;
+	adopt_clock(r, &o);
+	w = new_wire(r, &o);
+	if (!w)
+		return NULL;
+	r->connected = true;
+	if (o.wake) {
+		w->ear = (struct runner_ear){ .wake = on_event, .ctx = w };
+		runner_listen(r, &w->ear);
+	}
+	return w;
+}
+
+void cleat_wire_free(cleat_wire *w)
+{
+	cleat_allocator mem;
+
+	if (!enter(w))
+		return;
+	mem = w->mem;
+	runner_unlisten(w->r, &w->ear);
+	close_peer(w);
+	leave(w);
+	framing_done(&w->framing);
+	outbox_done(&w->box);
+	buf_done(&w->held);
+	mem_free(&mem, w);
+}

@@ -1,0 +1,30 @@
+/* transport/fd.h - reading and writing descriptors of any kind without surprises: no SIGPIPE, no
+ * EINTR, and a non-blocking mode that is given back.
+ *
+ * The descriptors stay the caller's. Nothing of the process is changed: SIGPIPE is held back for the
+ * thread during one write, not ignored.
+ */
+#ifndef TRANSPORT_FD_H
+#define TRANSPORT_FD_H
+
+#include <cleat/base.h>
+
+struct fd_end {
+	int fd;
+	int flags; /* as they were; -1: nothing to give back */
+	bool socket;
+	bool terminal;
+	bool masked; /* SIGPIPE needs no care here: the process ignores it */
+};
+
+/* Looks at a descriptor. CLEAT_OK, or CLEAT_EINVAL when it is closed or was not opened for reading
+ * (`write` false) or writing. */
+int fd_look(struct fd_end *e, int fd, bool write, cleat_error *err);
+/* Gives back the flags that it had. */
+void fd_restore(const struct fd_end *e);
+
+/* As read() and write(), but the result is -errno on failure and never -EINTR. */
+ptrdiff_t fd_read(const struct fd_end *e, void *p, size_t n);
+ptrdiff_t fd_write(const struct fd_end *e, const void *p, size_t n);
+
+#endif

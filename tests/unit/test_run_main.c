@@ -1,0 +1,418 @@
+/* test_run_main.c - a server on standard input and output, and as a whole program: what is taken over
+ * and given back, options, signals.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "test_run.h"
+
+/* ---- standard input and output ------------------------------------------------------------ */
+
+/* Puts pipes in the place of 0, 1 and 2, and the old ones back. */
+struct stage {
+	int saved[3];
+	int in[2], out[2], err[2];
+};
+
+static void begin_stage(struct stage *g)
+{
+	fflush(stdout);
+	fflush(stderr);
+	assert_int_equal(pipe(g->in), 0);
+	assert_int_equal(pipe(g->out), 0);
+	assert_int_equal(pipe(g->err), 0);
+	for (int i = 0; i < 3; i++)
+		g->saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
+	dup2(g->in[0], 0);
+	dup2(g->out[1], 1);
+	dup2(g->err[1], 2);
+	close(g->in[0]);
+	close(g->out[1]);
+	close(g->err[1]);
+}
+
+static void end_stage(struct stage *g)
+{
+	for (int i = 0; i < 3; i++) {
+		dup2(g->saved[i], i);
+		close(g->saved[i]);
+	}
+}
+
+/* All that was written, after the writers are gone. */
+static void slurp(int fd, char *to, size_t room)
+{
+	size_t n = 0;
+
+	for (ssize_t k; (k = read(fd, to + n, room - 1 - n)) > 0;)
+		n += (size_t)k;
+	to[n] = 0;
+	close(fd);
+}
+
+static void stdio_is_taken_over_and_given_back(void **state)
+{
+	size_t before = open_fds();
+	cleat_server *s = new_server(NULL);
+	struct stage g;
+	char out[4096], err[4096];
+	struct stat st[2], now[2];
+	int rc;
+
+	(void)state;
+	begin_stage(&g);
+	put(g.in[1], INITIALIZE);
+	put(g.in[1], call(1, "print", "{}"));
+	close(g.in[1]);
+	fstat(0, &st[0]);
+	fstat(1, &st[1]);
+	rc = cleat_server_run_stdio(s);
+	fstat(0, &now[0]);
+	fstat(1, &now[1]);
+	end_stage(&g);
+	slurp(g.out[0], out, sizeof out);
+	slurp(g.err[0], err, sizeof err);
+	assert_int_equal(rc, CLEAT_OK);
+	assert_string_equal(err, "printed by a tool\n");
+	assert_null(strstr(out, "printed"));
+	assert_non_null(strstr(out, "no input"));
+	assert_true(st[0].st_ino == now[0].st_ino && st[1].st_ino == now[1].st_ino);
+	cleat_server_free(s);
+	assert_int_equal(open_fds(), before);
+}
+
+static void closed_stdin_is_an_error(void **state)
+{
+	cleat_server *s = new_server(NULL);
+	struct stage g;
+	int rc;
+
+	(void)state;
+	begin_stage(&g);
+	close(0);
+	rc = cleat_server_run_stdio(s);
+	end_stage(&g);
+	assert_int_equal(rc, CLEAT_EINVAL);
+	assert_non_null(strstr(cleat_server_error(s)->message, "standard input"));
+	assert_int_equal(cleat_server_run_stdio(NULL), CLEAT_ENOMEM);
+	cleat_server_free(s);
+	close(g.in[1]);
+	close(g.out[0]);
+	close(g.err[0]);
+}
+
+static void run_inside_a_handler_is_refused(void **state)
+{
+	cleat_server *s = new_server(NULL);
+	struct stage g;
+	char got[4096];
+	int fds[2];
+
+	(void)state;
+	attach(s, fds);
+	put(fds[1], INITIALIZE);
+	put(fds[1], call(1, "misuse", "{}"));
+	begin_stage(&g);
+	collect(cleat_server_loop(s), fds[1], 2, got, sizeof got);
+	end_stage(&g);
+	assert_non_null(strstr(got, "run -14")); /* CLEAT_EMISUSE */
+	cleat_server_free(s);
+	close(g.in[1]);
+	close(g.out[0]);
+	close(g.err[0]);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Also when it comes before the run function has made anything. */
+static void stop_before_run_counts(void **state)
+{
+	cleat_server *s = new_server(NULL);
+	struct stage g;
+	int rc;
+
+	(void)state;
+	cleat_server_stop(NULL);
+	cleat_server_stop(s);
+	begin_stage(&g);
+	rc = cleat_server_run_stdio(s);
+	end_stage(&g);
+	assert_int_equal(rc, CLEAT_OK);
+	cleat_server_free(s);
+	close(g.in[1]);
+	close(g.out[0]);
+	close(g.err[0]);
+}
+
+/* ---- the whole program -------------------------------------------------------------------- */
+
+struct child {
+	pid_t pid;
+	int in, out, err;
+};
+
+/* Runs cleat_server_main() in a process of its own. `ready` may be NULL. */
+static void start(struct child *c, cleat_server *(*make)(const cleat_server_opts *), int *ready,
+		  char *option)
+{
+	char program[] = "./bin/test-server", *argv[] = { program, option, NULL };
+	struct stage g;
+	int pipe_fds[2] = { -1, -1 };
+
+	if (ready)
+		assert_int_equal(pipe(pipe_fds), 0);
+	begin_stage(&g);
+	c->pid = fork();
+	if (c->pid == 0) {
+		ready_fd = pipe_fds[1];
+		close(g.in[1]);
+		close(g.out[0]);
+		close(g.err[0]);
+		exit(cleat_server_main(make(NULL), option ? 2 : 1, argv));
+	}
+	end_stage(&g);
+	*c = (struct child){ c->pid, g.in[1], g.out[0], g.err[0] };
+	assert_true(c->pid > 0);
+	if (ready) {
+		*ready = pipe_fds[0];
+		close(pipe_fds[1]);
+	}
+}
+
+static int finish(struct child *c, char *out, size_t out_room, char *err, size_t err_room)
+{
+	int status;
+
+	if (c->in >= 0)
+		close(c->in);
+	slurp(c->out, out, out_room);
+	slurp(c->err, err, err_room);
+	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void main_serves_until_the_end_of_input(void **state)
+{
+	struct child c;
+	char out[8192], err[1024];
+
+	(void)state;
+	start(&c, new_server, NULL, NULL);
+	put(c.in, INITIALIZE);
+	put(c.in, call(1, "hello", "{\"name\":\"Oslo\"}"));
+	put(c.in, call(2, "where", "{}"));
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_non_null(strstr(out, "hello Oslo"));
+	assert_non_null(strstr(out, "worker")); /* given time although the input had ended */
+	assert_string_equal(err, "");
+}
+
+static void main_knows_its_options(void **state)
+{
+	char version[] = "--version", help[] = "--help", stdio[] = "--stdio", http[] = "--http";
+	char out[8192], err[1024];
+	struct child c;
+
+	(void)state;
+	start(&c, new_server, NULL, version);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_string_equal(out, "test 1.2.3\n");
+	start(&c, new_server, NULL, help);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_non_null(strstr(out, "test 1.2.3"));
+	assert_non_null(strstr(out, "Tools: hello, big, where"));
+	assert_non_null(strstr(out, "/bin/test-server\"}")); /* an absolute path */
+	assert_null(strstr(out, "\"./bin"));
+	start(&c, new_server, NULL, stdio);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_string_equal(out, "");
+	start(&c, new_server, NULL, http);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 2);
+	assert_string_equal(out, "");
+	assert_string_equal(err, "test: unknown option --http; --help lists what there is\n");
+}
+
+static cleat_server *make_bad(const cleat_server_opts *o)
+{
+	cleat_server *s = new_server(o);
+
+	cleat_server_add_tool(s, &(cleat_tool){ .signature = "bad(", .call = hello });
+	return s;
+}
+
+static cleat_server *make_none(const cleat_server_opts *o)
+{
+	(void)o;
+	return NULL;
+}
+
+static cleat_server *make_wordy(const cleat_server_opts *o)
+{
+	(void)o;
+	return cleat_server_new(
+		"a \"quoted\" name", "2",
+		&(cleat_server_opts){ .title = "The title", .description = "What it is for." });
+}
+
+static void help_shows_what_the_server_says_about_itself(void **state)
+{
+	char help[] = "--help", out[8192], err[1024];
+	struct child c;
+
+	(void)state;
+	start(&c, make_wordy, NULL, help);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_non_null(strstr(out, "2 - The title\nWhat it is for.\n"));
+	assert_non_null(strstr(out, "{\"a \\\"quoted\\\" name\": "));
+	assert_null(strstr(out, "Tools:"));
+}
+
+/* Somebody who starts it by hand is told what it waits for. */
+static void terminal_is_greeted(void **state)
+{
+	char program[] = "server", *argv[] = { program, NULL }, err[1024];
+	int master = posix_openpt(O_RDWR | O_NOCTTY), ends[2], status;
+	pid_t pid;
+
+	(void)state;
+	if (master < 0 || grantpt(master) || unlockpt(master))
+		skip();
+	assert_int_equal(pipe(ends), 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+
+		dup2(slave, 0);
+		dup2(slave, 1);
+		dup2(ends[1], 2);
+		close(slave);
+		close(ends[0]);
+		close(ends[1]);
+		exit(cleat_server_main(new_server(NULL), 1, argv));
+	}
+	close(ends[1]);
+	put(master, "\004"); /* Ctrl-D */
+	slurp(ends[0], err, sizeof err);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_non_null(strstr(err, "waits for an MCP client"));
+	close(master);
+}
+
+static void main_reports_what_latched(void **state)
+{
+	char out[1024], err[1024];
+	struct child c;
+
+	(void)state;
+	start(&c, make_bad, NULL, NULL);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 1);
+	assert_string_equal(out, "");
+	assert_non_null(strstr(err, "bad"));
+	start(&c, make_none, NULL, NULL);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 1);
+	assert_non_null(strstr(err, "out of memory"));
+}
+
+static void signals_end_main_in_order(void **state)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
+	char out[8192], err[1024], c1;
+	struct child c;
+	int ready;
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(numbers); i++) {
+		start(&c, new_server, &ready, NULL);
+		put(c.in, INITIALIZE);
+		put(c.in, call(1, "until_cancelled", "{}"));
+		assert_int_equal(read(ready, &c1, 1), 1);
+		kill(c.pid, numbers[i]);
+		close(ready);
+		assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+		assert_non_null(strstr(out, "the server is stopping"));
+		assert_string_equal(err, "");
+	}
+}
+
+/* The memory of a thread that still runs at the end counts as lost there, and changes the status. */
+static void leaves_a_thread_behind(void)
+{
+	if (getenv("CLEAT_VALGRIND"))
+		skip();
+}
+
+static void second_signal_ends_the_process_at_once(void **state)
+{
+	char out[8192], err[1024], c1;
+	struct child c;
+	int ready, status;
+
+	(void)state;
+	leaves_a_thread_behind();
+	start(&c, new_server, &ready, NULL);
+	put(c.in, INITIALIZE);
+	put(c.in, call(1, "for_ever", "{}"));
+	assert_int_equal(read(ready, &c1, 1), 1);
+	kill(c.pid, SIGTERM);
+	kill(c.pid, SIGINT);
+	close(ready);
+	status = finish(&c, out, sizeof out, err, sizeof err);
+	assert_true(status == 128 + SIGTERM || status == 128 + SIGINT);
+}
+
+/* The client has gone: a handler that heeds nothing must not keep the process. */
+static void main_leaves_a_handler_that_never_ends(void **state)
+{
+	char out[8192], err[1024], c1;
+	struct child c;
+	int ready;
+
+	(void)state;
+	leaves_a_thread_behind();
+	start(&c, new_server, &ready, NULL);
+	put(c.in, INITIALIZE);
+	put(c.in, call(1, "for_ever", "{}"));
+	assert_int_equal(read(ready, &c1, 1), 1);
+	close(ready);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_string_equal(err, "test: 1 calls did not end although they were cancelled\n");
+}
+
+static void vanished_reader_ends_main(void **state)
+{
+	struct child c;
+	char err[1024], out[16];
+
+	(void)state;
+	start(&c, new_server, NULL, NULL);
+	close(c.out);
+	c.out = open("/dev/null", O_RDONLY);
+	put(c.in, INITIALIZE);
+	slurp(c.err, err, sizeof err); /* ends without the end of input */
+	c.err = open("/dev/null", O_RDONLY);
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_string_equal(err, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stdio_is_taken_over_and_given_back),
+		cmocka_unit_test(closed_stdin_is_an_error),
+		cmocka_unit_test(run_inside_a_handler_is_refused),
+		cmocka_unit_test(stop_before_run_counts),
+		cmocka_unit_test(main_serves_until_the_end_of_input),
+		cmocka_unit_test(main_knows_its_options),
+		cmocka_unit_test(help_shows_what_the_server_says_about_itself),
+		cmocka_unit_test(terminal_is_greeted),
+		cmocka_unit_test(main_reports_what_latched),
+		cmocka_unit_test(signals_end_main_in_order),
+		cmocka_unit_test(second_signal_ends_the_process_at_once),
+		cmocka_unit_test(main_leaves_a_handler_that_never_ends),
+		cmocka_unit_test(vanished_reader_ends_main),
+	};
+
+	return cmocka_run_group_tests(tests, warm_up, NULL);
+}

@@ -19,12 +19,13 @@ static size_t answer(const char *line, size_t n, char *to)
 	yyjson_alc_pool_init(&alc, pool, sizeof pool);
 	root = yyjson_doc_get_root(yyjson_read_opts((char *)line, n, 0, &alc, NULL));
 	args = yyjson_obj_get(yyjson_obj_get(root, "params"), "arguments");
-	return (size_t)sprintf(to,
-	                       "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":{\"content\":[{\"type\":"
-	                       "\"text\",\"text\":\"%g\"}]}}\n",
-	                       (long long)yyjson_get_sint(yyjson_obj_get(root, "id")),
-	                       yyjson_get_num(yyjson_obj_get(args, "a")) +
-	                               yyjson_get_num(yyjson_obj_get(args, "b")));
+	return (size_t)sprintf(
+		to,
+		"{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":{\"content\":[{\"type\":"
+		"\"text\",\"text\":\"%g\"}]}}\n",
+		(long long)yyjson_get_sint(yyjson_obj_get(root, "id")),
+		yyjson_get_num(yyjson_obj_get(args, "a")) +
+			yyjson_get_num(yyjson_obj_get(args, "b")));
 }
 
 int main(void)

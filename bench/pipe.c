@@ -106,9 +106,9 @@ static int read_answers(int fd)
 static void handshake(const struct child *c)
 {
 	static const char hello[] =
-	        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-	        "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
-	        "\"name\":\"bench\",\"version\":\"1\"}}}\n";
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+		"\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+		"\"name\":\"bench\",\"version\":\"1\"}}}\n";
 
 	send_all(c->in, hello, sizeof hello - 1);
 	while (read_answers(c->out) == 0)
@@ -117,10 +117,11 @@ static void handshake(const struct child *c)
 
 static size_t add_call(char *to, int id)
 {
-	return (size_t)sprintf(to,
-	                       "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
-	                       "\"name\":\"add\",\"arguments\":{\"a\":%d,\"b\":40}}}\n",
-	                       id, id % 1000);
+	return (size_t)sprintf(
+		to,
+		"{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
+		"\"name\":\"add\",\"arguments\":{\"a\":%d,\"b\":40}}}\n",
+		id, id % 1000);
 }
 
 static void drive(const struct child *c, int calls)

@@ -54,9 +54,10 @@ install(FILES ${PROJECT_BINARY_DIR}/CleatConfig.cmake ${PROJECT_BINARY_DIR}/Clea
         DESTINATION ${cmake_dir})
 
 # Documentation: whatever is there.
-file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md" "${PROJECT_SOURCE_DIR}/README.md"
-     "${PROJECT_SOURCE_DIR}/LICENSE")
-install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat)
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.md")
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.${section}")
   if(pages)

@@ -77,6 +77,9 @@ CLEAT_API struct cleat_server *cleat_request_server(cleat_request *req);
 /* Zeroed memory that lives as long as the request. NULL when out of memory (latched: the answer
  * becomes an error). */
 CLEAT_API void *cleat_request_alloc(cleat_request *req, size_t n);
+/* Formatted text that lives as long as the request; "" when out of memory (latched likewise). */
+CLEAT_API const char *cleat_request_printf(cleat_request *req, const char *fmt, ...)
+	CLEAT_PRINTF(2, 3);
 
 /* What the client can be asked. */
 enum cleat_client_capability {
@@ -93,8 +96,10 @@ CLEAT_API bool cleat_request_client_can(cleat_request *req, enum cleat_client_ca
 /* Should the handler stop? True after the client cancelled or went away, the deadline passed, or
  * the server stops; what is replied then is thrown away. Any thread. */
 CLEAT_API bool cleat_request_cancelled(cleat_request *req);
-/* Calls fn on the loop thread when the request is cancelled (at once if it already is). One per
- * request; NULL removes it. */
+/* Calls fn on the loop thread when the request is cancelled (at once, on this thread, if it already
+ * is). One per request; NULL removes it. Not called any more after cleat_request_finish(); a call
+ * that has begun on the loop thread may still be running then, so let fn touch only what lives as
+ * long as the request, or lock. */
 CLEAT_API void cleat_request_on_cancel(cleat_request *req, void (*fn)(cleat_request *req));
 /* A descriptor that becomes readable when the request is cancelled, for poll(). Borrowed. -1 when
  * there can be none. */
@@ -161,8 +166,11 @@ CLEAT_API int cleat_reply_role(cleat_request *req, const char *role);
 /* Prompts: a description of this very prompt. */
 CLEAT_API int cleat_reply_description(cleat_request *req, const char *text);
 
-/* Completions: one suggestion (100 at most are sent), and how many there are in all. */
+/* Completions: one suggestion (100 at most are sent), and how many there are in all. A handler that
+ * suggests nothing just returns CLEAT_OK. */
 CLEAT_API int cleat_reply_suggest(cleat_request *req, const char *value);
+/* Those of n values that begin with what was typed. */
+CLEAT_API int cleat_reply_suggest_from(cleat_request *req, const char *const values[], size_t n);
 CLEAT_API int cleat_reply_suggest_total(cleat_request *req, size_t total, bool more);
 
 /* Done, with nothing to say: an empty result. */
@@ -172,7 +180,8 @@ CLEAT_API int cleat_reply_meta(cleat_request *req, const char *json);
 /* How long a client may keep this resource (2026-07-28), other than registered. */
 CLEAT_API int cleat_reply_cache(cleat_request *req, uint64_t ttl_ms, bool shared);
 
-/* The tool failed and the model should read why (isError). What was replied before is dropped.
+/* The tool failed and the model should read why (isError). A tool that returns a negative status
+ * without a reply says the status's own text this way. What was replied before is dropped.
  * Outside of tools the same as a reject with CLEAT_RPC_INTERNAL_ERROR. */
 CLEAT_API int cleat_reply_error(cleat_request *req, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 /* The request itself is wrong: a JSON-RPC error with any code, sent as it is. */
@@ -200,6 +209,9 @@ CLEAT_API int cleat_ask_form(cleat_request *req, const char *key, const char *me
 /* A form by requestedSchema (JSON text), the answer as JSON. */
 CLEAT_API int cleat_ask_schema(cleat_request *req, const char *key, const char *message,
 			       const char *schema, const cleat_json **ret) CLEAT_MUST_USE;
+/* A question with no fields: CLEAT_OK when the user accepts, CLEAT_EDECLINED when not. */
+CLEAT_API int cleat_ask_confirm(cleat_request *req, const char *key, const char *fmt, ...)
+	CLEAT_PRINTF(3, 4) CLEAT_MUST_USE;
 /* Asks the user to open a URL. CLEAT_OK means that they agreed to, not that they are done there. */
 CLEAT_API int cleat_ask_url(cleat_request *req, const char *key, const char *message,
 			    const char *url) CLEAT_MUST_USE;

@@ -192,7 +192,9 @@ CLEAT_API cleat_loop *cleat_server_loop(cleat_server *s);
 /* Calls fn(arg) on the loop's thread, soon. Any thread. CLEAT_OK, CLEAT_ENOMEM, or CLEAT_EMISUSE
  * before the server has a loop or a wire (cleat_server_loop() makes one). */
 CLEAT_API int cleat_server_post(cleat_server *s, void (*fn)(cleat_server *s, void *arg), void *arg);
-/* The first thing that went wrong; status CLEAT_OK when nothing did. Borrowed, never NULL. */
+/* What went wrong: while the server is being built the first thing, which is also what the run
+ * functions report; once it has served a connection the last thing, such as the reason why adding a
+ * tool failed. Status CLEAT_OK when nothing did. Borrowed, never NULL. */
 CLEAT_API const cleat_error *cleat_server_error(const cleat_server *s);
 CLEAT_API void *cleat_server_userdata(const cleat_server *s);
 

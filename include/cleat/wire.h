@@ -3,8 +3,8 @@
  *
  *	cleat_wire *w = cleat_wire_server(s, NULL);
  *	while ((n = read(fd, buf, sizeof buf)) > 0 && cleat_wire_feed(w, buf, n) == CLEAT_OK)
- *		while ((m = cleat_wire_peek(w, &out)) > 0)
- *			cleat_wire_consume(w, write(fd, out, m));
+ *		while ((m = cleat_wire_peek(w, &out)) > 0 && (k = write(fd, out, m)) > 0)
+ *			cleat_wire_consume(w, k);
  *	cleat_wire_free(w);
  *
  * Framing is that of stdio: one JSON message per line. Blocking handlers run inline, unless the

@@ -15,7 +15,7 @@
 /* Parses text into the arena. CLEAT_OK, or CLEAT_EPROTO / CLEAT_ELIMIT / CLEAT_ENOMEM with the
  * reason (line, column) in *err (may be NULL). The text is copied. */
 int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limits,
-               const cleat_json **ret, cleat_error *err);
+	       const cleat_json **ret, cleat_error *err);
 
 /* A string's bytes as a slice; { NULL, 0 } for anything else. */
 struct str json_str(const cleat_json *v);

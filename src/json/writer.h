@@ -29,7 +29,7 @@ void jw_key(struct jw *w, const char *key);
 /* Any key. */
 void jw_keyn(struct jw *w, struct str key);
 
-void jw_str(struct jw *w, struct str s); /* absent slice writes null */
+void jw_str(struct jw *w, struct str s);   /* absent slice writes null */
 void jw_strz(struct jw *w, const char *z); /* NULL writes null */
 void jw_int(struct jw *w, int64_t v);
 void jw_uint(struct jw *w, uint64_t v);

@@ -31,8 +31,9 @@ struct context {
 
 /* The state of a legacy session; all-zero before initialize. */
 struct legacy_session {
-	bool open;        /* initialize was answered */
-	bool initialized; /* and notifications/initialized came */
+	bool open;          /* initialize was answered */
+	bool initialized;   /* and notifications/initialized came */
+	unsigned announced; /* lists whose changes the client was promised to hear of */
 	enum revision rev;
 	const cleat_json *client_caps;
 	const cleat_json *client_info;

@@ -41,7 +41,7 @@ struct rpc_message {
  * array nor object, both result and error, neither, error without integer code and string message,
  * a response without an id. */
 int rpc_classify(const cleat_json *root, const struct rpc_rules *rules, struct rpc_message *ret,
-                 cleat_error *err);
+		 cleat_error *err);
 
 /* Same id: same JSON type and same token (strings by content, numbers by text). */
 bool rpc_id_equal(const cleat_json *a, const cleat_json *b);
@@ -58,6 +58,6 @@ void rpc_end(struct jw *w);
 /* The whole error response; `data` is JSON text or absent. With a NULL id the member is written as
  * null when `null_id` (JSON-RPC 2.0) and left out otherwise (MCP's schema allows no null). */
 void rpc_write_error(struct jw *w, const cleat_json *id, bool null_id, int code, struct str message,
-                     struct str data);
+		     struct str data);
 
 #endif

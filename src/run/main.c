@@ -193,7 +193,7 @@ int cleat_server_main(cleat_server *s, int argc, char **argv)
 	const char *program = argc > 0 && argv[0] ? argv[0] : "server";
 	int status = 0;
 
-	if (cleat_server_error(s)->status) {
+	if (server_start_status(s)) {
 		fprintf(stderr, "%s: %s\n", program, cleat_server_error(s)->message);
 		cleat_server_free(s);
 		return 1;

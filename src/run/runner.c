@@ -372,7 +372,7 @@ int cleat_server_attach_fds(cleat_server *s, int in, int out)
 {
 	struct runner *r;
 	cleat_error err;
-	int rc = cleat_server_error(s)->status;
+	int rc = server_start_status(s);
 
 	if (rc)
 		return rc;

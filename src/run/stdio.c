@@ -93,7 +93,7 @@ int cleat_server_run_stdio(cleat_server *s)
 {
 	struct stdio_claim claim;
 	cleat_error err;
-	int rc = cleat_server_error(s)->status;
+	int rc = server_start_status(s);
 
 	if (rc)
 		return rc;

@@ -23,6 +23,7 @@ struct cleat_wire {
 	struct buf held;   /* input that was fed but not looked at */
 	struct peer *peer; /* NULL: closed */
 	bool busy;         /* inside a call */
+	bool told;         /* wake was called because of output; since the last call */
 	bool unheld;       /* no memory, or no time, to hold input: answers may go over the mark */
 	bool overrun;
 };
@@ -45,6 +46,11 @@ static int sink_end(void *ctx, void *about, bool ok)
 	(void)about;
 	if (rc == CLEAT_ELIMIT && outbox_overrun(&w->box))
 		w->overrun = w->box.shut = true;
+	/* Caused by a call on another connection, or by the program: nobody looks here by himself. */
+	if (!rc && ok && !w->busy && !w->told && w->opts.wake) {
+		w->told = true;
+		w->opts.wake(w->opts.userdata);
+	}
 	return rc;
 }
 
@@ -94,6 +100,7 @@ static bool enter(cleat_wire *w)
 	if (!w || w->busy)
 		return false;
 	w->busy = true;
+	w->told = false;
 	w->r->in_wire++;
 	atomic_store_explicit(&w->r->owner, loop_thread(), memory_order_relaxed);
 	return true;
@@ -265,7 +272,7 @@ cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_opts *op
 	struct runner *r;
 	cleat_wire *w;
 
-	if (cleat_server_error(s)->status)
+	if (server_start_status(s))
 		return NULL;
 	if (opts)
 		memcpy(&o, opts, size < sizeof o ? size : sizeof o);

@@ -98,12 +98,12 @@ size_t field_count(const cleat_field *fields)
 
 static bool named(const cleat_field *f, struct str name)
 {
-	return strncmp(f->name, name.p, name.n) == 0 && f->name[name.n] == '\0';
+	return f->name[0] == (name.n ? name.p[0] : '\0') && str_eqz(name, f->name);
 }
 
 const cleat_field *field_find(const cleat_field *fields, struct str name)
 {
-	if (!name.p || str_has_nul(name))
+	if (!name.p)
 		return NULL;
 	for (; fields && fields->type != CLEAT_T_END; fields++)
 		if (named(fields, name))
@@ -134,8 +134,6 @@ size_t field_index_find(const struct field_index *ix, struct str name)
 
 		return f ? (size_t)(f - ix->fields) : ix->n;
 	}
-	if (str_has_nul(name))
-		return ix->n;
 	for (size_t at = str_hash(name, 0) % FIELD_INDEX; ix->slot[at]; at = (at + 1) % FIELD_INDEX)
 		if (named(&ix->fields[ix->slot[at] - 1], name))
 			return (size_t)ix->slot[at] - 1;

@@ -35,7 +35,7 @@ static int check_elicitation(const struct question *q, const cleat_json *v, clea
 	if (!str_eqz(action, "accept") && !str_eqz(action, "decline") && !str_eqz(action, "cancel"))
 		return error_set(err, CLEAT_EPROTO,
 				 "\"action\" must be \"accept\", \"decline\" or \"cancel\"");
-	if (q->kind == ASK_FORM && str_eqz(action, "accept") && !json_is_object(content))
+	if (q->kind == ASK_FORM && str_eqz(action, "accept") && content && !json_is_object(content))
 		return error_set(err, CLEAT_EPROTO, "\"content\" must be an object, not %s",
 				 json_type_name(content));
 	return CLEAT_OK;

@@ -22,6 +22,6 @@ void ask_abandon(cleat_request *req);
 /* The session is initialized now: sends what waited for that. */
 void ask_flush_waiting(struct conn *c);
 /* Checks that an elicitation or sampling or roots result has the right shape. */
-int ask_check_result(const struct question *q, const cleat_json *result, cleat_error *err);
+int ask_check_result(const struct question *q, const cleat_json *v, cleat_error *err);
 
 #endif

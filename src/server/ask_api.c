@@ -227,6 +227,18 @@ int cleat_ask_form(cleat_request *req, const char *key, const char *message,
 	return rc ? rc : decode_form(req, q, fields, ret_record);
 }
 
+int cleat_ask_confirm(cleat_request *req, const char *key, const char *fmt, ...)
+{
+	static const cleat_field nothing[] = { CLEAT_FIELD_END };
+	const char *message;
+	va_list ap;
+
+	va_start(ap, fmt);
+	message = arena_vprintf(&req->arena, fmt, ap);
+	va_end(ap);
+	return message ? cleat_ask_form(req, key, message, nothing, NULL) : CLEAT_ENOMEM;
+}
+
 int cleat_ask_schema(cleat_request *req, const char *key, const char *message, const char *schema,
 		     const cleat_json **ret)
 {

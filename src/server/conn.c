@@ -195,6 +195,9 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 		if (req->msg.kind == RPC_RESULT || req->msg.kind == RPC_ERROR)
 			server_note(c->server, CLEAT_LOG_WARNING, "a response was ignored: %s",
 				    err.message);
+		else if (req->msg.kind == RPC_NOTIFICATION) /* never answered, JSON-RPC 2.0, 4.1 */
+			server_note(c->server, CLEAT_LOG_WARNING, "a notification was ignored: %s",
+				    err.message);
 		else
 			out_error(req, err.rpc_code, NULL, err.message);
 		request_end(req);
@@ -413,6 +416,7 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
 
 	if (!c)
 		return NULL;
+	s->serving = true;
 	if (!s->conns)
 		s->stopping = false; /* a server that was stopped is being run again */
 	c->peer.ops = &conn_ops;

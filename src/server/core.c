@@ -136,8 +136,10 @@ int server_fail(cleat_server *s, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	error_vset(&err, status, 0, fmt, ap);
 	va_end(ap);
-	if (!s->error.status)
+	if (s->serving || !s->error.status)
 		s->error = err;
+	if (!s->serving && !s->start_status)
+		s->start_status = status;
 	server_note(s, CLEAT_LOG_ERROR, "%s", err.message);
 	return status;
 }
@@ -161,6 +163,11 @@ const cleat_error *cleat_server_error(const cleat_server *s)
 					       .message = "there is no server: out of memory" };
 
 	return s ? &s->error : &no_server;
+}
+
+int server_start_status(const cleat_server *s)
+{
+	return s ? s->start_status : CLEAT_ENOMEM;
 }
 
 void *cleat_server_userdata(const cleat_server *s)

@@ -52,6 +52,9 @@ void *server_runner(const cleat_server *s);
 atomic_bool *server_stop_flag(cleat_server *s);
 const cleat_server_opts *server_opts(const cleat_server *s);
 const cleat_allocator *server_memory(const cleat_server *s);
+/* CLEAT_OK when the server may be run: nothing failed while it was built. NULL gives
+ * CLEAT_ENOMEM. */
+int server_start_status(const cleat_server *s);
 /* The latched error to fill. */
 int server_fail(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* The library's own remarks, to opts.log. Owner's thread. */
@@ -69,7 +72,7 @@ size_t server_max_reply(const cleat_server *s);
 /* A new connection; NULL when out of memory. The sink is copied. */
 struct peer *server_accept(cleat_server *s, const struct peer_sink *sink);
 /* Handles an event from hooks.post. */
-void server_deliver(cleat_server *s, struct server_event *ev);
+void server_deliver(cleat_server *s, struct server_event *base);
 /* Runs a blocking handler to its end, then posts the outcome. Worker threads. */
 void server_work(cleat_request *req);
 /* Sends list_changed notices that are due, checks deadlines. Gives milliseconds until it wants to

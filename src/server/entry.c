@@ -433,6 +433,5 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 		rc = copy_meta(e, &c->meta, err);
 	c->input = e->input;
 	c->signature = NULL;
-	e->described = true;
 	return finish(e, rc, ret, err);
 }

@@ -36,8 +36,14 @@ void server_deliver(cleat_server *s, struct server_event *base)
 	if (t->has_text)
 		text = (struct str){ t->text, t->len };
 	switch (e->kind) {
-	case EVENT_PROGRESS: notify_progress(e->req, e->done, e->total, text); break;
-	case EVENT_LOG: notify_log(e->req, e->level, text); break;
+	case EVENT_PROGRESS:
+		notify_progress(e->req, e->done, e->total, text);
+		atomic_fetch_sub(&e->req->posted, 1);
+		break;
+	case EVENT_LOG:
+		notify_log(e->req, e->level, text);
+		atomic_fetch_sub(&e->req->posted, 1);
+		break;
 	case EVENT_NOTE: server_note(s, e->level, "%s", t->text); break;
 	case EVENT_CALL: e->fn(s, e->arg); break;
 	case EVENT_DONE: break;

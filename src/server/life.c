@@ -59,6 +59,7 @@ cleat_request *request_new(struct conn *c)
 	memset((char *)req + from, 0, sizeof *req - from);
 	atomic_store_explicit(&req->cancelled, false, memory_order_relaxed);
 	atomic_store_explicit(&req->deferred, 0, memory_order_relaxed);
+	atomic_store_explicit(&req->posted, 0, memory_order_relaxed);
 	atomic_store_explicit(&req->cancel_fd, -1, memory_order_relaxed);
 	atomic_store_explicit(&req->on_cancel, NULL, memory_order_relaxed);
 	req->conn = c;
@@ -108,7 +109,11 @@ void request_run(cleat_request *req)
 	atomic_store(&req->holds, 1);
 	if (req->blocking && h->work(h->ctx, req) == CLEAT_OK)
 		return;
-	if (handler_returned(req, req->handler(req)))
+	if (!handler_returned(req, req->handler(req)))
+		return;
+	if (atomic_load(&req->posted))
+		post_done(req); /* what other threads said before comes first */
+	else
 		request_complete(req);
 }
 
@@ -164,6 +169,7 @@ void cleat_request_finish(cleat_request *req, int status)
 		return;
 	}
 	req->status = status;
+	atomic_store(&req->on_cancel, NULL); /* what it would touch may be gone from here on */
 	if (drop_hold(req))
 		post_done(req);
 }
@@ -177,7 +183,7 @@ void request_complete(cleat_request *req)
 	c->busy++;
 	if (req->silent || req->answered || c->closed)
 		request_end(req);
-	else if (req->status == CLEAT_NEED_INPUT)
+	else if (req->status == CLEAT_NEED_INPUT && !req->rejected)
 		ask_send(req);
 	else {
 		reply_send(req);

@@ -41,6 +41,15 @@ static void capabilities(struct jw *w, const cleat_server *s, unsigned features)
 	jw_obj_end(w);
 }
 
+/* 2025-11-25 basic/lifecycle: only what was negotiated is used, so what comes to be offered later is
+ * no business of this session. */
+static unsigned announced(const cleat_server *s)
+{
+	return (server_has_tools(s) ? (unsigned)LISTEN_TOOLS : 0) |
+	       (server_has_resources(s) ? (unsigned)LISTEN_RESOURCES : 0) |
+	       (server_has_prompts(s) ? (unsigned)LISTEN_PROMPTS : 0);
+}
+
 static void done(cleat_request *req, struct out *o, struct result_facts *f)
 {
 	int rc = result_end(o, req, f);
@@ -138,6 +147,7 @@ void serve_initialize(cleat_request *req)
 	jw_kv_str(&o.w, "instructions", req->server->opts.instructions);
 	if (result_end(&o, req, &f) == CLEAT_OK) {
 		c->session.open = true;
+		c->session.announced = announced(req->server);
 	} else {
 		arena_reset(&c->arena);
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));

@@ -161,7 +161,7 @@ static void flush_kind(cleat_server *s, unsigned bit, const char *method)
 	if (!(s->changed & bit))
 		return;
 	for (struct conn *c = s->conns; c; c = c->next) {
-		if (c->session.initialized)
+		if (c->session.initialized && (c->session.announced & bit))
 			send_notice(c, NULL, method, no_uri);
 		for (cleat_request *req = c->n_listening ? c->requests : NULL; req; req = req->next)
 			if (req->phase == PHASE_LISTENING && (req->wants & bit))

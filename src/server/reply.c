@@ -164,6 +164,8 @@ static void send_missing_capability(cleat_request *req)
 /* A question that came to nothing is something that the model should read. */
 static const char *question_outcome(const cleat_request *req)
 {
+	if (!req->questions) /* the handler speaks of something of its own */
+		return NULL;
 	switch (req->status) {
 	case CLEAT_EDECLINED: return "The user declined.";
 	case CLEAT_ECANCELLED: return "The user closed the question without an answer.";
@@ -173,6 +175,20 @@ static const char *question_outcome(const cleat_request *req)
 		return req->ask_failure ? req->ask_failure : "The client's answer was not usable.";
 	default: return NULL;
 	}
+}
+
+static void send_as_tool_error(cleat_request *req, const char *text)
+{
+	req->status = CLEAT_OK;
+	cleat_reply_error(req, "%s", text);
+	reply_send(req);
+}
+
+/* A tool that failed to do its work, not one that was written wrongly or had no memory. */
+static bool is_for_the_model(const cleat_request *req)
+{
+	return req->entry && req->entry->kind == SHELF_TOOLS && req->status != CLEAT_ENOMEM &&
+	       req->status != CLEAT_EMISUSE && req->status < 0;
 }
 
 static void send_unanswered(cleat_request *req)
@@ -186,14 +202,16 @@ static void send_unanswered(cleat_request *req)
 		/* 2026-07-28 patterns/mrtr: answers that make no sense are a protocol error. */
 		out_error(req, CLEAT_RPC_INVALID_PARAMS, NULL, req->ask_failure);
 	} else if (outcome) {
-		cleat_reply_error(req, "%s", outcome);
-		req->status = CLEAT_OK;
-		reply_send(req);
+		send_as_tool_error(req, outcome);
 	} else {
 		server_note(req->server, CLEAT_LOG_ERROR, "the handler of %s failed: %s",
 			    req->entry ? req->entry->key.p : req->method->name,
 			    cleat_strstatus(req->status));
-		send_failure(req, req->status);
+		if (is_for_the_model(req))
+			send_as_tool_error(req, cleat_strstatus(req->status));
+		else
+			out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+				  cleat_strstatus(req->status));
 	}
 }
 
@@ -216,7 +234,7 @@ void reply_send(cleat_request *req)
 		out_error(req, req->reject_code, req->reject_data, req->reject_message);
 	} else if (req->status != CLEAT_OK) {
 		send_unanswered(req);
-	} else if (!req->replied) {
+	} else if (!req->replied && !req->complete_arg) {
 		server_note(req->server, CLEAT_LOG_ERROR,
 			    "the handler of %s returned without a reply; call one of cleat_reply_*",
 			    req->entry ? req->entry->key.p : req->method->name);

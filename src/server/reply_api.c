@@ -97,7 +97,7 @@ int cleat_reply_text(cleat_request *req, const char *text)
 	return text_block(req, str_of(text ? text : ""));
 }
 
-static int text_blockv(cleat_request *req, const char *fmt, va_list ap)
+static int CLEAT_PRINTF(2, 0) text_blockv(cleat_request *req, const char *fmt, va_list ap)
 {
 	char small[512], *text = small;
 	va_list again;
@@ -363,6 +363,18 @@ int cleat_reply_suggest(cleat_request *req, const char *value)
 	return done(req);
 }
 
+int cleat_reply_suggest_from(cleat_request *req, const char *const values[], size_t n)
+{
+	const char *typed = cleat_request_typed(req);
+	size_t len = strlen(typed);
+	int rc = CLEAT_OK;
+
+	for (size_t i = 0; i < n && rc == CLEAT_OK; i++)
+		if (strncmp(values[i], typed, len) == 0)
+			rc = cleat_reply_suggest(req, values[i]);
+	return rc;
+}
+
 int cleat_reply_suggest_total(cleat_request *req, size_t total, bool more)
 {
 	req->suggest_total = total;
@@ -396,7 +408,8 @@ static void drop_content(cleat_request *req)
 	req->next_meta = NULL;
 }
 
-static int reject(cleat_request *req, int code, const char *data, const char *fmt, va_list ap)
+static int CLEAT_PRINTF(4, 0)
+	reject(cleat_request *req, int code, const char *data, const char *fmt, va_list ap)
 {
 	bool object;
 

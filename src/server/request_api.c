@@ -132,6 +132,17 @@ void *cleat_request_alloc(cleat_request *req, size_t n)
 	return arena_zalloc(&req->arena, n);
 }
 
+const char *cleat_request_printf(cleat_request *req, const char *fmt, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = arena_vprintf(&req->arena, fmt, ap);
+	va_end(ap);
+	return text ? text : "";
+}
+
 bool cleat_request_client_can(cleat_request *req, enum cleat_client_capability what)
 {
 	return era_client_can(&req->ctx, what);
@@ -142,7 +153,8 @@ bool cleat_request_client_can(cleat_request *req, enum cleat_client_capability w
 enum { NOTE_TEXT_MAX = 16384 };
 
 /* An event with a formatted text (fmt NULL: none); NULL when out of memory: such notes are lost. */
-static struct text_event *format_event(cleat_request *req, const char *fmt, va_list ap)
+static struct text_event *CLEAT_PRINTF(2, 0)
+	format_event(cleat_request *req, const char *fmt, va_list ap)
 {
 	const cleat_allocator *mem = &req->server->mem;
 	struct text_event *ev;
@@ -173,6 +185,7 @@ static void hand_over(cleat_request *req, struct text_event *ev)
 
 	if (!ev)
 		return;
+	atomic_fetch_add(&req->posted, 1);
 	if (h->is_owner(h->ctx))
 		server_deliver(req->server, &ev->e.base);
 	else

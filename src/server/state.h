@@ -84,6 +84,7 @@ struct cleat_request {
 	atomic_bool cancelled;
 	atomic_int holds;     /* handler, and finish() after defer(): the last one ends the run */
 	atomic_int deferred;  /* 0 no, 1 yes, 2 finished */
+	atomic_int posted;    /* progress and log on their way to the owner's thread */
 	atomic_int cancel_fd; /* -1: none */
 	_Atomic(cancel_fn *) on_cancel;
 	/* kept when the request goes back to the pool */
@@ -202,11 +203,13 @@ struct cleat_server {
 	cleat_server_opts opts; /* defaults applied, strings copied */
 	struct arena arena;
 	const char *name, *version;
-	cleat_error error;
+	cleat_error error; /* the first one until there is a connection, then the last one */
+	int start_status;  /* of the first one before any connection; the server is not run then */
+	bool serving;      /* there was a connection */
 	void (*log)(void *userdata, int level, const char *message);
 	void *log_data;
 	struct server_hooks hooks;
-	bool has_hooks;
+	atomic_bool has_hooks; /* read by cleat_server_post(), any thread */
 	_Atomic(void *) runner;
 	atomic_bool stop_asked;
 	void (*runner_done)(void *runner);

@@ -93,6 +93,8 @@ static bool read_filter(cleat_request *req)
 	if (!json_is_object(filter))
 		return bad_filter(req, "params.notifications must be an object such as "
 				       "{\"toolsListChanged\": true}");
+	if (req->batch) /* never answered on its own, it would hold the whole array back */
+		return bad_filter(req, "cannot be part of a batch");
 	if (req->conn->n_listening >= s->opts.max_subscriptions)
 		return bad_filter(req, "too many subscriptions on this connection");
 	return read_flag(req, filter, "toolsListChanged", LISTEN_TOOLS, server_has_tools(s)) &&
@@ -125,13 +127,16 @@ void serve_listen(cleat_request *req)
 	req->server->running--;
 }
 
-/* 2026-07-28: patterns/cancellation wants notifications/cancelled when the server tears a
- * subscription down, patterns/subscriptions a result that says it ended gracefully. */
+/* 2026-07-28: patterns/subscriptions wants a result that says that the subscription ended gracefully,
+ * patterns/cancellation notifications/cancelled when the server tears it down. The result comes
+ * first: a client drops the answer to what it has seen cancelled, and with it the good news. */
 void notify_listen_end(cleat_request *listen)
 {
 	struct result_facts f = { .subscription = listen->msg.id };
 	struct out o;
 
+	if (result_begin(&o, listen, &f))
+		result_end(&o, listen, &f);
 	if (out_begin(&o, listen->conn, listen, PEER_MUST)) {
 		rpc_begin_notification(&o.w, "notifications/cancelled");
 		rpc_params(&o.w);
@@ -143,8 +148,6 @@ void notify_listen_end(cleat_request *listen)
 		rpc_end(&o.w);
 		out_end(&o);
 	}
-	if (result_begin(&o, listen, &f))
-		result_end(&o, listen, &f);
 	request_end(listen);
 }
 

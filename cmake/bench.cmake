@@ -1,0 +1,16 @@
+# What `make bench` runs: a driver, the yardstick, and examples/hello.c against the static library,
+# the way a small program would ship.
+
+add_executable(bench_pipe ${PROJECT_SOURCE_DIR}/bench/pipe.c)
+target_link_libraries(bench_pipe PRIVATE cleat_flags)
+
+add_executable(bench_bare ${PROJECT_SOURCE_DIR}/bench/bare_pipe.c)
+target_link_libraries(bench_bare PRIVATE cleat_flags cleat_yyjson)
+
+add_executable(bench_hello_static ${PROJECT_SOURCE_DIR}/examples/hello.c)
+target_link_libraries(bench_hello_static PRIVATE cleat_flags cleat_static)
+
+foreach(program pipe bare hello_static)
+  set_target_properties(bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY
+                                                    ${PROJECT_BINARY_DIR}/bench)
+endforeach()

@@ -1,0 +1,533 @@
+// cases.mjs - what every SDK must find in our server, in either era; a case each. `sdk` is one of
+// those in v1.mjs and v2.mjs. Where the eras differ on purpose, `modern` says so.
+
+import assert from 'node:assert/strict';
+import { test } from './tap.mjs';
+
+export const PNG = 'iVBORw0KGgo';
+export const WAV = 'UklGRiYAAABXQVZF';
+
+export const text = result => result.content?.map(c => c.text).join('\n');
+
+/** Fails with this JSON-RPC code. */
+export function refused(promise, code, message = /./) {
+	return assert.rejects(promise, error => {
+		assert.equal(error.code, code, `${error.constructor.name} ${error.code}: ${error.message}`);
+		assert.match(error.message, message);
+		return true;
+	});
+}
+
+/** A call that waits in the server. Calls are taken in order, so it is there before what follows. */
+export function park(s, key, options) {
+	const call = s.call('park', { key }, options);
+	call.catch(() => {}); // looked at later
+	return call;
+}
+
+export function commonCases(sdk) {
+	const modern = sdk.era === 'modern';
+	const it = (name, run) => test(`${sdk.name}: ${name}`, run);
+
+	// ---- connecting -------------------------------------------------------------------------
+
+	it('connect shows the server, its capabilities and its instructions', async t => {
+		const { client } = await t.open(sdk);
+		assert.deepEqual(client.getServerVersion(), {
+			name: 'sdk-server',
+			version: '1.2.3',
+			title: "The SDKs' server",
+			description: 'Answers what the official SDKs ask',
+			websiteUrl: 'https://example.com/',
+			icons: [{ src: 'https://example.com/icon.png', mimeType: 'image/png', sizes: ['48x48'] }]
+		});
+		assert.equal(client.getInstructions(), 'Ask "anything" – politely.');
+		assert.deepEqual(client.getServerCapabilities(), {
+			tools: { listChanged: true },
+			resources: { listChanged: true, subscribe: true },
+			prompts: { listChanged: true },
+			completions: {},
+			logging: {}
+		});
+	});
+
+	it('the server knows the client: name, revision, capabilities', async t => {
+		const s = await t.open(sdk, { capabilities: { elicitation: { form: {} }, roots: {} } });
+		const { structuredContent: me } = await s.call('whoami');
+		assert.equal(me.revision, modern ? '2026-07-28' : '2025-11-25');
+		assert.deepEqual(me.client, s.client._clientInfo);
+		assert.deepEqual(
+			[me.form, me.url, me.sampling, me.samplingTools, me.roots],
+			[true, false, false, false, true]
+		);
+	});
+
+	it('the server ends by itself, with status 0, when the client closes', async t => {
+		const s = await t.open(sdk);
+		const { pid } = s;
+		assert.deepEqual(await s.end(), []);
+		assert.deepEqual(await s.exit, { code: 0, signal: null });
+		assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+	});
+
+	it('the server ends also when the client closes in the middle of a call', async t => {
+		const s = await t.open(sdk);
+		const call = s.call('park_until_cancelled', { key: 'k' });
+		call.catch(() => {});
+		await s.call('echo', { text: 'it has been taken' });
+		assert.deepEqual(await s.end(), []);
+		await assert.rejects(call);
+	});
+
+	it('the server ends on SIGTERM, also with a call open, and the client sees it', async t => {
+		const s = await t.open(sdk);
+		const outcome = assert.rejects(s.call('park_until_cancelled', { key: 'k' }));
+		await s.call('echo', { text: 'it has been taken' });
+		process.kill(s.pid, 'SIGTERM');
+		await outcome;
+		assert.deepEqual(await s.exit, { code: 0, signal: null });
+	});
+
+	// ---- lists ------------------------------------------------------------------------------
+
+	it('tools are listed with all that describes them', async t => {
+		const s = await t.open(sdk);
+		const { tools } = await s.client.listTools();
+		const tool = tools.find(x => x.name === 'forecast');
+		assert.equal(tool.title, 'Weather forecast');
+		assert.equal(tool.description, 'Weather of the next days');
+		assert.deepEqual(tool.inputSchema.required, ['city']);
+		assert.equal(tool.inputSchema.properties.days.default, 2);
+		assert.equal(tool.outputSchema.properties.days.items.type, 'object');
+		assert.deepEqual(tool.annotations, {
+			readOnlyHint: true,
+			destructiveHint: false,
+			idempotentHint: true,
+			openWorldHint: false
+		});
+		assert.equal(tool.icons.length, 2);
+		assert.deepEqual(tool._meta, { 'example.com/tier': 1 });
+	});
+
+	it('a schema with keywords of 2020-12 arrives as it was written', async t => {
+		const s = await t.open(sdk);
+		const { tools } = await s.client.listTools();
+		const { inputSchema } = tools.find(x => x.name === 'json_schema_2020_12_tool');
+		assert.equal(inputSchema.$schema, 'https://json-schema.org/draft/2020-12/schema');
+		assert.equal(inputSchema.$defs.address.$anchor, 'addressDef');
+		assert.deepEqual(inputSchema.if.properties.contactMethod, { const: 'phone' });
+		assert.equal(inputSchema.additionalProperties, false);
+	});
+
+	it('small pages add up to the whole of every list', async t => {
+		const whole = await t.open(sdk);
+		const paged = await t.open(sdk, { env: { SERVER_PAGE: '3' } });
+		for (const [method, key, id] of [
+			['listTools', 'tools', 'name'],
+			['listResources', 'resources', 'uri'],
+			['listResourceTemplates', 'resourceTemplates', 'uriTemplate'],
+			['listPrompts', 'prompts', 'name']
+		]) {
+			const [one, ...more] = await whole.pages(method);
+			assert.equal(more.length, 0);
+			const pages = await paged.pages(method);
+			assert.equal(pages.length, Math.ceil(one[key].length / 3), method);
+			for (const page of pages) assert.ok(page[key].length <= 3);
+			assert.deepEqual(
+				pages.flatMap(p => p[key].map(x => x[id])),
+				one[key].map(x => x[id])
+			);
+		}
+	});
+
+	it('an invented cursor is refused with -32602', async t => {
+		const s = await t.open(sdk);
+		await refused(s.client.listTools({ cursor: 'made up' }), -32602, /cursor/i);
+	});
+
+	// ---- calls ------------------------------------------------------------------------------
+
+	it('a tool answers with text', async t => {
+		const s = await t.open(sdk);
+		const { content, isError } = await s.call('test_simple_text');
+		assert.deepEqual(content, [{ type: 'text', text: 'This is a simple text response for testing.' }]);
+		assert.ok(!isError);
+	});
+
+	it('a tool answers with an image', async t => {
+		const s = await t.open(sdk);
+		const [image] = (await s.call('test_image_content')).content;
+		assert.equal(image.type, 'image');
+		assert.equal(image.mimeType, 'image/png');
+		assert.ok(image.data.startsWith(PNG));
+		assert.equal(Buffer.from(image.data, 'base64').length, 70);
+	});
+
+	it('a tool answers with sound', async t => {
+		const s = await t.open(sdk);
+		const [audio] = (await s.call('test_audio_content')).content;
+		assert.equal(audio.type, 'audio');
+		assert.equal(audio.mimeType, 'audio/wav');
+		assert.ok(audio.data.startsWith(WAV));
+	});
+
+	it('a tool answers with an embedded resource', async t => {
+		const s = await t.open(sdk);
+		const [block] = (await s.call('test_embedded_resource')).content;
+		assert.deepEqual(block, {
+			type: 'resource',
+			resource: {
+				uri: 'test://embedded-resource',
+				mimeType: 'text/plain',
+				text: 'This is an embedded resource content.'
+			}
+		});
+	});
+
+	it('a tool answers with links to resources', async t => {
+		const s = await t.open(sdk);
+		assert.deepEqual((await s.call('links')).content, [
+			{
+				type: 'resource_link',
+				uri: 'test://static-text',
+				name: 'static-text',
+				mimeType: 'text/plain',
+				description: 'A link'
+			},
+			{ type: 'resource_link', uri: 'test://bare', name: 'test://bare' }
+		]);
+	});
+
+	it('blocks of every kind carry annotations and _meta', async t => {
+		const s = await t.open(sdk);
+		const { content, _meta } = await s.call('all_kinds');
+		assert.deepEqual(
+			content.map(b => b.type),
+			['text', 'image', 'audio', 'resource', 'resource', 'resource', 'resource_link', 'text']
+		);
+		for (const block of content.slice(0, -1)) {
+			assert.deepEqual(block.annotations, {
+				audience: ['user'],
+				priority: 1,
+				lastModified: '2025-01-12T15:00:58Z'
+			});
+			assert.deepEqual(block._meta, { 'example.com/k': 'v' });
+		}
+		assert.equal(content.at(-1)._meta, undefined);
+		assert.equal(_meta['example.com/result'], true);
+	});
+
+	it('a structured result satisfies its output schema, and stands in the text too', async t => {
+		const s = await t.open(sdk);
+		await s.client.listTools(); // from then on the SDK validates
+		const result = await s.call('forecast', { city: 'Köln', days: 3, at: { lat: 50.9, lon: 7 } });
+		assert.deepEqual(result.structuredContent, {
+			city: 'Köln',
+			days: [0, 1, 2].map(day => ({ day, high: 18, sky: 'clear' })),
+			sure: true
+		});
+		assert.deepEqual(JSON.parse(text(result)), result.structuredContent);
+	});
+
+	it('the SDK does validate: a result against its schema is refused there', async t => {
+		const s = await t.open(sdk);
+		await s.client.listTools();
+		await refused(s.call('lie'), -32602, /output schema/);
+	});
+
+	it('a failure of a tool is a result with isError', async t => {
+		const s = await t.open(sdk);
+		const result = await s.call('test_error_handling');
+		assert.equal(result.isError, true);
+		assert.equal(text(result), 'This tool intentionally returns an error for testing');
+	});
+
+	it('invalid arguments are a result with isError that names each problem', async t => {
+		const s = await t.open(sdk);
+		const missing = await s.call('echo', {});
+		assert.equal(missing.isError, true);
+		assert.match(text(missing), /text: required/);
+		const wrong = await s.call('typed', { i: 11, c: 'blue', l: [1, 'x'], unknown: 1 });
+		assert.equal(wrong.isError, true);
+		for (const name of [/^i:/m, /^c:/m, /^l\[1\]|^l\.1|^l\/1/m, /unknown/]) assert.match(text(wrong), name);
+	});
+
+	it('arguments that are declared with defaults get them', async t => {
+		const s = await t.open(sdk);
+		const { content } = await s.call('forecast', { city: 'Rome' });
+		assert.equal(JSON.parse(content[0].text).days.length, 2);
+	});
+
+	it('an unknown tool is refused with -32602', async t => {
+		const s = await t.open(sdk);
+		await refused(s.call('no_such_tool'), -32602, /no_such_tool/);
+	});
+
+	it('an error that a handler chose arrives with code, message and data', async t => {
+		const s = await t.open(sdk);
+		await assert.rejects(s.call('reject', { code: -32050, why: 'because' }), error => {
+			assert.equal(error.code, -32050);
+			assert.match(error.message, /refused: because/);
+			assert.deepEqual(error.data, { why: [1, 2] });
+			return true;
+		});
+	});
+
+	it('an unknown method is refused with -32601', async t => {
+		const s = await t.open(sdk);
+		const passes = { parse: x => x, safeParse: data => ({ success: true, data }) };
+		const schema = {
+			...passes,
+			'~standard': { version: 1, vendor: 'e2e', validate: value => ({ value }) }
+		};
+		await refused(s.client.request({ method: 'no/such', params: {} }, schema), -32601);
+	});
+
+	it('text of every script comes back as it went', async t => {
+		const s = await t.open(sdk);
+		for (const sample of [
+			'äöü ß € 漢字 한국어 עברית العربية',
+			'😀👩‍👩‍👧‍👦🇪🇺 \u{10ffff}',
+			'line\nfeed\r\ttab "quotes" \\ back/slash \b\f',
+			'\u2028\u2029\ufeff\u200d\u0001\u001f\u007f',
+			''
+		])
+			assert.equal((await s.call('echo', { text: sample })).content[0].text, sample);
+	});
+
+	it('4 MB go there and back', async t => {
+		const s = await t.open(sdk);
+		const big = 'Größe 4 MB: "x"\n'.repeat(230_000);
+		assert.ok(Buffer.byteLength(big) > 4_000_000);
+		const result = await s.call('echo', { text: big });
+		assert.ok(result.content[0].text === big);
+	});
+
+	it('100 calls are in flight at once, and each gets its own answer', async t => {
+		const s = await t.open(sdk);
+		const keys = Array.from({ length: 100 }, (_, i) => `call ${i}`);
+		const calls = keys.map(key => park(s, key));
+		assert.equal(text(await s.call('release', { key: 'call 77' })), 'released call 77');
+		assert.equal(text(await calls[77]), 'parked call 77');
+		assert.equal(text(await s.call('release_all')), 'released 99');
+		assert.deepEqual(
+			(await Promise.all(calls)).map(text),
+			keys.map(key => `parked ${key}`)
+		);
+	});
+
+	it('200 calls on worker threads are all answered', async t => {
+		const s = await t.open(sdk);
+		const texts = Array.from({ length: 200 }, (_, i) => `worker ${i}`);
+		const results = await Promise.all(texts.map(x => s.call('block', { text: x })));
+		assert.deepEqual(results.map(text), texts);
+	});
+
+	// ---- progress and cancelling ------------------------------------------------------------
+
+	it('progress arrives in order, with total and message', async t => {
+		const s = await t.open(sdk);
+		const seen = [];
+		const call = park(s, 'k', { onprogress: p => seen.push(p) });
+		await s.call('step', { key: 'k', done: 1, total: 4 });
+		await s.received.take(m => m.params?.progress === 1, 'the first progress');
+		await s.call('step', { key: 'k', done: 2.5, total: 4 });
+		await s.received.take(m => m.params?.progress === 2.5, 'the second progress');
+		await s.call('release', { key: 'k' });
+		assert.equal(text(await call), 'parked k');
+		assert.deepEqual(seen, [
+			{ progress: 1, total: 4, message: 'step 1' },
+			{ progress: 2.5, total: 4, message: 'step 2.5' }
+		]);
+	});
+
+	it('progress is not reported to who did not ask', async t => {
+		const s = await t.open(sdk);
+		await s.call('progress', { steps: [1, 2, 3] });
+		await s.settle();
+		assert.equal(s.received.count(m => m.method === 'notifications/progress'), 0);
+	});
+
+	it('progress keeps a call alive beyond its timeout (resetTimeoutOnProgress)', async t => {
+		const s = await t.open(sdk);
+		const timeout = 600;
+		const call = park(s, 'k', { timeout, resetTimeoutOnProgress: true, onprogress() {} });
+		const began = performance.now();
+		for (let done = 1; performance.now() - began < 2 * timeout; done++)
+			await s.call('step', { key: 'k', done });
+		await s.call('release', { key: 'k' });
+		assert.equal(text(await call), 'parked k');
+	});
+
+	it('a cancelled call ends in the handler, gets no answer, and the server lives on', async t => {
+		const s = await t.open(sdk);
+		const abort = new AbortController();
+		const call = s.call('park_until_cancelled', { key: 'k' }, { signal: abort.signal });
+		const outcome = assert.rejects(call);
+		assert.equal(text(await s.call('parked', { key: 'k' })), 'yes');
+		abort.abort('enough');
+		await outcome;
+		const id = s.sent.items.find(m => m.params?.name === 'park_until_cancelled').id;
+		assert.equal(text(await s.call('parked', { key: 'k' })), 'no');
+		assert.equal(s.sent.count(m => m.method === 'notifications/cancelled' && m.params.requestId === id), 1);
+		assert.equal(s.received.count(m => m.id === id), 0);
+		assert.equal(text(await s.call('echo', { text: 'alive' })), 'alive');
+	});
+
+	it('a call that timed out is cancelled in the server', async t => {
+		const s = await t.open(sdk);
+		await assert.rejects(s.call('park_until_cancelled', { key: 'k' }, { timeout: 100 }), /timed? ?out/i);
+		assert.equal(text(await s.call('parked', { key: 'k' })), 'no');
+	});
+
+	// ---- resources --------------------------------------------------------------------------
+
+	it('resources are listed with all that describes them', async t => {
+		const s = await t.open(sdk);
+		const { resources } = await s.client.listResources();
+		const full = resources.find(r => r.uri === 'shape://full');
+		assert.equal(full.name, 'full');
+		assert.equal(full.title, 'A full resource');
+		assert.equal(full.mimeType, 'text/plain');
+		assert.equal(full.size, 2);
+		assert.deepEqual(full.annotations.audience, ['user', 'assistant']);
+		assert.equal(full.icons.length, 2);
+		const { resourceTemplates } = await s.client.listResourceTemplates();
+		assert.ok(resourceTemplates.some(r => r.uriTemplate === 'test://template/{id}/data'));
+	});
+
+	it('a resource is read as text', async t => {
+		const s = await t.open(sdk);
+		const { contents } = await s.client.readResource({ uri: 'test://static-text' });
+		assert.deepEqual(contents, [
+			{
+				uri: 'test://static-text',
+				mimeType: 'text/plain',
+				text: 'This is the content of the static text resource.'
+			}
+		]);
+	});
+
+	it('a resource is read as bytes', async t => {
+		const s = await t.open(sdk);
+		const { contents } = await s.client.readResource({ uri: 'test://static-binary' });
+		assert.equal(contents[0].mimeType, 'image/png');
+		assert.equal(Buffer.from(contents[0].blob, 'base64').length, 70);
+	});
+
+	it('a resource of a template is read by its variable', async t => {
+		const s = await t.open(sdk);
+		const { contents } = await s.client.readResource({ uri: 'test://template/a%20b/data' });
+		assert.equal(contents[0].uri, 'test://template/a%20b/data');
+		assert.deepEqual(JSON.parse(contents[0].text), {
+			id: 'a b',
+			templateTest: true,
+			data: 'Data for ID: a b'
+		});
+	});
+
+	it('a resource may have several contents', async t => {
+		const s = await t.open(sdk);
+		const { contents } = await s.client.readResource({ uri: 'multi://first' });
+		assert.deepEqual(
+			contents.map(c => c.uri),
+			['multi://first', 'multi://second', 'multi://third']
+		);
+	});
+
+	it('what is not there is not found, with the code of the revision', async t => {
+		const s = await t.open(sdk);
+		for (const uri of ['test://no-such', 'item://none']) {
+			await assert.rejects(s.client.readResource({ uri }));
+			// v2 hands both codes on as one of its own, so look at the wire.
+			const { error } = s.answer('resources/read');
+			assert.equal(error.code, modern ? -32602 : -32002);
+			assert.deepEqual(error.data, { uri });
+		}
+	});
+
+	// ---- prompts and completion ---------------------------------------------------------------
+
+	it('prompts are listed with their arguments', async t => {
+		const s = await t.open(sdk);
+		const { prompts } = await s.client.listPrompts();
+		const review = prompts.find(p => p.name === 'review');
+		assert.equal(review.title, 'Code review');
+		assert.deepEqual(
+			review.arguments.map(a => [a.name, a.required ?? false]),
+			[
+				['file', true],
+				['style', false],
+				['depth', false]
+			]
+		);
+	});
+
+	it('a prompt is got with arguments', async t => {
+		const s = await t.open(sdk);
+		const got = await s.client.getPrompt({ name: 'review', arguments: { file: 'a.c', style: 'strict' } });
+		assert.equal(got.description, 'A review, made to measure');
+		assert.deepEqual(got.messages, [
+			{ role: 'user', content: { type: 'text', text: 'Review a.c in style strict.' } },
+			{ role: 'assistant', content: { type: 'text', text: 'Gladly.' } }
+		]);
+	});
+
+	it('a prompt holds images and resources', async t => {
+		const s = await t.open(sdk);
+		const image = await s.client.getPrompt({ name: 'test_prompt_with_image' });
+		assert.deepEqual(
+			image.messages.map(m => m.content.type),
+			['image', 'text']
+		);
+		const resource = await s.client.getPrompt({
+			name: 'test_prompt_with_embedded_resource',
+			arguments: { resourceUri: 'test://x' }
+		});
+		assert.equal(resource.messages[0].content.resource.uri, 'test://x');
+	});
+
+	it('a prompt that is unknown, or lacks an argument, is refused with -32602', async t => {
+		const s = await t.open(sdk);
+		await refused(s.client.getPrompt({ name: 'no_such_prompt' }), -32602, /no_such_prompt/);
+		await refused(s.client.getPrompt({ name: 'review', arguments: {} }), -32602, /review/);
+	});
+
+	it('arguments of prompts are completed, also by what is known of others', async t => {
+		const s = await t.open(sdk);
+		const ref = { type: 'ref/prompt', name: 'test_prompt_with_arguments' };
+		const plain = await s.client.complete({ ref, argument: { name: 'arg1', value: 'test' } });
+		assert.deepEqual(plain.completion.values, ['testValue1', 'testValue2', 'testValue3']);
+		const known = await s.client.complete({
+			ref,
+			argument: { name: 'arg2', value: 'testValueX' },
+			context: { arguments: { arg1: 'X' } }
+		});
+		assert.deepEqual(known.completion.values, ['testValueX1', 'testValueX2', 'testValueX3']);
+	});
+
+	it('choices complete themselves', async t => {
+		const s = await t.open(sdk);
+		const { completion } = await s.client.complete({
+			ref: { type: 'ref/prompt', name: 'review' },
+			argument: { name: 'style', value: 's' }
+		});
+		assert.deepEqual(completion.values, ['strict']);
+	});
+
+	it('variables of templates are completed, at most 100 at a time', async t => {
+		const s = await t.open(sdk);
+		const few = await s.client.complete({
+			ref: { type: 'ref/resource', uri: 'test://template/{id}/data' },
+			argument: { name: 'id', value: '12' }
+		});
+		assert.deepEqual(few.completion.values, ['123', '124']);
+		const many = await s.client.complete({
+			ref: { type: 'ref/resource', uri: 'many://{x}/{y}' },
+			argument: { name: 'x', value: '' }
+		});
+		assert.equal(many.completion.values.length, 100);
+		assert.equal(many.completion.total, 250);
+		assert.equal(many.completion.hasMore, true);
+	});
+}

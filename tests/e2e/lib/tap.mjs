@@ -1,0 +1,71 @@
+// tap.mjs - runs cases one after the other and speaks TAP on standard output.
+//
+// Every case has a deadline, so that a server that never answers is a failure with a name. A case
+// opens sessions through its argument; they are closed when it ends, however it ends, and closing
+// checks them too (see session.mjs).
+
+import { inspect } from 'node:util';
+
+const CASE_MS = 30_000;
+const cases = [];
+
+/** A case: `run(t)` fails by throwing. `t.open(sdk, options)` opens a session. */
+export function test(name, run) {
+	cases.push({ name, run });
+}
+
+function deadline(ms, what) {
+	let timer;
+	const expired = new Promise((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
+	});
+	return { expired, clear: () => clearTimeout(timer) };
+}
+
+/** The promise, or an error when it takes too long. */
+export async function within(promise, what, ms = 10_000) {
+	const d = deadline(ms, what);
+	try {
+		return await Promise.race([promise, d.expired]);
+	} finally {
+		d.clear();
+	}
+}
+
+async function runCase(run) {
+	const sessions = [];
+	const t = {
+		open: (sdk, options = {}) =>
+			within(sdk.open(options, s => sessions.push(s)), 'connecting')
+	};
+	const problems = [];
+	try {
+		await within(run(t), 'the case', CASE_MS);
+	} catch (error) {
+		problems.push(error);
+	}
+	for (const session of sessions) problems.push(...(await session.end()));
+	return problems;
+}
+
+function comment(text) {
+	process.stdout.write(text.replace(/^/gm, '# ') + '\n');
+}
+
+/** Runs what test() was given. The exit status says whether all passed. */
+export async function run() {
+	let failed = 0;
+	// What a failed case left behind must not end the others.
+	process.on('unhandledRejection', error => {
+		failed++;
+		comment(`a rejection that nobody looked at: ${inspect(error)}`);
+	});
+	process.stdout.write(`1..${cases.length}\n`);
+	for (const [i, { name, run: body }] of cases.entries()) {
+		const problems = await runCase(body);
+		process.stdout.write(`${problems.length ? 'not ok' : 'ok'} ${i + 1} - ${name}\n`);
+		for (const p of problems) comment(p instanceof Error ? (p.stack ?? inspect(p)) : String(p));
+		if (problems.length) failed++;
+	}
+	process.exitCode = failed ? 1 : 0;
+}

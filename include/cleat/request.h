@@ -112,7 +112,8 @@ CLEAT_API void cleat_request_progress(cleat_request *req, double done, double to
 CLEAT_API void cleat_request_log(cleat_request *req, int level, const char *fmt, ...)
 	CLEAT_PRINTF(3, 4);
 
-/* From here on only cleat_request_finish() ends the request; return CLEAT_PENDING. */
+/* From here on only cleat_request_finish() ends the request; return CLEAT_PENDING. Called by the
+ * handler itself, on its own thread. */
 CLEAT_API void cleat_request_defer(cleat_request *req);
 /* Ends a deferred request, as returning `status` from the handler would. Exactly once, from any
  * thread, also when the request was cancelled; `req` is gone afterwards. A second call is detected

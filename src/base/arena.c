@@ -2,6 +2,7 @@
  * its own behind the current one, so that a big blob does not waste the rest of a small chunk.
  */
 #include "base/arena.h"
+#include "base/cold.h"
 
 #include "base/mem.h"
 
@@ -86,7 +87,7 @@ static void *fail(struct arena *ar)
 	return NULL;
 }
 
-static void *alloc_slow(struct arena *ar, size_t n)
+static COLD void *alloc_slow(struct arena *ar, size_t n)
 {
 	size_t size = ar->chunk ? ar->chunk->size : 0;
 	size_t left = ar->max > ar->total ? ar->max - ar->total : 0;

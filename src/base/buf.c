@@ -1,5 +1,6 @@
 /* base/buf.c - see buf.h. */
 #include "base/buf.h"
+#include "base/cold.h"
 
 #include "base/mem.h"
 
@@ -44,13 +45,13 @@ struct str buf_str(const struct buf *b)
 	return (struct str){ b->data ? b->data + b->head : "", b->len - b->head };
 }
 
-static char *fail(struct buf *b, int status)
+static COLD char *fail(struct buf *b, int status)
 {
 	b->status = status;
 	return NULL;
 }
 
-static char *grow(struct buf *b, size_t n)
+static COLD char *grow(struct buf *b, size_t n)
 {
 	size_t live = b->len - b->head, cap = b->cap ? b->cap : FIRST_CAP;
 	char *p;

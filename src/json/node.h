@@ -55,7 +55,10 @@ static inline struct str node_text(const yyjson_val *v)
 
 static inline bool node_same_text(const yyjson_val *a, const yyjson_val *b)
 {
-	return node_len(a) == node_len(b) && memcmp(a->uni.str, b->uni.str, node_len(a)) == 0;
+	size_t n = node_len(a);
+
+	return n == node_len(b) && (n == 0 || (a->uni.str[0] == b->uni.str[0] &&
+					       memcmp(a->uni.str, b->uni.str, n) == 0));
 }
 
 /* A string that was read without any escape sequence: ASCII, and nothing in it needs escaping. */

@@ -5,6 +5,7 @@
  * no locale. A number beyond the range of a double is legal JSON; only cleat_json_num refuses it.
  */
 #include "json/node.h"
+#include "json/parse.h"
 
 /* The value is digits * 10^exponent; `digits` has no zero at either end and is empty for zero.
  * `first` points into the token, so a decimal point may stand between two digits. */
@@ -177,6 +178,11 @@ bool cleat_json_is_integer(const cleat_json *v)
 		return true;
 	d = read_decimal(node_of(v));
 	return d.digits == 0 || d.exponent >= 0;
+}
+
+struct str json_number(const cleat_json *v)
+{
+	return is_number(v) ? node_text(node_of(v)) : (struct str){ NULL, 0 };
 }
 
 const char *cleat_json_number_text(const cleat_json *v)

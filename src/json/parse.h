@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 #include <cleat/json.h>
+#include <string.h>
 
 /* Parses text into the arena. CLEAT_OK, or CLEAT_EPROTO / CLEAT_ELIMIT / CLEAT_ENOMEM with the
  * reason (line, column) in *err (may be NULL). The text is copied. */
@@ -19,8 +20,15 @@ int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limit
 
 /* A string's bytes as a slice; { NULL, 0 } for anything else. */
 struct str json_str(const cleat_json *v);
+/* A number's text; { NULL, 0 } for anything else. */
+struct str json_number(const cleat_json *v);
 /* Member by slice; as cleat_json_getn. */
 const cleat_json *json_get(const cleat_json *v, struct str key);
+/* As cleat_json_get, for keys of our own: a literal's length is known when it is compiled. */
+static inline const cleat_json *json_member(const cleat_json *v, const char *key)
+{
+	return cleat_json_getn(v, key, strlen(key));
+}
 bool json_is_object(const cleat_json *v);
 bool json_is_array(const cleat_json *v);
 bool json_is_string(const cleat_json *v);

@@ -2,6 +2,7 @@
  * copied in runs. Not here: templates (format.c).
  */
 #include "json/writer.h"
+#include "base/cold.h"
 
 #include "json/node.h"
 
@@ -162,6 +163,10 @@ static size_t safe_prefix(struct str s)
 		}
 		if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
 			return i;
+		if (p[i] < 0x80) {
+			i++;
+			continue;
+		}
 		len = utf8_step(p + i, s.n - i, &valid);
 		if (!valid)
 			return i;
@@ -171,7 +176,7 @@ static size_t safe_prefix(struct str s)
 }
 
 /* Writes what safe_prefix() stopped at; gives the number of bytes that it stands for. */
-static size_t put_special(struct buf *b, struct str s)
+static COLD size_t put_special(struct buf *b, struct str s)
 {
 	static const char hex[] = "0123456789abcdef";
 	unsigned char c = (unsigned char)*s.p;
@@ -192,7 +197,7 @@ static size_t put_special(struct buf *b, struct str s)
 }
 
 /* The inside of a string, after its safe prefix of `run` bytes is known. */
-static void put_text(struct buf *b, struct str s, size_t run)
+static COLD void put_text(struct buf *b, struct str s, size_t run)
 {
 	for (;;) {
 		size_t special;

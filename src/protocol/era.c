@@ -10,13 +10,13 @@
 
 const cleat_json *era_meta(const struct rpc_message *m)
 {
-	return json_is_object(m->params) ? cleat_json_get(m->params, "_meta") : NULL;
+	return json_is_object(m->params) ? json_member(m->params, "_meta") : NULL;
 }
 
 const struct era *era_of(const struct legacy_session *session, const struct rpc_message *m,
 			 const cleat_json *meta)
 {
-	if (meta && cleat_json_get(meta, META_PROTOCOL_VERSION))
+	if (meta && json_member(meta, META_PROTOCOL_VERSION))
 		return &era_modern;
 	if (session->open || str_eqz(m->method, "initialize") || str_eqz(m->method, "ping"))
 		return &era_legacy;
@@ -43,7 +43,7 @@ int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *
 	if (json_check_keys(meta, &why))
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS, "params._meta: %s",
 				 why.message);
-	token = cleat_json_get(meta, "progressToken");
+	token = json_member(meta, "progressToken");
 	if (token && !json_is_string(token) && !cleat_json_is_integer(token))
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,
 				 "progressToken must be a string or an integer, not %s",
@@ -54,22 +54,22 @@ int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *
 
 bool era_client_can(const struct context *c, enum cleat_client_capability what)
 {
-	const cleat_json *elicitation = cleat_json_get(c->client_caps, "elicitation");
-	const cleat_json *sampling = cleat_json_get(c->client_caps, "sampling");
+	const cleat_json *elicitation = json_member(c->client_caps, "elicitation");
+	const cleat_json *sampling = json_member(c->client_caps, "sampling");
 
 	switch (what) {
 	case CLEAT_CLIENT_FORM:
 		/* 2025-11-25 client/elicitation: an empty object means form mode only. */
 		return (c->features & FEAT_ELICITATION) && json_is_object(elicitation) &&
-		       (cleat_json_get(elicitation, "form") || !cleat_json_get(elicitation, "url"));
+		       (json_member(elicitation, "form") || !json_member(elicitation, "url"));
 	case CLEAT_CLIENT_URL:
 		return (c->features & FEAT_ELICITATION_MODES) &&
-		       json_is_object(cleat_json_get(elicitation, "url"));
+		       json_is_object(json_member(elicitation, "url"));
 	case CLEAT_CLIENT_SAMPLING: return json_is_object(sampling);
 	case CLEAT_CLIENT_SAMPLING_TOOLS:
 		return (c->features & FEAT_SAMPLING_TOOLS) &&
-		       json_is_object(cleat_json_get(sampling, "tools"));
-	case CLEAT_CLIENT_ROOTS: return json_is_object(cleat_json_get(c->client_caps, "roots"));
+		       json_is_object(json_member(sampling, "tools"));
+	case CLEAT_CLIENT_ROOTS: return json_is_object(json_member(c->client_caps, "roots"));
 	}
 	return false;
 }

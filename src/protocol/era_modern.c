@@ -47,7 +47,7 @@ static int wrong_type(const char *key, const char *want, const cleat_json *got, 
 
 static int check_log_level(struct context *c, cleat_error *err)
 {
-	const cleat_json *level = cleat_json_get(c->meta, META_LOG_LEVEL);
+	const cleat_json *level = json_member(c->meta, META_LOG_LEVEL);
 
 	if (!level)
 		return CLEAT_OK;
@@ -73,19 +73,19 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	rc = era_check_meta(m, c, err);
 	if (rc)
 		return rc;
-	version = cleat_json_get(c->meta, META_PROTOCOL_VERSION);
+	version = json_member(c->meta, META_PROTOCOL_VERSION);
 	if (!version)
 		return missing_key(META_PROTOCOL_VERSION, m, err);
 	if (!json_is_string(version))
 		return wrong_type(META_PROTOCOL_VERSION, "a string", version, err);
 	if (revision_find(json_str(version)) != REV_2026_07_28)
 		return refuse_version(json_str(version), data, err);
-	c->client_caps = cleat_json_get(c->meta, META_CLIENT_CAPS);
+	c->client_caps = json_member(c->meta, META_CLIENT_CAPS);
 	if (!c->client_caps)
 		return missing_key(META_CLIENT_CAPS, m, err);
 	if (!json_is_object(c->client_caps))
 		return wrong_type(META_CLIENT_CAPS, "an object", c->client_caps, err);
-	c->client_info = cleat_json_get(c->meta, META_CLIENT_INFO);
+	c->client_info = json_member(c->meta, META_CLIENT_INFO);
 	if (c->client_info && !json_is_object(c->client_info))
 		return wrong_type(META_CLIENT_INFO, "an object", c->client_info, err);
 	return check_log_level(c, err);

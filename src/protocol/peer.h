@@ -15,7 +15,8 @@ struct peer;
 struct peer_ops {
 	/* One message, exactly as it was framed; any bytes. Answers go to the sink, now or later. */
 	void (*receive)(struct peer *p, struct str message);
-	/* A message was over `limit` bytes and was thrown away unread. */
+	/* A message was over `limit` bytes and was thrown away unread; 0: there was no memory for
+	 * it. */
 	void (*oversize)(struct peer *p, size_t limit);
 	/* The other side is gone, or the transport is being closed: cancels what runs. The sink is not
 	 * used any more when this returns; the peer frees itself when its last request has ended. */

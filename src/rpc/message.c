@@ -5,6 +5,7 @@
  * whom a refusal is sent.
  */
 #include "rpc/message.h"
+#include "base/cold.h"
 
 #include "base/error.h"
 #include "json/parse.h"
@@ -60,7 +61,7 @@ static bool id_allowed(const cleat_json *id, const struct rpc_rules *rules)
 	}
 }
 
-static int refuse_id(const cleat_json *id, const struct rpc_rules *rules, cleat_error *err)
+static COLD int refuse_id(const cleat_json *id, const struct rpc_rules *rules, cleat_error *err)
 {
 	const char *allowed =
 		rules->integer_ids ? "a string or an integer" : "a string, a number or null";
@@ -136,10 +137,11 @@ static int read_request(const struct envelope *e, const struct rpc_rules *rules,
 	return CLEAT_OK;
 }
 
-static int read_error_object(const cleat_json *error, struct rpc_message *ret, cleat_error *err)
+static COLD int read_error_object(const cleat_json *error, struct rpc_message *ret,
+				  cleat_error *err)
 {
-	const cleat_json *code = cleat_json_get(error, "code");
-	const cleat_json *message = cleat_json_get(error, "message");
+	const cleat_json *code = json_member(error, "code");
+	const cleat_json *message = json_member(error, "message");
 
 	if (!json_is_object(error))
 		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
@@ -159,8 +161,8 @@ static int read_error_object(const cleat_json *error, struct rpc_message *ret, c
 	return CLEAT_OK;
 }
 
-static int read_response(const struct envelope *e, const struct rpc_rules *rules,
-			 struct rpc_message *ret, cleat_error *err)
+static COLD int read_response(const struct envelope *e, const struct rpc_rules *rules,
+			      struct rpc_message *ret, cleat_error *err)
 {
 	if (e->result && e->error)
 		return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
@@ -238,11 +240,11 @@ static void begin(struct jw *w)
 
 static void put_id(struct jw *w, const cleat_json *id)
 {
-	const char *number = cleat_json_number_text(id);
+	struct str number = json_number(id);
 
 	jw_splice(w, STR_LIT("\"id\":"), false);
-	if (number)
-		jw_rawz(w, number);
+	if (number.p)
+		jw_raw(w, number);
 	else if (json_is_string(id))
 		jw_str(w, json_str(id));
 	else
@@ -251,9 +253,22 @@ static void put_id(struct jw *w, const cleat_json *id)
 
 void rpc_begin_result(struct jw *w, const cleat_json *id)
 {
-	begin(w);
+	jw_splice(w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
 	put_id(w, id);
 	jw_splice(w, STR_LIT("\"result\":"), false);
+}
+
+void rpc_begin_result_object(struct jw *w, const cleat_json *id)
+{
+	jw_splice(w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
+	put_id(w, id);
+	jw_splice(w, STR_LIT("\"result\":{"), false);
+}
+
+void rpc_end_result_object(struct jw *w)
+{
+	w->comma = false;
+	jw_splice(w, STR_LIT("}}"), true);
 }
 
 void rpc_begin_request(struct jw *w, int64_t id, const char *method)

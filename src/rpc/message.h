@@ -50,6 +50,10 @@ uint32_t rpc_id_hash(const cleat_json *id, uint32_t seed);
 /* {"jsonrpc":"2.0","id":ID,"result":  - the caller writes the value, then rpc_end. A NULL id writes
  * null for rpc_result; rpc_error omits or nulls it by `null_id`. */
 void rpc_begin_result(struct jw *w, const cleat_json *id);
+/* The same up to and including the brace of a result that is an object, as every result of MCP is,
+ * and both closing braces. */
+void rpc_begin_result_object(struct jw *w, const cleat_json *id);
+void rpc_end_result_object(struct jw *w);
 /* {"jsonrpc":"2.0","id":N,"method":"M" [,"params":  - the caller writes params, then rpc_end. */
 void rpc_begin_request(struct jw *w, int64_t id, const char *method);
 void rpc_begin_notification(struct jw *w, const char *method);

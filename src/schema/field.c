@@ -144,15 +144,18 @@ size_t field_index_collect(const struct field_index *ix, const cleat_json *obj,
 			   const cleat_json *values[FIELD_MAX])
 {
 	cleat_json_iter it = cleat_json_each(obj);
-	size_t found = 0;
+	size_t found = 0, i = 0;
 
-	for (size_t i = 0; i < ix->n; i++)
-		values[i] = NULL;
+	for (size_t j = 0; j < ix->n; j++)
+		values[j] = NULL;
 	while (cleat_json_next(&it)) {
-		size_t i = field_index_find(ix, json_str(it.key));
+		struct str key = json_str(it.key);
 
+		/* Members mostly stand in the order of the fields. */
+		if (i >= ix->n || !named(&ix->fields[i], key))
+			i = field_index_find(ix, key);
 		if (i < ix->n && !values[i]) {
-			values[i] = it.value;
+			values[i++] = it.value;
 			found++;
 		}
 	}

@@ -5,6 +5,7 @@
  * lines are enough for anybody. Recursion follows the table, whose depth field_table_check() has
  * bounded; the depth of the input does not matter. The cost is linear in the size of the object.
  */
+#include "base/cold.h"
 #include "schema/field_impl.h"
 #include "schema/show.h"
 #include "json/parse.h"
@@ -53,7 +54,7 @@ static void write_path(struct buf *b, const struct at *at)
 }
 
 /* Starts a line; false when there are enough of them and this one is only counted. */
-static bool problem(struct check *c, const struct at *at)
+static COLD bool problem(struct check *c, const struct at *at)
 {
 	if (buf_status(c->out) == CLEAT_OK)
 		c->whole = buf_size(c->out);
@@ -147,8 +148,8 @@ static void write_got(struct check *c, const cleat_field *f, const cleat_json *v
 		buf_appendz(c->out, " (optional: leave it out)");
 }
 
-static void mismatch(struct check *c, const cleat_field *f, const cleat_json *v,
-		     const struct at *at)
+static COLD void mismatch(struct check *c, const cleat_field *f, const cleat_json *v,
+			  const struct at *at)
 {
 	if (!problem(c, at))
 		return;
@@ -157,7 +158,7 @@ static void mismatch(struct check *c, const cleat_field *f, const cleat_json *v,
 	write_got(c, f, v, at);
 }
 
-static void missing(struct check *c, const cleat_field *f, const struct at *at)
+static COLD void missing(struct check *c, const cleat_field *f, const struct at *at)
 {
 	if (!problem(c, at))
 		return;
@@ -210,6 +211,20 @@ static bool get_real(const cleat_json *v, double *ret)
 	return !isnan(*ret);
 }
 
+/* Without bounds a short number need not be converted to be known as finite. */
+static bool plainly_finite(const cleat_field *f, const cleat_json *v)
+{
+	enum { SHORT = 100 };
+	const char *p = cleat_json_number_text(v);
+
+	if (!p || f->bounds || f->width == sizeof(float))
+		return false;
+	for (int i = 0; i < SHORT; i++)
+		if (!p[i] || p[i] == 'e' || p[i] == 'E')
+			return !p[i];
+	return false;
+}
+
 static bool fits_member(const cleat_field *f, const cleat_json *v)
 {
 	uint64_t u;
@@ -241,8 +256,8 @@ static bool fits_bounds(const cleat_field *f, const cleat_json *v)
 }
 
 /* A whole number that the C member cannot hold: here the member's own limits count as well. */
-static void out_of_range(struct check *c, const cleat_field *f, const cleat_json *v,
-			 const struct at *at)
+static COLD void out_of_range(struct check *c, const cleat_field *f, const cleat_json *v,
+			      const struct at *at)
 {
 	bool is_signed = f->type == CLEAT_T_INT;
 	bool low = !f->array && (f->bounds & 1), high = !f->array && (f->bounds & 2);
@@ -279,7 +294,11 @@ static void check_real(struct check *c, const cleat_field *f, const cleat_json *
 		       const struct at *at)
 {
 	double d;
-	bool fits = cleat_json_type(v) == CLEAT_JSON_NUMBER && get_real(v, &d);
+	bool fits;
+
+	if (plainly_finite(f, v))
+		return;
+	fits = cleat_json_type(v) == CLEAT_JSON_NUMBER && get_real(v, &d);
 
 	if (fits && f->width == sizeof(float))
 		fits = d >= -(double)FLT_MAX && d <= (double)FLT_MAX;
@@ -292,8 +311,8 @@ static void check_real(struct check *c, const cleat_field *f, const cleat_json *
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-static void wrong_size(struct check *c, const cleat_field *f, size_t n, const char *unit,
-		       const struct at *at)
+static COLD void wrong_size(struct check *c, const cleat_field *f, size_t n, const char *unit,
+			    const struct at *at)
 {
 	if (!problem(c, at))
 		return;
@@ -378,7 +397,8 @@ static void check_field(struct check *c, const cleat_field *f, const cleat_json 
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
-static void unknown(struct check *c, const cleat_field *fields, struct str key, const struct at *at)
+static COLD void unknown(struct check *c, const cleat_field *fields, struct str key,
+			 const struct at *at)
 {
 	struct str_nearest near = { .wanted = key };
 
@@ -395,7 +415,7 @@ static void unknown(struct check *c, const cleat_field *fields, struct str key, 
 	buf_appendz(c->out, "?)");
 }
 
-static void check_duplicate(struct check *c, const cleat_json *obj, const struct at *at)
+static COLD void check_duplicate(struct check *c, const cleat_json *obj, const struct at *at)
 {
 	const cleat_json *key = cleat_json_duplicate(obj);
 

@@ -1,5 +1,6 @@
 /* server/arguments.c - see arguments.h. */
 #include "server/arguments.h"
+#include "base/cold.h"
 
 #include "schema/field.h"
 #include "server/method.h"
@@ -11,7 +12,7 @@ enum { PROBLEMS_MAX = 8192 };
 
 bool arguments_take(cleat_request *req)
 {
-	const cleat_json *v = cleat_json_get(req->msg.params, "arguments");
+	const cleat_json *v = json_member(req->msg.params, "arguments");
 
 	if (v && !json_is_object(v)) {
 		out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL,
@@ -97,7 +98,7 @@ bool arguments_take_strings(cleat_request *req)
 
 /* Arguments that do not fit: from 2025-11-25 on a tool error that the model reads and mends, before
  * that, and for prompts, a protocol error. */
-static void refuse(cleat_request *req, struct buf *problems)
+static COLD void refuse(cleat_request *req, struct buf *problems)
 {
 	bool tool = req->entry->kind == SHELF_TOOLS;
 	const char *name = req->entry->key.p, *what = tool ? "tool" : "prompt";

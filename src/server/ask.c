@@ -29,8 +29,8 @@ static const char *ask_method(const struct question *q)
 
 static int check_elicitation(const struct question *q, const cleat_json *v, cleat_error *err)
 {
-	struct str action = json_str(cleat_json_get(v, "action"));
-	const cleat_json *content = cleat_json_get(v, "content");
+	struct str action = json_str(json_member(v, "action"));
+	const cleat_json *content = json_member(v, "content");
 
 	if (!str_eqz(action, "accept") && !str_eqz(action, "decline") && !str_eqz(action, "cancel"))
 		return error_set(err, CLEAT_EPROTO,
@@ -43,10 +43,9 @@ static int check_elicitation(const struct question *q, const cleat_json *v, clea
 
 static int check_sampling(const cleat_json *v, cleat_error *err)
 {
-	const cleat_json *content = cleat_json_get(v, "content");
+	const cleat_json *content = json_member(v, "content");
 
-	if (!json_is_string(cleat_json_get(v, "role")) ||
-	    !json_is_string(cleat_json_get(v, "model")))
+	if (!json_is_string(json_member(v, "role")) || !json_is_string(json_member(v, "model")))
 		return error_set(err, CLEAT_EPROTO, "\"role\" and \"model\" must be strings");
 	if (!json_is_object(content) && !json_is_array(content))
 		return error_set(err, CLEAT_EPROTO,
@@ -65,7 +64,7 @@ int ask_check_result(const struct question *q, const cleat_json *v, cleat_error 
 	switch (q->kind) {
 	case ASK_SAMPLING: return check_sampling(v, err);
 	case ASK_ROOTS:
-		return json_is_array(cleat_json_get(v, "roots"))
+		return json_is_array(json_member(v, "roots"))
 			       ? CLEAT_OK
 			       : error_set(err, CLEAT_EPROTO, "\"roots\" must be an array");
 	default: return check_elicitation(q, v, err);
@@ -183,7 +182,9 @@ static void send_as_result(cleat_request *req)
 			jw_kv_strn(&o.w, "requestState", buf_str(&token));
 		rc = result_end(&o, req, &f);
 		if (rc)
-			out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+			out_errorf(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+				   "the handler's questions cannot be sent: %s",
+				   cleat_strstatus(rc));
 	}
 	buf_done(&token);
 	request_end(req);
@@ -217,9 +218,9 @@ static bool open_state(cleat_request *req, struct str token)
 	buf_done(&plain);
 	if (rc)
 		return refuse_state(req, rc, err.message);
-	req->state = cleat_json_get(payload, "s");
-	req->earlier = cleat_json_get(payload, "a");
-	req->rounds = (unsigned)cleat_json_uint(cleat_json_get(payload, "r"), 0);
+	req->state = json_member(payload, "s");
+	req->earlier = json_member(payload, "a");
+	req->rounds = (unsigned)cleat_json_uint(json_member(payload, "r"), 0);
 	return true;
 }
 
@@ -230,8 +231,8 @@ bool ask_restore(cleat_request *req)
 
 	if (!req->ctx.era->asks_by_result)
 		return true;
-	state = cleat_json_get(req->msg.params, "requestState");
-	given = cleat_json_get(req->msg.params, "inputResponses");
+	state = json_member(req->msg.params, "requestState");
+	given = json_member(req->msg.params, "inputResponses");
 	if (given && (!json_is_object(given) || json_check_keys(given, &err))) {
 		out_error(req, CLEAT_RPC_INVALID_PARAMS, NULL,
 			  "params.inputResponses must be an object with one answer for each key of "

@@ -116,8 +116,8 @@ static int end_params(cleat_request *req, struct question *q, struct jw *w)
 }
 
 /* JSON text of the program as a member; CLEAT_EINVAL when it is not of that type. */
-static int json_member(cleat_request *req, struct jw *w, const char *key, const char *text,
-		       enum cleat_json_type type)
+static int put_member(cleat_request *req, struct jw *w, const char *key, const char *text,
+		      enum cleat_json_type type)
 {
 	const cleat_json *v;
 
@@ -139,7 +139,7 @@ static int json_member(cleat_request *req, struct jw *w, const char *key, const 
 /* 2025-11-25 client/elicitation: accept, decline or cancel. */
 static int action(const struct question *q)
 {
-	struct str a = json_str(cleat_json_get(q->answer, "action"));
+	struct str a = json_str(json_member(q->answer, "action"));
 
 	if (str_eqz(a, "accept"))
 		return CLEAT_OK;
@@ -190,7 +190,7 @@ static int bad_answer(cleat_request *req, const struct question *q, struct str w
 static int decode_form(cleat_request *req, const struct question *q, const cleat_field *fields,
 		       void *record)
 {
-	const cleat_json *content = cleat_json_get(q->answer, "content");
+	const cleat_json *content = json_member(q->answer, "content");
 	struct buf problems;
 	int rc;
 
@@ -254,8 +254,8 @@ int cleat_ask_schema(cleat_request *req, const char *key, const char *message, c
 	if (!q->params.p) {
 		w = begin_params(req, &b);
 		form_head(req, &w, message);
-		rc = json_member(req, &w, "requestedSchema", schema ? schema : "",
-				 CLEAT_JSON_OBJECT);
+		rc = put_member(req, &w, "requestedSchema", schema ? schema : "",
+				CLEAT_JSON_OBJECT);
 		if (rc)
 			buf_done(&b);
 		else
@@ -266,7 +266,7 @@ int cleat_ask_schema(cleat_request *req, const char *key, const char *message, c
 	if (!rc)
 		rc = action(q);
 	if (!rc)
-		*ret = cleat_json_get(q->answer, "content");
+		*ret = json_member(q->answer, "content");
 	return rc;
 }
 
@@ -308,7 +308,7 @@ int cleat_ask_url(cleat_request *req, const char *key, const char *message, cons
 static int sampling_messages(cleat_request *req, struct jw *w, const cleat_sampling *s)
 {
 	if (s->messages)
-		return json_member(req, w, "messages", s->messages, CLEAT_JSON_ARRAY);
+		return put_member(req, w, "messages", s->messages, CLEAT_JSON_ARRAY);
 	jw_key(w, "messages");
 	jw_arr(w);
 	jw_obj(w);
@@ -323,7 +323,7 @@ static int sampling_messages(cleat_request *req, struct jw *w, const cleat_sampl
 static int sampling_preferences(cleat_request *req, struct jw *w, const cleat_sampling *s)
 {
 	if (s->preferences || !s->model_hint)
-		return json_member(req, w, "modelPreferences", s->preferences, CLEAT_JSON_OBJECT);
+		return put_member(req, w, "modelPreferences", s->preferences, CLEAT_JSON_OBJECT);
 	jw_key(w, "modelPreferences");
 	jw_obj(w);
 	jw_key(w, "hints");
@@ -338,7 +338,7 @@ static int sampling_preferences(cleat_request *req, struct jw *w, const cleat_sa
 
 static int sampling_tools(cleat_request *req, struct jw *w, const cleat_sampling *s)
 {
-	int rc = json_member(req, w, "tools", s->tools, CLEAT_JSON_ARRAY);
+	int rc = put_member(req, w, "tools", s->tools, CLEAT_JSON_ARRAY);
 
 	if (!rc && s->tools && s->tool_choice) {
 		jw_key(w, "toolChoice");
@@ -364,9 +364,9 @@ static int sampling_params(cleat_request *req, struct question *q, const cleat_s
 	}
 	jw_kv_int(&w, "maxTokens", s->max_tokens ? (int64_t)s->max_tokens : 1000);
 	if (!rc)
-		rc = json_member(req, &w, "stopSequences", s->stop_sequences, CLEAT_JSON_ARRAY);
+		rc = put_member(req, &w, "stopSequences", s->stop_sequences, CLEAT_JSON_ARRAY);
 	if (!rc)
-		rc = json_member(req, &w, "metadata", s->metadata, CLEAT_JSON_OBJECT);
+		rc = put_member(req, &w, "metadata", s->metadata, CLEAT_JSON_OBJECT);
 	if (!rc)
 		rc = sampling_tools(req, &w, s);
 	if (rc) {
@@ -379,14 +379,14 @@ static int sampling_params(cleat_request *req, struct question *q, const cleat_s
 /* The text of a message: its only block, or the first text block of several (2025-11-25). */
 static const char *message_text(const cleat_json *result)
 {
-	const cleat_json *content = cleat_json_get(result, "content");
+	const cleat_json *content = json_member(result, "content");
 	cleat_json_iter it = cleat_json_each(content);
 
 	if (json_is_object(content))
-		return cleat_json_str(cleat_json_get(content, "text"), "");
+		return cleat_json_str(json_member(content, "text"), "");
 	while (cleat_json_next(&it))
-		if (str_eqz(json_str(cleat_json_get(it.value, "type")), "text"))
-			return cleat_json_str(cleat_json_get(it.value, "text"), "");
+		if (str_eqz(json_str(json_member(it.value, "type")), "text"))
+			return cleat_json_str(json_member(it.value, "text"), "");
 	return "";
 }
 
@@ -428,7 +428,7 @@ int cleat_ask_roots(cleat_request *req, const char *key, const cleat_json **ret)
 	if (!rc)
 		rc = answer(req, q);
 	if (!rc)
-		*ret = cleat_json_get(q->answer, "roots");
+		*ret = json_member(q->answer, "roots");
 	return rc;
 }
 

@@ -189,9 +189,9 @@ void serve_prompts_get(cleat_request *req)
 /* A field with choices completes itself. */
 static int complete_choices(cleat_request *req)
 {
-	struct str typed = json_str(cleat_json_get(req->complete_arg, "value"));
+	struct str typed = json_str(json_member(req->complete_arg, "value"));
 	const cleat_field *f =
-		field_find(req->entry->input, json_str(cleat_json_get(req->complete_arg, "name")));
+		field_find(req->entry->input, json_str(json_member(req->complete_arg, "name")));
 	const char *p = f ? f->choices : NULL;
 
 	while (p && *p) {
@@ -218,13 +218,13 @@ static bool bad_completion(cleat_request *req, const char *why)
 /* The entry that params.ref names. */
 static struct entry *find_ref(cleat_request *req)
 {
-	const cleat_json *ref = cleat_json_get(req->msg.params, "ref");
-	struct str type = json_str(cleat_json_get(ref, "type"));
+	const cleat_json *ref = json_member(req->msg.params, "ref");
+	struct str type = json_str(json_member(ref, "type"));
 	struct str key;
 	struct entry *e;
 
 	if (str_eqz(type, "ref/prompt")) {
-		key = json_str(cleat_json_get(ref, "name"));
+		key = json_str(json_member(ref, "name"));
 		return key.p ? find_prompt(req, key)
 			     : (bad_completion(req, "params.ref.name must be a string"), NULL);
 	}
@@ -232,7 +232,7 @@ static struct entry *find_ref(cleat_request *req)
 		bad_completion(req, "params.ref.type must be \"ref/prompt\" or \"ref/resource\"");
 		return NULL;
 	}
-	key = json_str(cleat_json_get(ref, "uri"));
+	key = json_str(json_member(ref, "uri"));
 	if (!key.p) {
 		bad_completion(req, "params.ref.uri must be a string");
 		return NULL;
@@ -269,12 +269,12 @@ static struct str nearest_argument(const struct entry *e, struct str name)
 
 static bool prepare_completion(cleat_request *req)
 {
-	const cleat_json *arg = cleat_json_get(req->msg.params, "argument");
-	const cleat_json *context = cleat_json_get(req->msg.params, "context");
-	struct str name = json_str(cleat_json_get(arg, "name"));
+	const cleat_json *arg = json_member(req->msg.params, "argument");
+	const cleat_json *context = json_member(req->msg.params, "context");
+	struct str name = json_str(json_member(arg, "name"));
 	struct entry *e;
 
-	if (!name.p || !json_is_string(cleat_json_get(arg, "value")))
+	if (!name.p || !json_is_string(json_member(arg, "value")))
 		return bad_completion(req,
 				      "params.argument must have a name and a value, both strings");
 	if (context && !json_is_object(context))
@@ -289,7 +289,7 @@ static bool prepare_completion(cleat_request *req)
 	}
 	use(req, e);
 	req->complete_arg = arg;
-	req->complete_ctx = cleat_json_get(context, "arguments");
+	req->complete_ctx = json_member(context, "arguments");
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /* server/conn.c - see conn.h. */
 #include "server/conn.h"
+#include "base/cold.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -54,7 +55,7 @@ static void start(cleat_request *req)
 	c->starting = outer;
 }
 
-static void enqueue(cleat_request *req)
+static COLD void enqueue(cleat_request *req)
 {
 	struct conn *c = req->conn;
 
@@ -78,7 +79,7 @@ void conn_start_queued(struct conn *c)
 	}
 }
 
-static void refuse(cleat_request *req, int code, const char *data, const char *message)
+static COLD void refuse(cleat_request *req, int code, const char *data, const char *message)
 {
 	out_error(req, code, data, message);
 	request_end(req);
@@ -86,14 +87,14 @@ static void refuse(cleat_request *req, int code, const char *data, const char *m
 
 /* A second request with an id that is in use is answered without an id: an answer with it would be
  * taken for the answer to the first. */
-static void refuse_duplicate(cleat_request *req)
+static COLD void refuse_duplicate(cleat_request *req)
 {
 	req->msg.id = NULL;
 	refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
 	       "a request with this id is still being served; ids must be unique while in flight");
 }
 
-static void refuse_busy(cleat_request *req)
+static COLD void refuse_busy(cleat_request *req)
 {
 	refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
 	       "too many requests at once on this connection; wait for answers and try again");
@@ -155,14 +156,13 @@ static void receive_request(cleat_request *req)
  * malformed ones are ignored; initialize is never in flight here, so it cannot be cancelled. */
 static void receive_cancelled(struct conn *c, const struct rpc_message *m)
 {
-	struct rpc_node *node =
-		rpc_table_find(&c->inflight, cleat_json_get(m->params, "requestId"));
+	struct rpc_node *node = rpc_table_find(&c->inflight, json_member(m->params, "requestId"));
 
 	if (node)
 		request_cancel(RPC_CONTAINER(node, cleat_request, inflight));
 }
 
-static void receive_notification(struct conn *c, const struct rpc_message *m)
+static COLD void receive_notification(struct conn *c, const struct rpc_message *m)
 {
 	const cleat_server_opts *o = &c->server->opts;
 	cleat_error err;
@@ -291,8 +291,8 @@ static int receive_member(struct batch *b, const cleat_json *v)
 		request_end(req);
 		return rc;
 	}
-	if (str_eqz(json_str(cleat_json_get(root, "method")), "initialize")) {
-		req->msg.id = cleat_json_get(root, "id");
+	if (str_eqz(json_str(json_member(root, "method")), "initialize")) {
+		req->msg.id = json_member(root, "id");
 		refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
 		       "initialize must not be part of a batch");
 		return CLEAT_OK;
@@ -313,7 +313,7 @@ static const char *batch_problem(const struct conn *c, const cleat_json *list)
 	return NULL;
 }
 
-static void receive_batch(cleat_request *req, const cleat_json *list)
+static COLD void receive_batch(cleat_request *req, const cleat_json *list)
 {
 	struct conn *c = req->conn;
 	const char *problem = batch_problem(c, list);
@@ -339,7 +339,7 @@ static void receive_batch(cleat_request *req, const cleat_json *list)
 	batch_member_done(b);
 }
 
-static void parse_failed(cleat_request *req, int status, const cleat_error *err)
+static COLD void parse_failed(cleat_request *req, int status, const cleat_error *err)
 {
 	int code = status == CLEAT_ENOMEM   ? CLEAT_RPC_INTERNAL_ERROR
 		   : status == CLEAT_ELIMIT ? CLEAT_RPC_INVALID_REQUEST
@@ -382,8 +382,12 @@ static void peer_oversize(struct peer *p, size_t limit)
 
 	if (!req)
 		return;
-	out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
-		   "a message was over the limit of %zu bytes and was not read", limit);
+	if (limit)
+		out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+			   "a message was over the limit of %zu bytes and was not read", limit);
+	else
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+			  "out of memory: a message was not read");
 	request_end(req);
 }
 

@@ -7,6 +7,7 @@
 #ifndef SERVER_CORE_H
 #define SERVER_CORE_H
 
+#include "base/cold.h"
 #include "protocol/peer.h"
 
 #include <cleat/server.h>
@@ -56,9 +57,9 @@ const cleat_allocator *server_memory(const cleat_server *s);
  * CLEAT_ENOMEM. */
 int server_start_status(const cleat_server *s);
 /* The latched error to fill. */
-int server_fail(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+COLD int server_fail(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* The library's own remarks, to opts.log. Owner's thread. */
-void server_note(cleat_server *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+COLD void server_note(cleat_server *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* Replaces opts.log. */
 void server_set_log(cleat_server *s, void (*log)(void *userdata, int level, const char *message),
 		    void *userdata);

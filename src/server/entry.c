@@ -229,7 +229,7 @@ static int tool_input(struct entry *e, const cleat_tool *t, cleat_error *err)
 				 "\"%s\": give one of signature, input and input_schema", e->key.p);
 	if (t->input_schema) {
 		rc = copy_object(e, "input_schema", t->input_schema, &e->schemas.input, &v, err);
-		type = cleat_json_get(v, "type");
+		type = json_member(v, "type");
 		if (!rc && !str_eqz(json_str(type), "object"))
 			return error_set(err, CLEAT_EINVAL,
 					 "\"%s\": input_schema must say \"type\": \"object\"",
@@ -258,7 +258,7 @@ static int tool_output(struct entry *e, const cleat_tool *t, cleat_error *err)
 		rc = copy_object(e, "output_schema", t->output_schema, &e->schemas.output, &v, err);
 		if (!rc)
 			e->schemas.output_is_object =
-				str_eqz(json_str(cleat_json_get(v, "type")), "object");
+				str_eqz(json_str(json_member(v, "type")), "object");
 		return rc;
 	}
 	if (!t->output)

@@ -77,8 +77,8 @@ static const cleat_json *keep(struct conn *c, const cleat_json *v)
 
 static bool check_initialize(cleat_request *req, struct str *version)
 {
-	const cleat_json *caps = cleat_json_get(req->msg.params, "capabilities");
-	const cleat_json *info = cleat_json_get(req->msg.params, "clientInfo");
+	const cleat_json *caps = json_member(req->msg.params, "capabilities");
+	const cleat_json *info = json_member(req->msg.params, "clientInfo");
 
 	if (!method_param(req, "protocolVersion", version))
 		return false;
@@ -101,8 +101,8 @@ static bool check_initialize(cleat_request *req, struct str *version)
 static bool open_session(cleat_request *req, enum revision rev)
 {
 	struct legacy_session *session = &req->conn->session;
-	const cleat_json *caps = cleat_json_get(req->msg.params, "capabilities");
-	const cleat_json *info = cleat_json_get(req->msg.params, "clientInfo");
+	const cleat_json *caps = json_member(req->msg.params, "capabilities");
+	const cleat_json *info = json_member(req->msg.params, "clientInfo");
 
 	session->client_caps = caps ? keep(req->conn, caps) : NULL;
 	session->client_info = info ? keep(req->conn, info) : NULL;

@@ -16,7 +16,7 @@ static const char cursor_mark[] = "c1-";
 
 static bool read_cursor(cleat_request *req, uint64_t *after)
 {
-	const cleat_json *v = cleat_json_get(req->msg.params, "cursor");
+	const cleat_json *v = json_member(req->msg.params, "cursor");
 	struct str s = json_str(v);
 	uint64_t n = 0;
 

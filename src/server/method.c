@@ -4,6 +4,7 @@
  * request they are unknown, also on a connection that speaks the legacy era as well.
  */
 #include "server/method.h"
+#include "base/cold.h"
 
 #include "server/life.h"
 #include "server/out.h"
@@ -112,7 +113,7 @@ static bool known(const struct method *m, const cleat_request *req)
 	       (!m->available || m->available(req->server));
 }
 
-static void unknown_method(cleat_request *req)
+static COLD void unknown_method(cleat_request *req)
 {
 	struct str_nearest n = { .wanted = req->msg.method };
 

@@ -153,8 +153,7 @@ bool result_begin(struct out *o, cleat_request *req, const struct result_facts *
 {
 	if (req->silent || req->answered || !out_begin_answer(o, req))
 		return false;
-	rpc_begin_result(&o->w, req->msg.id);
-	jw_obj(&o->w);
+	rpc_begin_result_object(&o->w, req->msg.id);
 	req->ctx.era->result_head(&o->w, f);
 	return true;
 }
@@ -166,8 +165,7 @@ int result_end(struct out *o, cleat_request *req, struct result_facts *f)
 	if (req->ctx.era->modern)
 		f->server_info = server_info(req->server, req->ctx.rev);
 	req->ctx.era->result_tail(&o->w, f);
-	jw_obj_end(&o->w);
-	rpc_end(&o->w);
+	rpc_end_result_object(&o->w);
 	rc = out_end(o);
 	if (rc == CLEAT_OK)
 		req->answered = true;

@@ -6,6 +6,7 @@
 #ifndef SERVER_OUT_H
 #define SERVER_OUT_H
 
+#include "base/cold.h"
 #include "server/state.h"
 
 struct out {
@@ -27,12 +28,12 @@ int out_end(struct out *o);
 /* An error response. `data` is JSON text or NULL. It has no limit but what came in: most of it is
  * the id. If memory is too short even for that it is kept and tried again later (PHASE_UNSENT) by
  * request_end(). */
-void out_error(cleat_request *req, int code, const char *data, const char *message);
-void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
+COLD void out_error(cleat_request *req, int code, const char *data, const char *message);
+COLD void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
 	CLEAT_PRINTF(4, 5);
 /* The error for something unknown: names it, and the nearest known thing in data.details. */
-void out_unknown(cleat_request *req, int code, const char *what, struct str name,
-		 struct str nearest);
+COLD void out_unknown(cleat_request *req, int code, const char *what, struct str name,
+		      struct str nearest);
 
 /* The begin and the end of a result in the shape of the request's era. */
 bool result_begin(struct out *o, cleat_request *req, const struct result_facts *f);

@@ -1,5 +1,6 @@
 /* server/reply.c - see reply.h. What a handler replied, or how it failed, becomes one answer. */
 #include "server/reply.h"
+#include "base/cold.h"
 
 #include "server/life.h"
 #include "server/method.h"
@@ -114,7 +115,7 @@ static struct result_facts facts_of(const cleat_request *req)
 	return f;
 }
 
-static void send_failure(cleat_request *req, int status)
+static COLD void send_failure(cleat_request *req, int status)
 {
 	if (status == CLEAT_ELIMIT)
 		out_errorf(req, req->ctx.era->too_large_code, NULL,
@@ -140,7 +141,7 @@ static void send_result(cleat_request *req)
 
 /* 2026-07-28 basic/index: -32021 lists what the client would have had to declare. Older revisions
  * have no such code. */
-static void send_missing_capability(cleat_request *req)
+static COLD void send_missing_capability(cleat_request *req)
 {
 	enum cleat_client_capability what = (enum cleat_client_capability)req->missing;
 
@@ -177,7 +178,7 @@ static const char *question_outcome(const cleat_request *req)
 	}
 }
 
-static void send_as_tool_error(cleat_request *req, const char *text)
+static COLD void send_as_tool_error(cleat_request *req, const char *text)
 {
 	req->status = CLEAT_OK;
 	cleat_reply_error(req, "%s", text);
@@ -191,7 +192,7 @@ static bool is_for_the_model(const cleat_request *req)
 	       req->status != CLEAT_EMISUSE && req->status < 0;
 }
 
-static void send_unanswered(cleat_request *req)
+static COLD void send_unanswered(cleat_request *req)
 {
 	const char *outcome = question_outcome(req);
 

@@ -4,6 +4,7 @@
  * in the buffers and become the answer in reply_send(); every function gives CLEAT_OK or that
  * failure, so that a handler can return it.
  */
+#include "base/cold.h"
 #include "schema/field.h"
 #include "server/method.h"
 #include "server/state.h"
@@ -29,7 +30,7 @@ static int done(cleat_request *req)
 	return buf_status(&req->content);
 }
 
-static int wrong_place(cleat_request *req, const char *what)
+static COLD int wrong_place(cleat_request *req, const char *what)
 {
 	return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 				  "the handler of %s cannot reply with %s", req->method->name,
@@ -398,7 +399,7 @@ int cleat_reply_cache(cleat_request *req, uint64_t ttl_ms, bool shared)
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
-static void drop_content(cleat_request *req)
+static COLD void drop_content(cleat_request *req)
 {
 	buf_truncate(&req->content, 0);
 	buf_truncate(&req->structured, 0);

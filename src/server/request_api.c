@@ -72,12 +72,12 @@ const char *cleat_request_var(cleat_request *req, const char *name)
 
 const char *cleat_request_completing(cleat_request *req)
 {
-	return cleat_json_str(cleat_json_get(req->complete_arg, "name"), "");
+	return cleat_json_str(json_member(req->complete_arg, "name"), "");
 }
 
 const char *cleat_request_typed(cleat_request *req)
 {
-	return cleat_json_str(cleat_json_get(req->complete_arg, "value"), "");
+	return cleat_json_str(json_member(req->complete_arg, "value"), "");
 }
 
 const char *cleat_request_context(cleat_request *req, const char *name)
@@ -104,12 +104,12 @@ const char *cleat_request_revision(cleat_request *req)
 
 const char *cleat_request_client_name(cleat_request *req)
 {
-	return cleat_json_str(cleat_json_get(req->ctx.client_info, "name"), "");
+	return cleat_json_str(json_member(req->ctx.client_info, "name"), "");
 }
 
 const char *cleat_request_client_version(cleat_request *req)
 {
-	return cleat_json_str(cleat_json_get(req->ctx.client_info, "version"), "");
+	return cleat_json_str(json_member(req->ctx.client_info, "version"), "");
 }
 
 const cleat_json *cleat_request_meta(cleat_request *req)

@@ -93,32 +93,13 @@ struct cleat_request {
 	struct buf content;    /* JSON of the blocks, comma-separated */
 	struct buf structured; /* JSON; empty: none */
 
-	/* zeroed from here on */
-	struct conn *conn;
-	cleat_request *next, *prev; /* in conn->requests, or in the pool */
-	cleat_request *queue_next;
-	enum phase phase;
-	unsigned visit; /* see conn_each_request() */
-	bool counted;   /* in n_running */
-	bool silent;    /* the client cancelled or is gone: no answer */
-	bool answered;  /* an answer was sent already (deadline, shutdown) */
+	/* filled before they are read: by request_new(), rpc_classify(), the era, request_run() */
 	struct rpc_node inflight;
 	struct rpc_message msg;
 	struct context ctx;
-	const struct method *method;
-	struct batch *batch;
+	struct event done; /* posted when the last hold is dropped */
 
-	/* what it is about */
-	struct entry *entry; /* counted */
-	cleat_handler *handler;
-	bool blocking;
-	const cleat_json *arguments; /* an object or NULL */
-	void *args;                  /* decoded record */
-	const char *uri;
-	struct uri_vars vars;
-	const cleat_json *complete_arg, *complete_ctx;
-
-	/* the reply */
+	/* the reply: see reply_reset() */
 	struct jw blocks_jw;
 	size_t blocks;
 	const char *role, *description;
@@ -132,6 +113,28 @@ struct cleat_request {
 	size_t suggested, suggest_total;
 	bool suggest_total_set, suggest_more;
 	int status; /* what the handler returned */
+
+	/* zeroed from here on */
+	struct conn *conn;
+	cleat_request *next, *prev; /* in conn->requests, or in the pool */
+	cleat_request *queue_next;
+	enum phase phase;
+	unsigned visit; /* see conn_each_request() */
+	bool counted;   /* in n_running */
+	bool silent;    /* the client cancelled or is gone: no answer */
+	bool answered;  /* an answer was sent already (deadline, shutdown) */
+	const struct method *method;
+	struct batch *batch;
+
+	/* what it is about */
+	struct entry *entry; /* counted */
+	cleat_handler *handler;
+	bool blocking;
+	const cleat_json *arguments; /* an object or NULL */
+	void *args;                  /* decoded record */
+	const char *uri;
+	struct uri_vars vars;
+	const cleat_json *complete_arg, *complete_ctx;
 
 	/* progress */
 	double last_progress;
@@ -155,8 +158,6 @@ struct cleat_request {
 	/* subscriptions/listen */
 	unsigned wants; /* LISTEN_* */
 	const cleat_json *wanted_uris;
-
-	struct event done; /* posted when the last hold is dropped */
 };
 
 /* ---- a connection ------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ static bool read_flag(cleat_request *req, const cleat_json *filter, const char *
 
 static bool read_uris(cleat_request *req, const cleat_json *filter)
 {
-	const cleat_json *list = cleat_json_get(filter, "resourceSubscriptions");
+	const cleat_json *list = json_member(filter, "resourceSubscriptions");
 	cleat_json_iter it = cleat_json_each(list);
 
 	if (!list)
@@ -87,7 +87,7 @@ static bool read_uris(cleat_request *req, const cleat_json *filter)
 
 static bool read_filter(cleat_request *req)
 {
-	const cleat_json *filter = cleat_json_get(req->msg.params, "notifications");
+	const cleat_json *filter = json_member(req->msg.params, "notifications");
 	const cleat_server *s = req->server;
 
 	if (!json_is_object(filter))

@@ -35,11 +35,14 @@ static bool hand_on(struct framing *f, struct str line, const struct framing_sin
 /* Adds to the line in `tail`. False when that made it too long: it is dropped and reported. */
 static bool keep(struct framing *f, struct str piece, const struct framing_sink *sink)
 {
+	size_t limit;
+
 	buf_append(&f->tail, piece.p, piece.n);
+	limit = buf_status(&f->tail) == CLEAT_ENOMEM ? 0 : f->limit;
 	if (buf_status(&f->tail) == CLEAT_OK)
 		return true;
 	buf_reset(&f->tail, TAIL_KEEP);
-	sink->oversize(sink->ctx, f->limit);
+	sink->oversize(sink->ctx, limit);
 	return false;
 }
 

@@ -22,7 +22,7 @@ struct framing {
 struct framing_sink {
 	/* A line, valid during the call. False: pause after this one. */
 	bool (*line)(void *ctx, struct str line);
-	/* A line was over the limit. */
+	/* A line was over the limit; limit 0: there was no memory for it. */
 	void (*oversize)(void *ctx, size_t limit);
 	void *ctx;
 };

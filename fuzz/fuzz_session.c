@@ -1,0 +1,245 @@
+/* fuzz/fuzz_session.c - hostile bytes to a whole server: the fixture of tests/wire over a wire.
+ *
+ * Input: a byte of flags, a byte that says which allocation fails, then what a client would send.
+ * Invariants: what comes out are lines, each of them JSON-RPC by our own reader; after the end
+ * nothing leaks. Which answers are right is the business of the transcripts.
+ */
+#include "rpc/message.h"
+#include "json/parse.h"
+
+#include "../tests/wire/fixture.c"
+#include "../tests/wire/fixture_asks.c"
+#include "../tests/wire/fixture_calls.c"
+#include "../tests/wire/fixture_contents.c"
+#include "../tests/wire/fixture_misuse.c"
+#include "../tests/wire/fixture_shapes.c"
+#include "../tests/wire/fixture_suite.c"
+#include "../tests/wire/fixture_suite_ask.c"
+
+#include <stdlib.h>
+
+/* Bits of the first byte. */
+enum {
+	SLICES = 3,     /* 0 whole, 1 bytes, 2 odd, 3 lines */
+	HANDSHAKE = 28, /* 0 none, 4 2024-11-05, 8 2025-03-26, 12 2025-06-18, 16 2025-11-25 */
+	TIGHT = 32,     /* small limits */
+	TIME = 64,      /* time passes between the slices */
+	HANG_UP = 128   /* free without end of input */
+};
+
+struct bench {
+	cleat_server *server;
+	cleat_wire *wire;
+	struct fixture fixture;
+	uint64_t now;
+	char *line; /* output that is not a whole line yet */
+	size_t n, cap;
+	size_t countdown; /* allocations until one fails; 0: never */
+};
+
+static void require(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* ---- memory and time ---- */
+
+static bool refuse(struct bench *b)
+{
+	return b->countdown && --b->countdown == 0;
+}
+
+static void *hook_malloc(void *ctx, size_t n)
+{
+	return refuse(ctx) ? NULL : malloc(n);
+}
+
+static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
+{
+	(void)old_size;
+	return refuse(ctx) ? NULL : realloc(p, n);
+}
+
+static void hook_free(void *ctx, void *p)
+{
+	(void)ctx;
+	free(p);
+}
+
+static uint64_t bench_now(void *userdata)
+{
+	return ((struct bench *)userdata)->now;
+}
+
+/* ---- the way out ---- */
+
+static void check_message(const cleat_json *v)
+{
+	static const struct rpc_rules rules = { .integer_ids = true, .named_params = true };
+	struct rpc_message m;
+	cleat_error err;
+	int rc = rpc_classify(v, &rules, &m, &err);
+	const cleat_json *id = cleat_json_get(v, "id");
+
+	/* The id of an error that belongs to no request is left out, or null up to 2025-06-18. */
+	require(rc == CLEAT_OK || (m.kind == RPC_ERROR && m.error &&
+				   (!id || cleat_json_type(id) == CLEAT_JSON_NULL)));
+}
+
+static void check_line(const char *p, size_t n)
+{
+	static const cleat_json_limits deep = { .max_depth = 1024 };
+	cleat_doc *doc = cleat_doc_parse(p, n, &deep, NULL, NULL);
+	const cleat_json *root = cleat_doc_root(doc);
+	cleat_json_iter it = cleat_json_each(root);
+
+	require(root != NULL);
+	if (cleat_json_type(root) == CLEAT_JSON_ARRAY)
+		while (cleat_json_next(&it))
+			check_message(it.value);
+	else
+		check_message(root);
+	cleat_doc_free(doc);
+}
+
+static void take_byte(struct bench *b, char c)
+{
+	if (c == '\n') {
+		check_line(b->line, b->n);
+		b->n = 0;
+		return;
+	}
+	if (b->n == b->cap) {
+		b->cap = b->cap * 2 + 256;
+		b->line = realloc(b->line, b->cap);
+		require(b->line != NULL);
+	}
+	b->line[b->n++] = c;
+}
+
+static void drain(struct bench *b)
+{
+	const void *p;
+	size_t n;
+
+	while ((n = cleat_wire_peek(b->wire, &p)) > 0) {
+		for (size_t i = 0; i < n; i++)
+			take_byte(b, ((const char *)p)[i]);
+		cleat_wire_consume(b->wire, n);
+	}
+}
+
+/* ---- the way in ---- */
+
+static void feed(struct bench *b, const char *p, size_t n)
+{
+	while (cleat_wire_feed(b->wire, p, n) == CLEAT_ELIMIT)
+		drain(b);
+	cleat_wire_poll(b->wire);
+	drain(b);
+}
+
+static void shake_hands(struct bench *b, unsigned which)
+{
+	static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
+						 "2025-11-25" };
+	char text[400];
+
+	if (which == 0 || which > CLEAT_COUNT(revisions))
+		return;
+	snprintf(
+		text, sizeof text,
+		"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+		"\"protocolVersion\":\"%s\",\"capabilities\":{\"roots\":{},\"sampling\":{\"tools\":{}},"
+		"\"elicitation\":{\"form\":{},\"url\":{}}},\"clientInfo\":{\"name\":\"fuzz\",\"version\":"
+		"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
+		revisions[which - 1]);
+	feed(b, text, strlen(text));
+}
+
+static size_t slice(unsigned how, const char *p, size_t n, size_t turn)
+{
+	static const size_t odd[] = { 3, 1, 7, 64, 2 };
+	const char *nl = memchr(p, '\n', n);
+	size_t k = how == 1   ? 1
+		   : how == 2 ? odd[turn % CLEAT_COUNT(odd)]
+		   : how == 3 ? (nl ? (size_t)(nl - p) + 1 : n)
+			      : n;
+
+	return k < n ? k : n;
+}
+
+static void feed_all(struct bench *b, unsigned flags, const char *p, size_t n)
+{
+	size_t turn = 0;
+
+	while (n) {
+		size_t k = slice(flags & SLICES, p, n, turn++);
+
+		feed(b, p, k);
+		p += k;
+		n -= k;
+		if (flags & TIME)
+			b->now += 40;
+		if ((flags & TIME) && turn % 16 == 0)
+			fixture_finish_all(&b->fixture);
+	}
+	cleat_wire_poll(b->wire);
+	drain(b);
+}
+
+/* ---- one run ---- */
+
+static bool open_bench(struct bench *b, unsigned flags)
+{
+	cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, b };
+	cleat_server_opts o = { .userdata = &b->fixture, .memory = &mem, .max_reply = 1 << 20 };
+	cleat_wire_opts w = { .now = bench_now, .userdata = b };
+
+	if (flags & TIGHT) {
+		o.page_size = 3;
+		o.max_inflight = 2;
+		o.max_queued = 2;
+		o.max_subscriptions = 2;
+		o.max_rounds = 2;
+		o.max_message = 2000;
+		o.max_reply = 3000;
+		o.json.max_depth = 16;
+		o.json.max_nodes = 200;
+		o.request_timeout_ms = 500;
+		o.ask_timeout_ms = 200;
+	}
+	b->server = cleat_server_new("fuzz", "1", &o);
+	fixture_add_all(b->server);
+	b->wire = cleat_wire_server(b->server, &w);
+	return b->wire != NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bench *b;
+	unsigned flags;
+
+	if (size < 2)
+		return 0;
+	b = calloc(1, sizeof *b);
+	require(b != NULL);
+	flags = data[0];
+	require(open_bench(b, flags));
+	shake_hands(b, (flags & HANDSHAKE) >> 2);
+	b->countdown = data[1] ? (size_t)data[1] * 3 : 0;
+	feed_all(b, flags, (const char *)data + 2, size - 2);
+	b->countdown = 0;
+	if (!(flags & HANG_UP)) {
+		cleat_wire_eof(b->wire);
+		drain(b);
+		require(b->n == 0); /* the last line has ended, too */
+	}
+	cleat_wire_free(b->wire);
+	fixture_finish_all(&b->fixture);
+	cleat_server_free(b->server);
+	free(b->line);
+	free(b);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* fixture.c - the server that the official conformance suite is run against: all of tests/wire's
+ * fixture, served as its command line says.
+ */
+#include "../wire/fixture.h"
+
+int main(int argc, char **argv)
+{
+	static struct fixture fixture;
+	cleat_server *s = cleat_server_new("cleat-fixture", "1.0.0",
+					   &(cleat_server_opts){ .userdata = &fixture });
+
+	fixture_add_all(s);
+	return cleat_server_main(s, argc, argv);
+}

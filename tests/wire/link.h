@@ -1,0 +1,61 @@
+/* link.h - one connection of a run: bytes in, in slices; whole messages out, checked and queued.
+ *
+ * It also remembers which requests were sent, so that an answer can be told from its method and
+ * revision when messages are dumped for the schema test.
+ */
+#ifndef WIRE_LINK_H
+#define WIRE_LINK_H
+
+#include "text.h"
+
+#include <cleat/json.h>
+#include <cleat/wire.h>
+
+#include <stdio.h>
+
+/* How bytes are cut on their way in and out. */
+enum slicing { SLICE_LINES, SLICE_BYTES, SLICE_ODD, SLICE_COUNT };
+
+const char *slicing_name(enum slicing how);
+
+struct message {
+	struct message *next;
+	cleat_doc *doc;
+};
+
+struct sent {
+	struct sent *next;
+	char *id; /* JSON text */
+	char *method, *revision;
+	bool answered;
+};
+
+struct link {
+	cleat_wire *wire;
+	enum slicing how;
+	size_t turn;      /* of the odd slices */
+	struct text in;   /* to be fed */
+	struct text line; /* was fed, but its line has not ended yet */
+	struct text out;  /* a line that is not complete yet */
+	struct message *first, **end;
+	struct sent *sent;
+	size_t orphans;   /* errors that name no request */
+	char session[16]; /* the legacy revision; "" before initialize */
+	char latest[16];  /* revision of the request sent last */
+	FILE *dump;       /* NULL: none */
+	bool ended;       /* after eof */
+};
+
+void link_init(struct link *l, cleat_wire *wire, enum slicing how, FILE *dump);
+void link_done(struct link *l);
+/* The other side will send nothing more. */
+void link_eof(struct link *l);
+/* Feeds what is in l->in, and takes what comes. False with *why when output is malformed. */
+bool link_flush(struct link *l, struct text *why);
+bool link_collect(struct link *l, struct text *why);
+/* Requests that were sent, not cancelled, and got no answer; 0 while some are in flight. */
+size_t link_unanswered(const struct link *l);
+/* Takes the first message out of the queue; NULL when there is none. Free it. */
+cleat_doc *link_take(struct link *l);
+
+#endif

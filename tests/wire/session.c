@@ -1,0 +1,374 @@
+/* session.c - see session.h.
+ *
+ * Lines that follow each other are fed together, so that slices cross their borders; anything that
+ * is not a sent line first brings everything to rest. What the server says and no line expects is a
+ * failure at the next sent line, or at the end.
+ */
+#include "session.h"
+
+#include "server/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool session_fail(struct session *s, const char *fmt, ...)
+{
+	char text[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	text_printf(&s->failure, "%s:%d: %s", s->script->path, s->line, text);
+	return false;
+}
+
+/* ---- the server --------------------------------------------------------------------------- */
+
+static uint64_t fake_now(void *userdata)
+{
+	struct session *s = userdata;
+
+	return s->now;
+}
+
+/* There is no public way to set the wall clock (requestState expires by it), so the core's hook is
+ * replaced. Hooks have one context, the runner's; one session runs at a time. */
+static struct session *wall_session;
+
+static int64_t fake_wall(void *ctx)
+{
+	(void)ctx;
+	return INT64_C(1767225600000) + (int64_t)wall_session->now;
+}
+
+static struct session *of_fixture(void *userdata)
+{
+	return (struct session *)(void *)((char *)userdata - offsetof(struct session, fixture));
+}
+
+static void on_note(void *userdata, int level, const char *message)
+{
+	text_printf(&of_fixture(userdata)->notes, "%s: %s\n", cleat_log_level_name(level), message);
+}
+
+static void on_roots_changed(cleat_server *server, void *userdata)
+{
+	(void)server;
+	((struct fixture *)userdata)->roots_changed++;
+}
+
+static bool fill(struct session *s)
+{
+	if (strcmp(s->fixture_name, "shapes") == 0)
+		fixture_add_shapes(s->server);
+	else if (strcmp(s->fixture_name, "calls") == 0)
+		fixture_add_calls(s->server);
+	else if (strcmp(s->fixture_name, "none") != 0)
+		fixture_add_all(s->server);
+	if (cleat_server_error(s->server)->status)
+		return session_fail(s, "the fixture: %s", cleat_server_error(s->server)->message);
+	return true;
+}
+
+/* ---- memory that fails when it is told to ---- */
+
+static bool refuse(struct session *s)
+{
+	return s->counting && ++s->allocations == s->fail_at;
+}
+
+static void *hook_malloc(void *ctx, size_t n)
+{
+	return refuse(ctx) ? NULL : malloc(n);
+}
+
+static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
+{
+	(void)old_size;
+	return refuse(ctx) ? NULL : realloc(p, n);
+}
+
+static void hook_free(void *ctx, void *p)
+{
+	(void)ctx;
+	free(p);
+}
+
+static bool start_server(struct session *s)
+{
+	static const unsigned char key[32] = "the same key in every test, so..";
+	cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, s };
+
+	s->opts.memory = &mem;
+	s->opts.log = on_note;
+	s->opts.on_roots_changed = on_roots_changed;
+	s->opts.userdata = &s->fixture;
+	s->opts.state_key = key;
+	s->server = cleat_server_new("fixture", "1.0.0", &s->opts);
+	s->opts.memory = NULL;
+	return fill(s);
+}
+
+struct link *session_link(struct session *s, int conn)
+{
+	struct link *l = &s->links[conn];
+	cleat_wire_opts o = { .now = fake_now, .userdata = s };
+	cleat_wire *w;
+
+	if (l->wire)
+		return l;
+	if (!s->server && !start_server(s))
+		return NULL;
+	w = cleat_wire_server(s->server, &o);
+	if (!w) {
+		session_fail(s, "no connection: %s", cleat_server_error(s->server)->message);
+		return NULL;
+	}
+	wall_session = s;
+	s->server->hooks.wall_ms = fake_wall;
+	link_init(l, w, s->how, s->dump);
+	s->counting = s->torture;
+	return l;
+}
+
+void session_done(struct session *s)
+{
+	for (int i = 0; i < SESSION_LINKS; i++)
+		if (s->links[i].wire)
+			link_done(&s->links[i]);
+	fixture_finish_all(&s->fixture);
+	cleat_server_free(s->server);
+	s->server = NULL;
+	words_free(&s->words);
+	text_free(&s->notes);
+	text_free(&s->failure);
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+static bool pending_input(const struct session *s)
+{
+	for (int i = 0; i < SESSION_LINKS; i++)
+		if (s->links[i].in.n)
+			return true;
+	return false;
+}
+
+bool session_flush(struct session *s)
+{
+	struct text why = { 0 };
+	bool ok = true;
+
+	for (int i = 0; ok && i < SESSION_LINKS; i++)
+		if (s->links[i].wire)
+			ok = link_flush(&s->links[i], &why);
+	for (int i = 0; ok && i < SESSION_LINKS; i++) /* what one caused may come out at another */
+		if (s->links[i].wire)
+			ok = link_collect(&s->links[i], &why);
+	if (!ok)
+		session_fail(s, "%s", text_str(&why));
+	s->malformed = s->malformed || !ok;
+	text_free(&why);
+	return ok;
+}
+
+/* In record mode what nobody expects is written down instead. */
+static void write_record(struct session *s, int conn, const cleat_doc *doc)
+{
+	char *text = cleat_json_print(cleat_doc_root(doc), NULL);
+
+	fprintf(s->record, "%s\t%d\t%d\t%s\n", s->revision ? s->revision : "-", s->last_line,
+		conn + 1, text);
+	free(text);
+}
+
+bool session_quiet(struct session *s)
+{
+	cleat_doc *doc;
+
+	for (int i = 0; i < SESSION_LINKS; i++)
+		while (s->links[i].wire && (doc = link_take(&s->links[i]))) {
+			char *text = cleat_json_print(cleat_doc_root(doc), NULL);
+
+			if (s->record)
+				write_record(s, i, doc);
+			else
+				session_fail(
+					s, "a message that was not expected (connection %d):\n  %s",
+					i + 1, text);
+			free(text);
+			cleat_doc_free(doc);
+			if (!s->record)
+				return false;
+		}
+	return true;
+}
+
+bool session_send(struct session *s, int conn, const char *json)
+{
+	struct link *l;
+	struct text line = { 0 };
+
+	if (!pending_input(s) && !session_quiet(s))
+		return false;
+	l = session_link(s, conn);
+	if (!l)
+		return false;
+	words_expand(&s->words, json, &line);
+	text_put(&l->in, line.p, line.n);
+	text_put(&l->in, "\n", 1);
+	text_free(&line);
+	return true;
+}
+
+static bool send_raw(struct session *s, const struct step *step)
+{
+	struct link *l = session_link(s, step->conn);
+	const char *bytes = text_str(&step->text);
+	char *rest;
+	long count = 1;
+	bool ok = true;
+
+	if (!l)
+		return false;
+	if (step->kind == STEP_REPEAT) {
+		count = strtol(bytes, &rest, 10);
+		bytes = rest + 1;
+	}
+	while (ok && count-- > 0)
+		ok = text_put_escaped(&l->in, bytes);
+	return ok ? true : session_fail(s, "an escape that is not known");
+}
+
+/* The transcript's text as a document; NULL after a failure. */
+static cleat_doc *expected(struct session *s, const char *json)
+{
+	struct text text = { 0 };
+	cleat_error err;
+	cleat_doc *doc;
+
+	words_expand(&s->words, json, &text);
+	doc = cleat_doc_parse(text_str(&text), text.n, NULL, NULL, &err);
+	if (!doc)
+		session_fail(s, "the expected message is no JSON: %s\n  %s", err.message,
+			     text_str(&text));
+	text_free(&text);
+	return doc;
+}
+
+static bool compare(struct session *s, const cleat_doc *want, const cleat_doc *got)
+{
+	struct text why = { 0 };
+	bool ok = match_message(&s->words, cleat_doc_root(want), cleat_doc_root(got), &why);
+	char *w, *g;
+
+	if (!ok) {
+		w = cleat_json_print(cleat_doc_root(want), NULL);
+		g = cleat_json_print(cleat_doc_root(got), NULL);
+		text_printf(&s->failure, "%s:%d: not what was expected, %s\n- %s\n+ %s",
+			    s->script->path, s->line, text_str(&why), w, g);
+		free(w);
+		free(g);
+	}
+	text_free(&why);
+	return ok;
+}
+
+bool session_expect(struct session *s, int conn, const char *json)
+{
+	struct link *l = session_link(s, conn);
+	cleat_doc *want, *got;
+	bool ok;
+
+	if (!l || !session_flush(s))
+		return false;
+	want = expected(s, json);
+	if (!want)
+		return false;
+	got = link_take(l);
+	ok = got ? compare(s, want, got) : session_fail(s, "nothing came; expected\n  %s", json);
+	if (!ok && s->record && got) {
+		write_record(s, conn, got);
+		text_free(&s->failure);
+		ok = true;
+	}
+	cleat_doc_free(want);
+	cleat_doc_free(got);
+	return ok;
+}
+
+static bool ends_line(const struct step *step)
+{
+	size_t n = step->text.n;
+
+	return n > 1 && memcmp(step->text.p + n - 2, "\\n", 2) == 0;
+}
+
+static bool run_step(struct session *s, const struct step *step)
+{
+	s->line = step->line;
+	switch (step->kind) {
+	case STEP_SEND:
+		if (!session_send(s, step->conn, text_str(&step->text)))
+			return false;
+		if (s->record && !session_flush(s)) /* answers are written down behind it */
+			return false;
+		break;
+	case STEP_RAW:
+	case STEP_REPEAT:
+		if ((!pending_input(s) && !session_quiet(s)) || !send_raw(s, step))
+			return false;
+		if (s->record && ends_line(step) && !session_flush(s))
+			return false;
+		break;
+	case STEP_EXPECT: return session_expect(s, step->conn, text_str(&step->text));
+	case STEP_DO:
+		if (s->record && (!session_flush(s) || !session_quiet(s)))
+			return false;
+		if (!directive_run(s, step))
+			return false;
+		break;
+	}
+	s->last_line = step->line;
+	return true;
+}
+
+/* $HEAD and $TAIL, $CTAIL: what a result begins and ends with, and one that may be cached. */
+static void set_revision_words(struct session *s)
+{
+	bool modern = strcmp(s->revision, "2026-07-28") == 0;
+
+	words_set(&s->words, "REV", 3, s->revision, false);
+	words_set(&s->words, "HEAD", 4, modern ? "\"resultType\":\"complete\"," : "", false);
+	words_set(&s->words, "TAIL", 4, modern ? ",\"_meta\":$INFO" : "", false);
+	words_set(&s->words, "CTAIL", 5,
+		  modern ? ",\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":$INFO" : "", false);
+}
+
+bool session_run(struct session *s)
+{
+	bool ok = true;
+
+	s->now = 1000;
+	if (s->revision)
+		set_revision_words(s);
+	for (size_t i = 0; ok && i < s->script->n_steps; i++) {
+		if (!script_applies(&s->script->steps[i], s->revision))
+			continue;
+		ok = run_step(s, &s->script->steps[i]);
+		/* Answers may be errors or missing now; a malformed line is still a failure. */
+		if (!ok && s->torture && !s->malformed) {
+			text_free(&s->failure);
+			ok = true;
+		}
+	}
+	s->counting = false;
+	ok = ok && session_flush(s) && (s->torture || session_quiet(s));
+	for (int i = 0; i < SESSION_LINKS; i++)
+		if (s->links[i].wire) {
+			s->unanswered += link_unanswered(&s->links[i]);
+			s->orphans += s->links[i].orphans;
+		}
+	return ok;
+}

@@ -77,7 +77,8 @@ endforeach()
 
 file(GLOB wire_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/*.c")
 if(wire_sources)
-  cleat_inner_program(wire_runner tests ${wire_sources})
+  cleat_inner_program(wire_runner tests ${wire_sources} ${unit_support})
+  target_include_directories(wire_runner PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   cleat_test(NAME wire LABELS wire memcheck COMMAND $<TARGET_FILE:wire_runner>
              ${PROJECT_SOURCE_DIR}/tests/wire)
 endif()

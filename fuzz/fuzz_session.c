@@ -1,6 +1,7 @@
 /* fuzz/fuzz_session.c - hostile bytes to a whole server: the fixture of tests/wire over a wire.
  *
- * Input: a byte of flags, a byte that says which allocation fails, then what a client would send.
+ * Input: a byte of flags, a byte that says which allocation fails (its high bit: and all that follow),
+ * then what a client would send.
  * Invariants: what comes out are lines, each of them JSON-RPC by our own reader; after the end
  * nothing leaks. Which answers are right is the business of the transcripts.
  */
@@ -35,6 +36,7 @@ struct bench {
 	char *line; /* output that is not a whole line yet */
 	size_t n, cap;
 	size_t countdown; /* allocations until one fails; 0: never */
+	bool for_good, failing;
 };
 
 static void require(bool ok)
@@ -47,7 +49,11 @@ static void require(bool ok)
 
 static bool refuse(struct bench *b)
 {
-	return b->countdown && --b->countdown == 0;
+	if (!b->countdown)
+		return b->failing;
+	b->countdown--;
+	b->failing = b->countdown == 0 && b->for_good;
+	return b->countdown == 0;
 }
 
 static void *hook_malloc(void *ctx, size_t n)
@@ -228,9 +234,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	flags = data[0];
 	require(open_bench(b, flags));
 	shake_hands(b, (flags & HANDSHAKE) >> 2);
-	b->countdown = data[1] ? (size_t)data[1] * 3 : 0;
+	b->countdown = (size_t)(data[1] & 0x7f) * 3;
+	b->for_good = (data[1] & 0x80) != 0;
 	feed_all(b, flags, (const char *)data + 2, size - 2);
 	b->countdown = 0;
+	b->failing = false;
 	if (!(flags & HANG_UP)) {
 		cleat_wire_eof(b->wire);
 		drain(b);

@@ -136,6 +136,8 @@ static void receive_request(cleat_request *req)
 	rc = rpc_table_reserve(&c->inflight);
 	if (rpc_table_find(&c->inflight, req->msg.id)) {
 		refuse_duplicate(req);
+	} else if (str_eqz(req->msg.method, "ping") && !c->server->stopping) {
+		start(req); /* 2025-11-25 utilities/ping: MUST be answered promptly, so it never waits */
 	} else if (rc == CLEAT_ENOMEM) {
 		refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
 	} else if (rc || (c->n_running >= o->max_inflight && c->n_queued >= o->max_queued)) {
@@ -360,7 +362,7 @@ static void peer_receive(struct peer *p, struct str text)
 		return;
 	req = request_new(c);
 	if (!req) {
-		server_note(c->server, CLEAT_LOG_ERROR, "a message was lost: out of memory");
+		out_lost(c);
 		return;
 	}
 	c->busy++;
@@ -378,16 +380,16 @@ static void peer_receive(struct peer *p, struct str text)
 static void peer_oversize(struct peer *p, size_t limit)
 {
 	struct conn *c = (struct conn *)(void *)p;
-	cleat_request *req = c->closed ? NULL : request_new(c);
+	cleat_request *req = c->closed || !limit ? NULL : request_new(c);
 
-	if (!req)
+	if (c->closed)
 		return;
-	if (limit)
-		out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
-			   "a message was over the limit of %zu bytes and was not read", limit);
-	else
-		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
-			  "out of memory: a message was not read");
+	if (!req) {
+		out_lost(c);
+		return;
+	}
+	out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+		   "a message was over the limit of %zu bytes and was not read", limit);
 	request_end(req);
 }
 
@@ -413,6 +415,16 @@ static const struct peer_ops conn_ops = {
 	.inflight = peer_inflight,
 };
 
+/* Closed ones may wait for a request that somebody still holds. */
+static bool any_open(const cleat_server *s)
+{
+	const struct conn *c = s->conns;
+
+	while (c && c->closed)
+		c = c->next;
+	return c != NULL;
+}
+
 struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
 {
 	struct conn *c = mem_zalloc(&s->mem, sizeof *c);
@@ -421,7 +433,7 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
 	if (!c)
 		return NULL;
 	s->serving = true;
-	if (!s->conns)
+	if (!any_open(s))
 		s->stopping = false; /* a server that was stopped is being run again */
 	c->peer.ops = &conn_ops;
 	c->server = s;

@@ -75,7 +75,7 @@ static int check_name(const char *what, const char *name, cleat_error *note, cle
 
 	if (n == 0)
 		return error_set(err, CLEAT_EINVAL, "a %s needs a name", what);
-	if (n > NAME_MAX_LEN)
+	if (utf8_length(str_of(name)) > NAME_MAX_LEN)
 		return error_set(err, CLEAT_EINVAL,
 				 "%s name \"%.40s...\" has %zu characters; at most %d are allowed",
 				 what, name, n, NAME_MAX_LEN);

@@ -333,13 +333,21 @@ void request_abort(cleat_request *req, int code, const char *message)
 	out_error(req, code, NULL, message);
 	if (req->phase != PHASE_UNSENT) {
 		request_cancel(req);
-	} else if (before ==
-		   PHASE_RUNNING) { /* what the handler leaves behind will be the answer */
+		return;
+	}
+	switch (before) {   /* it waits for memory from now on, and for nothing else */
+	case PHASE_RUNNING: /* what the handler leaves behind will be the answer */
 		req->phase = PHASE_RUNNING;
 		tell_handler(req);
-	} else {
-		request_end(req);
+		return;
+	case PHASE_QUEUED: leave_queue(req); break;
+	case PHASE_ASKING:
+		ask_abandon(req);
+		tell_handler(req);
+		break;
+	default: break;
 	}
+	request_end(req);
 }
 
 bool cleat_request_cancelled(cleat_request *req)

@@ -88,6 +88,21 @@ void out_error(cleat_request *req, int code, const char *data, const char *messa
 			    cleat_strstatus(rc));
 }
 
+void out_lost(struct conn *c)
+{
+	struct out o;
+	int rc = CLEAT_ECLOSED;
+
+	if (out_begin(&o, c, NULL, PEER_MUST)) {
+		rpc_write_error(&o.w, NULL, null_id(c), CLEAT_RPC_INTERNAL_ERROR,
+				STR_LIT("out of memory: a message was not read"),
+				(struct str){ NULL, 0 });
+		rc = out_end(&o);
+	}
+	if (rc)
+		server_note(c->server, CLEAT_LOG_ERROR, "a message was lost: out of memory");
+}
+
 void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
 {
 	char message[512];

@@ -31,6 +31,8 @@ int out_end(struct out *o);
 COLD void out_error(cleat_request *req, int code, const char *data, const char *message);
 COLD void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
 	CLEAT_PRINTF(4, 5);
+/* The same where there is not even a request: a message could not be read for want of memory. */
+COLD void out_lost(struct conn *c);
 /* The error for something unknown: names it, and the nearest known thing in data.details. */
 COLD void out_unknown(cleat_request *req, int code, const char *what, struct str name,
 		      struct str nearest);

@@ -76,9 +76,19 @@ static const char *revision_of(const struct link *l, const cleat_json *m)
 
 	if (cleat_json_get(meta, "io.modelcontextprotocol/protocolVersion"))
 		return modern;
-	if (l->session[0])
-		return l->session;
+	if (l->session[0] || l->opening[0])
+		return l->session[0] ? l->session : l->opening;
 	return strcmp(method, "initialize") && strcmp(method, "ping") ? modern : "2025-11-25";
+}
+
+/* The legacy revision that the answer to this initialize will name. */
+static const char *asked_for(const cleat_json *m)
+{
+	const char *version =
+		cleat_json_str(cleat_json_get(cleat_json_get(m, "params"), "protocolVersion"), "");
+
+	return strcmp(version, "2025-11-25") <= 0 && strncmp(version, "202", 3) == 0 ? version
+										     : "2025-11-25";
 }
 
 static void note_request(struct link *l, const cleat_json *m)
@@ -91,10 +101,13 @@ static void note_request(struct link *l, const cleat_json *m)
 	set(l->latest, revision_of(l, m));
 	if (!id)
 		return;
+	if (strcmp(cleat_json_str(method, ""), "initialize") == 0)
+		set(l->opening, asked_for(m));
 	s = text_alloc(sizeof *s);
 	s->id = cleat_json_print(id, NULL);
 	s->method = text_dup(cleat_json_str(method, ""), strlen(cleat_json_str(method, "")));
 	s->revision = text_dup(l->latest, strlen(l->latest));
+	s->line = l->n_lines;
 	s->next = l->sent;
 	l->sent = s;
 }
@@ -107,6 +120,7 @@ static void note_line(struct link *l, const char *json, size_t n)
 	const cleat_json *root = cleat_doc_root(doc);
 	cleat_json_iter it = cleat_json_each(root);
 
+	l->n_lines++;
 	if (cleat_json_type(root) == CLEAT_JSON_ARRAY)
 		while (cleat_json_next(&it))
 			note_message(l, it.value);
@@ -133,17 +147,25 @@ void link_eof(struct link *l)
 	l->ended = true;
 }
 
-/* The request that this answers: the oldest one with its id. */
-static struct sent *answered_by(struct link *l, const cleat_json *m)
+/* The request with this id that waits for its answer: the oldest one, and only where there is none
+ * one that was cancelled. */
+static struct sent *waiting(struct link *l, const cleat_json *v)
 {
-	const cleat_json *v = cleat_json_get(m, "id");
-	char *id = cleat_json_type(v) == CLEAT_JSON_NULL ? NULL : cleat_json_print(v, NULL);
+	char *id = v && cleat_json_type(v) != CLEAT_JSON_NULL ? cleat_json_print(v, NULL) : NULL;
 	struct sent *found = NULL;
 
 	for (struct sent *s = id ? l->sent : NULL; s; s = s->next)
-		if (!s->answered && strcmp(s->id, id) == 0)
+		if (!s->answered && strcmp(s->id, id) == 0 &&
+		    (!found || found->cancelled || !s->cancelled))
 			found = s;
 	free(id);
+	return found;
+}
+
+static struct sent *answered_by(struct link *l, const cleat_json *m)
+{
+	struct sent *found = waiting(l, cleat_json_get(m, "id"));
+
 	if (found)
 		found->answered = true;
 	return found;
@@ -154,25 +176,29 @@ static void note_message(struct link *l, const cleat_json *m)
 {
 	const cleat_json *params = cleat_json_get(m, "params");
 	const cleat_json *id = cleat_json_get(params, "requestId");
-	cleat_doc *cancelled;
+	struct sent *s;
 
 	note_request(l, m);
 	if (!id ||
 	    strcmp(cleat_json_str(cleat_json_get(m, "method"), ""), "notifications/cancelled") != 0)
 		return;
-	cancelled = cleat_doc_newf(NULL, "{id: %p}", (void *)(uintptr_t)id);
-	answered_by(l, cleat_doc_root(cancelled));
-	cleat_doc_free(cancelled);
+	s = waiting(l, id);
+	if (s)
+		s->cancelled = true;
 }
 
 size_t link_unanswered(const struct link *l)
 {
-	size_t n = 0;
+	size_t n = 0, last = 0;
 
-	if (l->ended || cleat_wire_inflight(l->wire))
+	if (l->ended)
 		return 0;
-	for (const struct sent *s = l->sent; s; s = s->next)
-		n += !s->answered;
+	for (const struct sent *s = l->sent; s; s = s->next) {
+		if (s->answered || s->cancelled || s->line == last)
+			continue;
+		last = s->line;
+		n++;
+	}
 	return n;
 }
 
@@ -180,7 +206,10 @@ static void learn_session(struct link *l, const struct sent *s, const cleat_json
 {
 	const cleat_json *version = cleat_json_get(cleat_json_get(m, "result"), "protocolVersion");
 
-	if (s && strcmp(s->method, "initialize") == 0 && version)
+	if (!s || strcmp(s->method, "initialize") != 0)
+		return;
+	set(l->opening, "");
+	if (version)
 		set(l->session, cleat_json_str(version, ""));
 }
 
@@ -198,6 +227,17 @@ static const char *revision_of_own(const struct link *l, const cleat_json *m)
 	return l->session[0] ? l->session : "2026-07-28";
 }
 
+/* An answer to nothing that is known. */
+static void note_stray(struct link *l, const cleat_json *m)
+{
+	const cleat_json *id = cleat_json_get(m, "id");
+
+	if (id && cleat_json_type(id) != CLEAT_JSON_NULL)
+		l->strays++;
+	else
+		l->orphans++;
+}
+
 static void note_received(struct link *l, const cleat_json *m)
 {
 	bool own = cleat_json_get(m, "method") != NULL;
@@ -207,7 +247,7 @@ static void note_received(struct link *l, const cleat_json *m)
 	char *text;
 
 	if (!own && !s)
-		l->orphans++;
+		note_stray(l, m);
 	learn_session(l, s, m);
 	revision = own ? revision_of_own(l, m)
 		   : s && strcmp(s->method, "initialize") == 0 && l->session[0] ? l->session
@@ -230,6 +270,35 @@ static void note_received(struct link *l, const cleat_json *m)
 
 /* ---- bytes out ------------------------------------------------------------------------------ */
 
+/* JSON-RPC 2.0, 4 and 5: a call, or an answer with either a result or an error. */
+static bool is_message(const cleat_json *m)
+{
+	const cleat_json *e = cleat_json_get(m, "error");
+	bool call = cleat_json_type(cleat_json_get(m, "method")) == CLEAT_JSON_STRING;
+	bool result = cleat_json_get(m, "result") != NULL;
+
+	if (strcmp(cleat_json_str(cleat_json_get(m, "jsonrpc"), ""), "2.0") != 0)
+		return false;
+	if (call + result + (e != NULL) != 1)
+		return false;
+	if (result)
+		return cleat_json_get(m, "id") != NULL;
+	return call || (cleat_json_type(cleat_json_get(e, "code")) == CLEAT_JSON_NUMBER &&
+			cleat_json_type(cleat_json_get(e, "message")) == CLEAT_JSON_STRING);
+}
+
+static bool are_messages(const cleat_json *root)
+{
+	cleat_json_iter it = cleat_json_each(root);
+	bool ok = cleat_json_size(root) > 0;
+
+	if (cleat_json_type(root) != CLEAT_JSON_ARRAY)
+		return is_message(root);
+	while (ok && cleat_json_next(&it))
+		ok = is_message(it.value);
+	return ok;
+}
+
 static bool take_line(struct link *l, size_t n, struct text *why)
 {
 	static const cleat_json_limits deep = { .max_depth = 1024 };
@@ -240,9 +309,11 @@ static bool take_line(struct link *l, size_t n, struct text *why)
 	const char *twice = match_duplicate(root);
 	cleat_json_iter it = cleat_json_each(root);
 
-	if (!doc || memchr(l->out.p, '\r', n) || twice) {
+	if (!doc || memchr(l->out.p, '\r', n) || twice || !are_messages(root)) {
 		text_printf(why, "the server sent a malformed line (%s%s): %.*s",
-			    doc ? twice ? "duplicate key " : "carriage return" : err.message,
+			    !doc    ? err.message
+			    : twice ? "duplicate key "
+				    : "carriage return, or no message",
 			    twice ? twice : "", (int)(n < 500 ? n : 500), l->out.p);
 		cleat_doc_free(doc);
 		return false;

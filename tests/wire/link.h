@@ -27,7 +27,8 @@ struct sent {
 	struct sent *next;
 	char *id; /* JSON text */
 	char *method, *revision;
-	bool answered;
+	size_t line; /* of the input, from 1: members of a batch share it */
+	bool answered, cancelled;
 };
 
 struct link {
@@ -39,8 +40,11 @@ struct link {
 	struct text out;  /* a line that is not complete yet */
 	struct message *first, **end;
 	struct sent *sent;
-	size_t orphans;   /* errors that name no request */
+	size_t n_lines;   /* that were fed */
+	size_t strays;    /* answers that name a request which waits for none */
+	size_t lost;      /* internal errors that name no request: it could not be read */
 	char session[16]; /* the legacy revision; "" before initialize */
+	char opening[16]; /* what an initialize asked for that is not answered yet */
 	char latest[16];  /* revision of the request sent last */
 	FILE *dump;       /* NULL: none */
 	bool ended;       /* after eof */
@@ -53,7 +57,7 @@ void link_eof(struct link *l);
 /* Feeds what is in l->in, and takes what comes. False with *why when output is malformed. */
 bool link_flush(struct link *l, struct text *why);
 bool link_collect(struct link *l, struct text *why);
-/* Requests that were sent, not cancelled, and got no answer; 0 while some are in flight. */
+/* Lines with requests that were not cancelled and got no answer; 0 after the end of input. */
 size_t link_unanswered(const struct link *l);
 /* Takes the first message out of the queue; NULL when there is none. Free it. */
 cleat_doc *link_take(struct link *l);

@@ -3,14 +3,16 @@
  *	wire_runner [--torture] [--dump FILE] [--only TEXT] [FILE|DIRECTORY]...
  *
  * Every transcript runs for each of its revisions, and each time in whole lines, byte by byte and in
- * odd slices. --torture runs it again and again, each time with the next allocation failing: whatever
- * the answers are then, they are messages, nothing crashes and nothing leaks. --dump writes every message that the server sent as a line of JSON {revision,
+ * odd slices. --torture runs it again and again, each time with the next allocation failing, alone
+ * and with all that follow: whatever the answers are then, they are messages, nothing crashes and
+ * nothing leaks. --dump writes every message that the server sent as a line of JSON {revision,
  * direction, answers, message}, for test_schema.mjs. --record prints what the server said and nobody
  * expected, instead of failing: revision, line, connection, message; it helps to write transcripts.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "session.h"
+#include "torture.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -19,32 +21,9 @@
 struct run {
 	const char *only;
 	FILE *dump;
-	bool record, torture;
+	bool record, torture, from_start;
 	size_t cases, failed;
 };
-
-/* A built-in word: what every modern request and result carries. */
-static void add_words(struct words *w)
-{
-	static const char *const lets[][2] = {
-		{ "PV", "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"" },
-		{ "CI",
-		  "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"tester\",\"version\":\"2\"}" },
-		{ "CC", "\"io.modelcontextprotocol/clientCapabilities\"" },
-		{ "META", "{$PV,$CI,$CC:{}}" },
-		{ "META_ALL",
-		  "{$PV,$CI,$CC:{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},"
-		  "\"roots\":{}}}" },
-		{ "INFO",
-		  "{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"fixture\",\"version\":"
-		  "\"1.0.0\"}}" },
-		{ "ALL",
-		  "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},\"roots\":{}}" },
-	};
-
-	for (size_t i = 0; i < CLEAT_COUNT(lets); i++)
-		words_set(w, lets[i][0], strlen(lets[i][0]), lets[i][1], false);
-}
 
 static void report(struct run *r, const struct session *s, bool ok)
 {
@@ -61,6 +40,12 @@ static void report(struct run *r, const struct session *s, bool ok)
 	fflush(stdout);
 }
 
+/* Transcripts in refused/ must fail: they prove that the runner can. */
+static bool is_refused(const struct script *script)
+{
+	return strstr(script->name, "refused/") != NULL;
+}
+
 static void play(struct run *r, const struct script *script, const char *revision, enum slicing how)
 {
 	struct session *s = text_alloc(sizeof *s);
@@ -69,66 +54,26 @@ static void play(struct run *r, const struct script *script, const char *revisio
 	s->script = script;
 	s->revision = revision;
 	s->how = how;
-	s->dump = how == SLICE_LINES ? r->dump : NULL;
+	s->dump = how == SLICE_LINES && !is_refused(script) ? r->dump : NULL;
 	s->record = r->record ? stdout : NULL;
-	add_words(&s->words);
-	ok = session_run(s);
+	ok = session_run(s) != is_refused(script);
 	if (!r->record || !ok)
 		report(r, s, ok);
 	session_done(s);
 	free(s);
 }
 
-struct torment {
-	bool more;                  /* the allocation that should fail was reached */
-	size_t unanswered, orphans; /* when nothing fails */
-};
-
-/* False when something broke, or when an answer was lost. `fail_at` 0: nothing fails. */
-static bool play_failing(const struct script *script, const char *revision, size_t fail_at,
-			 struct torment *t, struct text *why)
-{
-	struct session *s = text_alloc(sizeof *s);
-	bool ok;
-
-	s->script = script;
-	s->revision = revision;
-	s->how = SLICE_LINES;
-	s->torture = true;
-	s->fail_at = fail_at;
-	add_words(&s->words);
-	ok = session_run(s);
-	if (!fail_at) {
-		t->unanswered = s->unanswered;
-		t->orphans = s->orphans;
-	}
-	/* Where not even the id could be read, an error without one says so. */
-	if (ok && s->unanswered > t->unanswered && s->orphans <= t->orphans) {
-		ok = false;
-		text_printf(&s->failure, "%zu requests got no answer",
-			    s->unanswered - t->unanswered);
-	}
-	if (!ok)
-		text_printf(why, "with allocation %zu failing: %s", fail_at, text_str(&s->failure));
-	t->more = s->allocations >= fail_at;
-	session_done(s);
-	free(s);
-	return ok;
-}
-
 static void torture(struct run *r, const struct script *script, const char *revision)
 {
+	struct torture_counts counts = { 0 };
 	struct text why = { 0 };
-	struct torment t = { 0 };
-	size_t n = 0;
-	bool ok = play_failing(script, revision, 0, &t, &why);
+	bool ok = torture_run(script, revision, r->from_start, &counts, &why);
 
-	while (ok && t.more)
-		ok = play_failing(script, revision, ++n, &t, &why);
 	r->cases++;
 	r->failed += !ok;
-	printf("%sok %zu - %s%s%s with each of %zu allocations failing\n", ok ? "" : "not ",
-	       r->cases, script->name, revision ? " " : "", revision ? revision : "", n - 1);
+	printf("%sok %zu - %s%s%s with each of %zu allocations failing, %zu runs\n",
+	       ok ? "" : "not ", r->cases, script->name, revision ? " " : "",
+	       revision ? revision : "", counts.allocations, counts.runs);
 	if (!ok)
 		printf("# %s\n", text_str(&why));
 	fflush(stdout);
@@ -139,6 +84,8 @@ static void play_ways(struct run *r, const struct script *script, const char *re
 {
 	int ways = r->record ? 1 : SLICE_COUNT;
 
+	if (r->torture && is_refused(script))
+		return;
 	if (r->torture)
 		torture(r, script, revision);
 	else
@@ -231,6 +178,8 @@ int main(int argc, char **argv)
 			r.record = true;
 		} else if (strcmp(argv[i], "--torture") == 0) {
 			r.torture = true;
+		} else if (strcmp(argv[i], "--from-start") == 0) {
+			r.from_start = true;
 		} else if (i + 1 < argc && strcmp(argv[i], "--only") == 0) {
 			r.only = argv[++i];
 		} else if (i + 1 < argc && strcmp(argv[i], "--dump") == 0) {

@@ -15,9 +15,8 @@ struct session {
 	enum slicing how;
 	FILE *dump, *record; /* NULL: not wanted */
 	bool torture;        /* memory fails: only what must always hold is checked */
-	size_t fail_at;      /* this allocation fails, from 1; 0: none */
-	size_t allocations;  /* so far, since the server stands */
-	bool counting;
+	const cleat_allocator *memory; /* the server's; NULL: the default */
+	bool connected;                /* there was a connection */
 
 	cleat_server_opts opts;
 	char fixture_name[16];
@@ -31,8 +30,7 @@ struct session {
 	int line;      /* of the step that runs */
 	int last_line; /* of the last step that could cause output */
 	struct text failure;
-	size_t unanswered, orphans; /* at the end: requests, and errors that name none */
-	bool malformed;             /* the server sent what is no message */
+	bool malformed; /* the server sent what is no message */
 };
 
 /* Runs it. False with the reason in s->failure. */

@@ -1,0 +1,783 @@
+/* test_server_register.c - what a server takes and what it refuses when things are registered: names,
+ * schemas, fields, signatures, URIs, structs of other sizes; all or nothing, userdata destroyed
+ * exactly once, errors that latch, lists in order and in pages.
+ */
+#include "test_server.h"
+
+static int ok(cleat_request *req)
+{
+	return cleat_reply_text(req, "ok");
+}
+
+static void count_destroy(void *userdata)
+{
+	++*(int *)userdata;
+}
+
+static void assert_tool_refused(const cleat_tool *tool, int status, const char *why)
+{
+	cleat_tool copy = *tool;
+	int destroyed = 0;
+	struct rig r;
+
+	rig_server(&r, NULL);
+	copy.destroy = count_destroy;
+	copy.userdata = &destroyed;
+	assert_int_equal(cleat_server_add_tool(r.s, &copy), status);
+	assert_int_equal(destroyed, 1);
+	assert_int_equal(cleat_server_error(r.s)->status, status);
+	assert_has(cleat_server_error(r.s)->message, why);
+	assert_null(strchr(cleat_server_error(r.s)->message, '\n'));
+	assert_has(r.notes, why); /* the log hears it, too */
+	assert_null(cleat_wire_server(r.s, NULL));
+	rig_stop(&r);
+	assert_int_equal(destroyed, 1);
+}
+
+static void assert_resource_refused(const cleat_resource *resource, int status, const char *why)
+{
+	cleat_resource copy = *resource;
+	int destroyed = 0;
+	struct rig r;
+
+	rig_server(&r, NULL);
+	copy.destroy = count_destroy;
+	copy.userdata = &destroyed;
+	assert_int_equal(cleat_server_add_resource(r.s, &copy), status);
+	assert_int_equal(destroyed, 1);
+	assert_has(cleat_server_error(r.s)->message, why);
+	rig_stop(&r);
+	assert_int_equal(destroyed, 1);
+}
+
+static void assert_prompt_refused(const cleat_prompt *prompt, int status, const char *why)
+{
+	cleat_prompt copy = *prompt;
+	int destroyed = 0;
+	struct rig r;
+
+	rig_server(&r, NULL);
+	copy.destroy = count_destroy;
+	copy.userdata = &destroyed;
+	assert_int_equal(cleat_server_add_prompt(r.s, &copy), status);
+	assert_int_equal(destroyed, 1);
+	assert_has(cleat_server_error(r.s)->message, why);
+	rig_stop(&r);
+	assert_int_equal(destroyed, 1);
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+/* 2025-11-25 server/tools: tool names. */
+static void name_of_1_to_128_is_taken(void **state)
+{
+	char name[129] = { 0 };
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	memset(name, 'n', 128);
+	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = name, .call = ok }), 0);
+	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "x", .call = ok }), 0);
+	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "A-z_0.9", .call = ok }),
+			 0);
+	assert_string_equal(r.notes, "");
+	rig_stop(&r);
+}
+
+static void bad_names_are_refused(void **state)
+{
+	char name[130] = { 0 };
+
+	(void)state;
+	memset(name, 'n', 129);
+	assert_tool_refused(&(cleat_tool){ .name = name, .call = ok }, CLEAT_EINVAL, "129");
+	assert_tool_refused(&(cleat_tool){ .name = "", .call = ok }, CLEAT_EINVAL, "needs a name");
+	assert_tool_refused(&(cleat_tool){ .call = ok }, CLEAT_EINVAL, "needs a name");
+	assert_tool_refused(&(cleat_tool){ .name = "a b", .call = ok }, CLEAT_EINVAL,
+			    "\"a b\" contains a space");
+	assert_tool_refused(&(cleat_tool){ .name = "a\nb", .call = ok }, CLEAT_EINVAL,
+			    "control character");
+	assert_tool_refused(&(cleat_tool){ .name = "a\x7f", .call = ok }, CLEAT_EINVAL,
+			    "control character");
+	assert_tool_refused(&(cleat_tool){ .name = "a\xff", .call = ok }, CLEAT_EINVAL, "UTF-8");
+	assert_tool_refused(&(cleat_tool){ .name = "\xed\xa0\x80", .call = ok }, CLEAT_EINVAL,
+			    "UTF-8");
+	assert_prompt_refused(&(cleat_prompt){ .name = "a b", .get = ok }, CLEAT_EINVAL,
+			      "prompt name \"a b\"");
+	assert_prompt_refused(&(cleat_prompt){ .get = ok }, CLEAT_EINVAL, "prompt needs a name");
+}
+
+/* Servers in the wild have such names; some clients refuse them. */
+static void unusual_name_is_taken_with_a_remark(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	assert_int_equal(
+		cleat_server_add_tool(r.s, &(cleat_tool){ .name = "calculator/add", .call = ok }),
+		CLEAT_OK);
+	assert_has(r.notes, "warning: tool name \"calculator/add\"");
+	r.notes[0] = '\0';
+	assert_int_equal(cleat_server_add_tool(
+				 r.s, &(cleat_tool){ .name = "gr\xc3\xbc\xc3\x9f", .call = ok }),
+			 CLEAT_OK);
+	assert_has(r.notes, "gr\xc3\xbc\xc3\x9f");
+	assert_int_equal(cleat_server_error(r.s)->status, CLEAT_OK);
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	assert_has(rig_ask(&r, CALL("1", "calculator/add", "{}")), "\"text\":\"ok\"");
+	assert_has(rig_ask(&r, CALL("2", "gr\\u00fc\xc3\x9f", "{}")), "\"text\":\"ok\"");
+	rig_stop(&r);
+}
+
+/* ---- tools -------------------------------------------------------------------------------- */
+
+static void bad_tools_are_refused_with_reasons(void **state)
+{
+	struct point {
+		int x;
+	};
+	static const cleat_field fields[] = { CLEAT_FIELD(struct point, x, "X"), CLEAT_FIELD_END };
+	static const cleat_field twice[] = { CLEAT_FIELD(struct point, x, "X"),
+					     CLEAT_FIELD(struct point, x, "X"), CLEAT_FIELD_END };
+	const cleat_tool base = { .name = "t", .call = ok };
+	cleat_tool t = base;
+
+	(void)state;
+	t.call = NULL;
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\" has no call handler");
+	t = base;
+	t.input_schema = "{\"type\":";
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": input_schema is no JSON object");
+	t.input_schema = "";
+	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema");
+	t.input_schema = "[]";
+	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema is no JSON object");
+	t.input_schema = "{}";
+	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
+	t.input_schema = "{\"type\":\"array\"}";
+	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
+	t.input_schema = "{\"type\":[\"object\"]}";
+	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
+	t = base;
+	t.output_schema = "nonsense";
+	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is no JSON object");
+	t.output_schema = "7";
+	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is no JSON object");
+	t = base;
+	t.meta = "[1]";
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": meta is no JSON object");
+	t.meta = "{";
+	assert_tool_refused(&t, CLEAT_EINVAL, "meta");
+	t = base;
+	t.input = fields;
+	t.input_schema = "{\"type\":\"object\"}";
+	assert_tool_refused(&t, CLEAT_EINVAL, "one of signature, input and input_schema");
+	t = base;
+	t.output = fields;
+	t.output_schema = "{\"type\":\"object\"}";
+	assert_tool_refused(&t, CLEAT_EINVAL, "one of output and output_schema");
+	t = base;
+	t.input = twice;
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": input: ");
+	t = base;
+	t.output = twice;
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": output: ");
+	t = (cleat_tool){ .call = ok, .signature = "add(a: numbr)" };
+	assert_tool_refused(&t, CLEAT_EINVAL, "signature \"add(a: numbr)\"");
+	t = (cleat_tool){ .call = ok, .name = "sub", .signature = "add(a: number)" };
+	assert_tool_refused(&t, CLEAT_EINVAL, "name \"sub\" and signature \"add\" differ");
+	t = (cleat_tool){ .call = ok, .signature = "add(a: number)", .input = fields };
+	assert_tool_refused(&t, CLEAT_EINVAL, "one of signature, input and input_schema");
+}
+
+/* What is passed in is copied: the caller may forget all of it at once. */
+static void everything_is_copied(void **state)
+{
+	char name[] = "echo", title[] = "Echo", schema[] = "{\"type\":\"object\",\n \"x\": 1}";
+	char meta[] = "{\"k\":\n1}", src[] = "https://i/1.png", sizes[] = "48x48 any";
+	cleat_icon icons[] = { { .src = src, .sizes = sizes }, { .src = NULL } };
+	cleat_tool t = { .name = name,
+			 .title = title,
+			 .call = ok,
+			 .input_schema = schema,
+			 .meta = meta,
+			 .icons = icons };
+	const char *out;
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	assert_int_equal(cleat_server_add_tool(r.s, &t), CLEAT_OK);
+	memset(name, '#', 4);
+	memset(title, '#', 4);
+	memset(schema, '#', sizeof schema - 1);
+	memset(meta, '#', sizeof meta - 1);
+	memset(src, '#', sizeof src - 1);
+	memset(sizes, '#', sizeof sizes - 1);
+	memset(icons, 0, sizeof icons);
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	out = rig_ask(&r, REQUEST("1", "tools/list", ""));
+	assert_one_message(out);
+	assert_lacks(out, "#");
+	assert_has(out, "\"name\":\"echo\",\"title\":\"Echo\"");
+	assert_has(out, "\"inputSchema\":{\"type\":\"object\",\"x\":1}");
+	assert_has(out, "\"_meta\":{\"k\":1}");
+	assert_has(out, "\"icons\":[{\"src\":\"https://i/1.png\",\"sizes\":[\"48x48\",\"any\"]}]");
+	rig_stop(&r);
+}
+
+/* ---- resources and prompts ----------------------------------------------------------------- */
+
+static void bad_resources_are_refused_with_reasons(void **state)
+{
+	(void)state;
+	assert_resource_refused(&(cleat_resource){ .read = ok }, CLEAT_EINVAL, "needs a URI");
+	assert_resource_refused(&(cleat_resource){ .uri = "", .read = ok }, CLEAT_EINVAL,
+				"needs a URI");
+	assert_resource_refused(&(cleat_resource){ .uri = "notes.txt", .read = ok }, CLEAT_EINVAL,
+				"no scheme");
+	assert_resource_refused(&(cleat_resource){ .uri = "1x:y", .read = ok }, CLEAT_EINVAL,
+				"no scheme");
+	assert_resource_refused(&(cleat_resource){ .uri = ":x", .read = ok }, CLEAT_EINVAL,
+				"no scheme");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://a b", .read = ok }, CLEAT_EINVAL,
+				"a space or control character");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://a\x01", .read = ok }, CLEAT_EINVAL,
+				"a space or control character");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://\xc3", .read = ok }, CLEAT_EINVAL,
+				"not UTF-8");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://x}", .read = ok }, CLEAT_EINVAL,
+				"brace");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://{", .read = ok }, CLEAT_EINVAL,
+				"n://{");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://{a b}", .read = ok }, CLEAT_EINVAL,
+				"n://{a b}");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://{}", .read = ok }, CLEAT_EINVAL,
+				"n://{}");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://x" }, CLEAT_EINVAL,
+				"a text or a read handler");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://x", .text = "t", .read = ok },
+				CLEAT_EINVAL, "not both");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://{x}", .text = "t" }, CLEAT_EINVAL,
+				"has a fixed text");
+	assert_resource_refused(&(cleat_resource){ .uri = "n://x", .text = "t", .meta = "no" },
+				CLEAT_EINVAL, "meta is no JSON object");
+}
+
+static void bad_prompts_are_refused_with_reasons(void **state)
+{
+	static const cleat_field none[] = { CLEAT_FIELD_END };
+
+	(void)state;
+	assert_prompt_refused(&(cleat_prompt){ .name = "p" }, CLEAT_EINVAL, "no get handler");
+	assert_prompt_refused(
+		&(cleat_prompt){ .signature = "p(a: string)", .input = none, .get = ok },
+		CLEAT_EINVAL, "either a signature or input fields");
+	assert_prompt_refused(&(cleat_prompt){ .signature = "p(", .get = ok }, CLEAT_EINVAL,
+			      "signature \"p(\"");
+	assert_prompt_refused(&(cleat_prompt){ .name = "p", .get = ok, .meta = "1" }, CLEAT_EINVAL,
+			      "meta is no JSON object");
+}
+
+static void duplicates_are_refused_by_kind(void **state)
+{
+	int destroyed = 0;
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "x", .call = ok }), 0);
+	assert_int_equal(cleat_server_add_prompt(r.s, &(cleat_prompt){ .name = "x", .get = ok }),
+			 0);
+	assert_int_equal(
+		cleat_server_add_resource(r.s, &(cleat_resource){ .uri = "x:x", .text = "" }), 0);
+	assert_int_equal(cleat_server_error(r.s)->status, CLEAT_OK);
+	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "x",
+								   .call = ok,
+								   .userdata = &destroyed,
+								   .destroy = count_destroy }),
+			 CLEAT_EEXIST);
+	assert_int_equal(destroyed, 1);
+	assert_has(cleat_server_error(r.s)->message, "tool \"x\" is registered already");
+	assert_int_equal(cleat_server_add_prompt(r.s, &(cleat_prompt){ .name = "x", .get = ok }),
+			 CLEAT_EEXIST);
+	assert_int_equal(
+		cleat_server_add_resource(r.s, &(cleat_resource){ .uri = "x:x", .text = "" }),
+		CLEAT_EEXIST);
+	rig_stop(&r);
+}
+
+/* ---- several at once ----------------------------------------------------------------------- */
+
+static void add_tools_adds_all_or_none(void **state)
+{
+	int destroyed[4] = { 0 };
+	cleat_tool tools[4] = {
+		{ .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" }
+	};
+	struct rig r;
+
+	(void)state;
+	for (size_t bad = 0; bad < 5; bad++) {
+		memset(destroyed, 0, sizeof destroyed);
+		for (size_t i = 0; i < 4; i++) {
+			tools[i].call = i == bad ? NULL : ok;
+			tools[i].userdata = &destroyed[i];
+			tools[i].destroy = count_destroy;
+		}
+		rig_server(&r, NULL);
+		assert_int_equal(
+			cleat_server_add_tool(r.s, &(cleat_tool){ .name = "old", .call = ok }),
+			CLEAT_OK);
+		assert_int_equal(cleat_server_add_tools(r.s, tools, 4),
+				 bad < 4 ? CLEAT_EINVAL : CLEAT_OK);
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(destroyed[i], bad < 4);
+		/* the ones before are untouched, the ones of the call are gone */
+		assert_int_equal(cleat_server_remove_tool(r.s, "old"), CLEAT_OK);
+		assert_int_equal(cleat_server_remove_tool(r.s, "a"), bad < 4 ? CLEAT_ENOENT : 0);
+		rig_stop(&r);
+		for (size_t i = 0; i < 4; i++)
+			assert_int_equal(destroyed[i], 1);
+	}
+}
+
+static void one_name_twice_in_a_call_adds_none(void **state)
+{
+	int destroyed[2] = { 0 };
+	cleat_tool tools[2];
+	struct rig r;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		tools[i] = (cleat_tool){ .name = "same",
+					 .call = ok,
+					 .userdata = &destroyed[i],
+					 .destroy = count_destroy };
+	rig_server(&r, NULL);
+	assert_int_equal(cleat_server_add_tools(r.s, tools, 2), CLEAT_EEXIST);
+	assert_int_equal(destroyed[0], 1);
+	assert_int_equal(destroyed[1], 1);
+	assert_int_equal(cleat_server_remove_tool(r.s, "same"), CLEAT_ENOENT);
+	rig_stop(&r);
+}
+
+/* Resources and templates are two lists; undoing must find both. */
+static void undo_takes_resources_and_templates_out(void **state)
+{
+	int destroyed[3] = { 0 };
+	cleat_resource list[3] = { { .uri = "n://a", .text = "a" },
+				   { .uri = "n://{b}", .read = ok },
+				   { .uri = "bad", .text = "c" } };
+	struct rig r;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		list[i].userdata = &destroyed[i];
+		list[i].destroy = count_destroy;
+	}
+	rig_server(&r, NULL);
+	assert_int_equal(cleat_server_add_resources(r.s, list, 3), CLEAT_EINVAL);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(destroyed[i], 1);
+	assert_int_equal(cleat_server_remove_resource(r.s, "n://a"), CLEAT_ENOENT);
+	assert_int_equal(cleat_server_remove_resource(r.s, "n://{b}"), CLEAT_ENOENT);
+	rig_stop(&r);
+}
+
+/* "Out of memory gives a NULL that every function accepts and reports as CLEAT_ENOMEM." */
+static void null_server_is_accepted_everywhere(void **state)
+{
+	int destroyed = 0;
+	char *argv[] = { (char *)"program", NULL };
+
+	(void)state;
+	assert_int_equal(cleat_server_add_tool(NULL, &(cleat_tool){ .name = "x",
+								    .call = ok,
+								    .userdata = &destroyed,
+								    .destroy = count_destroy }),
+			 CLEAT_ENOMEM);
+	assert_int_equal(
+		cleat_server_add_resource(NULL, &(cleat_resource){ .uri = "x:y",
+								   .text = "",
+								   .userdata = &destroyed,
+								   .destroy = count_destroy }),
+		CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_add_prompt(NULL, &(cleat_prompt){ .name = "x",
+									.get = ok,
+									.userdata = &destroyed,
+									.destroy = count_destroy }),
+			 CLEAT_ENOMEM);
+	assert_int_equal(destroyed, 3);
+	assert_int_equal(cleat_server_add_tools(NULL, NULL, 0), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_remove_tool(NULL, "x"), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_remove_resource(NULL, "x"), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_remove_prompt(NULL, "x"), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_error(NULL)->status, CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_run_stdio(NULL), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_attach_fds(NULL, 0, 1), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_post(NULL, NULL, NULL), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_main(NULL, 1, argv), 1);
+	assert_null(cleat_server_loop(NULL));
+	assert_null(cleat_server_userdata(NULL));
+	assert_null(cleat_wire_server(NULL, NULL));
+	cleat_server_resource_changed(NULL, "x:y");
+	cleat_server_log(NULL, CLEAT_LOG_INFO, NULL, "x");
+	cleat_server_stop(NULL);
+	cleat_server_free(NULL);
+}
+
+/* ---- versions of the structs --------------------------------------------------------------- */
+
+/* A program that was compiled against an older header, whose struct was shorter. */
+static void smaller_structs_are_taken(void **state)
+{
+	struct small_tool {
+		const char *name, *title, *description;
+		cleat_handler *call;
+	} tools[] = { { "a", NULL, "first", ok }, { "b", NULL, NULL, ok } };
+	struct small_opts {
+		const char *title;
+	} opts = { "Small" };
+	struct rig r = { 0 };
+
+	(void)state;
+	r.s = cleat_server_new_("rig", "1", (const cleat_server_opts *)(void *)&opts, sizeof opts);
+	assert_int_equal(
+		cleat_server_add_tools_(r.s, (const cleat_tool *)(void *)tools, 2, sizeof tools[0]),
+		CLEAT_OK);
+	r.w = cleat_wire_server_(r.s, NULL, 0);
+	assert_non_null(r.w);
+	rig_open(&r, "2025-11-25");
+	assert_has(rig_ask(&r, REQUEST("1", "tools/list", "")), "\"name\":\"b\"");
+	assert_has(rig_ask(&r, CALL("2", "b", "{}")), "ok");
+	rig_stop(&r);
+}
+
+/* A program that was compiled against a newer header. What we do not know is ignored. */
+static void larger_structs_are_taken(void **state)
+{
+	struct large_tool {
+		cleat_tool t;
+		const char *later[3];
+	} tools[2] = { { .t = { .name = "a", .call = ok }, .later = { "x", "y", "z" } },
+		       { .t = { .name = "b", .call = ok }, .later = { "x", "y", "z" } } };
+	struct large_opts {
+		cleat_server_opts o;
+		size_t later[4];
+	} opts = { .o = { .title = "Large" }, .later = { 1, 2, 3, 4 } };
+	struct rig r = { 0 };
+
+	(void)state;
+	r.s = cleat_server_new_("rig", "1", &opts.o, sizeof opts);
+	assert_int_equal(cleat_server_add_tools_(r.s, &tools[0].t, 2, sizeof tools[0]), CLEAT_OK);
+	r.w = cleat_wire_server(r.s, NULL);
+	assert_non_null(r.w);
+	rig_open(&r, "2025-11-25");
+	assert_has(rig_ask(&r, CALL("2", "b", "{}")), "ok");
+	rig_stop(&r);
+}
+
+/* ---- errors latch --------------------------------------------------------------------------- */
+
+static void the_first_error_latches(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "first bad", .call = ok });
+	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "fine", .call = ok }),
+			 CLEAT_OK);
+	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "second bad", .call = ok });
+	assert_has(cleat_server_error(r.s)->message, "first bad");
+	assert_int_equal(cleat_server_run_stdio(r.s), CLEAT_EINVAL);
+	assert_int_equal(cleat_server_attach_fds(r.s, 0, 1), CLEAT_EINVAL);
+	assert_null(cleat_wire_server(r.s, NULL));
+	rig_stop(&r);
+}
+
+static void server_needs_name_and_version(void **state)
+{
+	static const char *const bad[][2] = { { NULL, "1" }, { "", "1" }, { "n", NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(bad); i++) {
+		cleat_server *s = cleat_server_new(bad[i][0], bad[i][1], NULL);
+
+		assert_int_equal(cleat_server_error(s)->status, CLEAT_EINVAL);
+		assert_int_equal(cleat_server_run_stdio(s), CLEAT_EINVAL);
+		cleat_server_free(s);
+	}
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static void add_named(cleat_server *s, const char *name)
+{
+	assert_int_equal(cleat_server_add_tool(s, &(cleat_tool){ .name = name, .call = ok }), 0);
+}
+
+static void lists_keep_the_order_of_registration(void **state)
+{
+	const char *out, *z, *m, *a;
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	add_named(r.s, "z");
+	add_named(r.s, "gone");
+	add_named(r.s, "m");
+	add_named(r.s, "a");
+	assert_int_equal(cleat_server_remove_tool(r.s, "gone"), CLEAT_OK);
+	assert_int_equal(cleat_server_remove_tool(r.s, "gone"), CLEAT_ENOENT);
+	assert_int_equal(cleat_server_remove_tool(r.s, NULL), CLEAT_ENOENT);
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	out = rig_ask(&r, REQUEST("1", "tools/list", ""));
+	z = strstr(out, "\"name\":\"z\"");
+	m = strstr(out, "\"name\":\"m\"");
+	a = strstr(out, "\"name\":\"a\"");
+	assert_true(z && m && a && z < m && m < a);
+	assert_lacks(out, "gone");
+	rig_stop(&r);
+}
+
+/* The cursor of the last page; "" when there is none. */
+static void cursor_of(const char *out, char *to, size_t n)
+{
+	const char *p = strstr(out, "\"nextCursor\":\"");
+
+	to[0] = '\0';
+	if (p)
+		snprintf(to, n, "%.*s", (int)strcspn(p + 14, "\""), p + 14);
+}
+
+static const char *ask_page(struct rig *r, const char *cursor)
+{
+	char line[256];
+
+	snprintf(line, sizeof line,
+		 cursor[0] ? REQUEST("1", "tools/list", "\"cursor\":\"%s\"")
+			   : REQUEST("1", "tools/list", ""),
+		 cursor);
+	return rig_ask(r, line);
+}
+
+/* 2025-11-25 utilities/pagination: cursors stay good while entries come and go; nobody who was there
+ * all the time is shown twice or left out. */
+static void pages_survive_changes(void **state)
+{
+	cleat_server_opts opts = { .page_size = 2 };
+	char cursor[64];
+	const char *out;
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, &opts);
+	add_named(r.s, "t1");
+	add_named(r.s, "t2");
+	add_named(r.s, "t3");
+	add_named(r.s, "t4");
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	out = ask_page(&r, "");
+	assert_has(out, "\"t1\"");
+	assert_has(out, "\"t2\"");
+	assert_lacks(out, "\"t3\"");
+	cursor_of(out, cursor, sizeof cursor);
+	cleat_server_remove_tool(r.s, "t2"); /* the one that the cursor stands on */
+	cleat_server_remove_tool(r.s, "t3");
+	add_named(r.s, "t5");
+	rig_poll(&r);
+	out = ask_page(&r, cursor);
+	assert_has(out, "\"t4\"");
+	assert_has(out, "\"t5\"");
+	assert_lacks(out, "\"t1\"");
+	assert_lacks(out, "nextCursor");
+	cleat_server_remove_tool(r.s, "t4");
+	cleat_server_remove_tool(r.s, "t5");
+	rig_poll(&r);
+	assert_has(ask_page(&r, cursor), "\"tools\":[]");
+	assert_has(ask_page(&r, "c1-"), "-32602");
+	assert_has(ask_page(&r, "c1-zz"), "-32602");
+	assert_has(ask_page(&r, "c1-11111111111111111"), "-32602");
+	assert_has(ask_page(&r, "c1-ffffffffffffffff"), "\"tools\":[]");
+	rig_stop(&r);
+}
+
+/* Registered before there was anybody to tell: the first client is not told of a change. */
+static void registration_before_the_connection_is_no_change(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	add_named(r.s, "t1");
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	assert_string_equal(rig_poll(&r), "");
+	add_named(r.s, "t2");
+	assert_int_equal(atomic_load(&r.wakes) > 0, 1);
+	assert_has(rig_poll(&r), "notifications/tools/list_changed");
+	rig_stop(&r);
+}
+
+/* A failed call has changed nothing, so there is nothing to tell and nothing to announce. */
+static void failed_add_tells_nobody(void **state)
+{
+	cleat_prompt two[] = { { .name = "p", .get = ok }, { .name = "p", .get = ok } };
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	add_named(r.s, "t1");
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	assert_int_equal(cleat_server_add_prompts(r.s, two, 2), CLEAT_EEXIST);
+	assert_string_equal(rig_poll(&r), "");
+	assert_has(rig_ask(&r, REQUEST("1", "prompts/list", "")), "-32601");
+	rig_stop(&r);
+}
+
+static int remove_self(cleat_request *req)
+{
+	assert_int_equal(cleat_server_remove_tool(cleat_request_server(req), "self"), CLEAT_OK);
+	/* the call goes on with what it started with */
+	assert_string_equal(cleat_request_name(req), "self");
+	assert_int_equal(*(int *)cleat_request_userdata(req), 0);
+	return cleat_reply_text(req, "bye");
+}
+
+static void tool_may_remove_itself(void **state)
+{
+	int destroyed = 0;
+	struct rig r;
+
+	(void)state;
+	rig_start(&r,
+		  &(cleat_tool){ .name = "self",
+				 .call = remove_self,
+				 .userdata = &destroyed,
+				 .destroy = count_destroy },
+		  1);
+	assert_has(rig_ask(&r, CALL("1", "self", "{}")), "bye");
+	assert_int_equal(destroyed, 1);
+	assert_has(rig_ask(&r, CALL("2", "self", "{}")), "-32602");
+	rig_stop(&r);
+	assert_int_equal(destroyed, 1);
+}
+
+static cleat_request *held;
+
+static int hold(cleat_request *req)
+{
+	cleat_request_defer(req);
+	held = req;
+	return CLEAT_PENDING;
+}
+
+/* "Called exactly once when the tool is gone and no call uses it." */
+static void userdata_outlives_the_deferred_call(void **state)
+{
+	int destroyed = 0;
+	struct rig r;
+
+	(void)state;
+	rig_start(&r,
+		  &(cleat_tool){ .name = "slow",
+				 .call = hold,
+				 .userdata = &destroyed,
+				 .destroy = count_destroy },
+		  1);
+	rig_ask(&r, CALL("1", "slow", "{}"));
+	assert_int_equal(cleat_server_remove_tool(r.s, "slow"), CLEAT_OK);
+	add_named(r.s, "slow"); /* the name is free at once */
+	rig_poll(&r);
+	assert_int_equal(destroyed, 0);
+	assert_string_equal(cleat_request_name(held), "slow");
+	cleat_reply_text(held, "late");
+	cleat_request_finish(held, CLEAT_OK);
+	assert_has(rig_poll(&r), "late");
+	assert_int_equal(destroyed, 1);
+	rig_stop(&r);
+	assert_int_equal(destroyed, 1);
+}
+
+/* ---- many ------------------------------------------------------------------------------------ */
+
+/* Counted in allocations and bytes, not in seconds: registering must not copy what is there. */
+static void ten_thousand_tools(void **state)
+{
+	enum { N = 10000 };
+	struct fail_alloc fa;
+	struct rig r;
+	size_t before, seen = 0;
+	char name[32], cursor[64] = "";
+
+	(void)state;
+	fail_alloc_init(&fa, 0, false);
+	rig_server(&r, &(cleat_server_opts){ .memory = &fa.hook });
+	before = fa.requests;
+	for (int i = 0; i < N; i++) {
+		snprintf(name, sizeof name, "tool-%05d", i);
+		add_named(r.s, name);
+	}
+	assert_true(fa.requests - before < 6 * (size_t)N);
+	assert_true(fa.bytes < (size_t)N * 8192);
+	rig_wire(&r);
+	rig_open(&r, "2025-11-25");
+	before = fa.requests;
+	assert_has(rig_ask(&r, CALL("1", "tool-09999", "{}")), "ok");
+	assert_true(fa.requests - before < 20);
+	do {
+		const char *out = ask_page(&r, cursor);
+
+		seen += count_of(out, "\"inputSchema\"");
+		cursor_of(out, cursor, sizeof cursor);
+	} while (cursor[0]);
+	assert_int_equal(seen, N);
+	for (int i = 0; i < N; i++) {
+		snprintf(name, sizeof name, "tool-%05d", (i * 7919) % N);
+		assert_int_equal(cleat_server_remove_tool(r.s, name), CLEAT_OK);
+	}
+	rig_poll(&r);
+	assert_has(rig_ask(&r, REQUEST("2", "tools/list", "")), "\"tools\":[]");
+	rig_stop(&r);
+	assert_int_equal(fa.live, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(name_of_1_to_128_is_taken),
+		cmocka_unit_test(bad_names_are_refused),
+		cmocka_unit_test(unusual_name_is_taken_with_a_remark),
+		cmocka_unit_test(bad_tools_are_refused_with_reasons),
+		cmocka_unit_test(everything_is_copied),
+		cmocka_unit_test(bad_resources_are_refused_with_reasons),
+		cmocka_unit_test(bad_prompts_are_refused_with_reasons),
+		cmocka_unit_test(duplicates_are_refused_by_kind),
+		cmocka_unit_test(add_tools_adds_all_or_none),
+		cmocka_unit_test(one_name_twice_in_a_call_adds_none),
+		cmocka_unit_test(undo_takes_resources_and_templates_out),
+		cmocka_unit_test(null_server_is_accepted_everywhere),
+		cmocka_unit_test(smaller_structs_are_taken),
+		cmocka_unit_test(larger_structs_are_taken),
+		cmocka_unit_test(the_first_error_latches),
+		cmocka_unit_test(server_needs_name_and_version),
+		cmocka_unit_test(lists_keep_the_order_of_registration),
+		cmocka_unit_test(pages_survive_changes),
+		cmocka_unit_test(registration_before_the_connection_is_no_change),
+		cmocka_unit_test(failed_add_tells_nobody),
+		cmocka_unit_test(tool_may_remove_itself),
+		cmocka_unit_test(userdata_outlives_the_deferred_call),
+		cmocka_unit_test(ten_thousand_tools),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

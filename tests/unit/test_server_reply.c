@@ -1,0 +1,775 @@
+/* test_server_reply.c - every cleat_reply_* in every place where a handler may call it, also in the
+ * wrong ones; text that is not UTF-8, holds NUL or is too large; JSON of the program that has
+ * newlines; structured results in each revision. And what a handler is given: arguments, defaults,
+ * records, variables.
+ */
+#include "test_server.h"
+
+/* The handler of the moment; registered as a tool, a resource, a template, a prompt and a completer. */
+static cleat_handler *now;
+
+static int do_now(cleat_request *req)
+{
+	return now(req);
+}
+
+struct place {
+	const char *city;
+	int days;
+	bool sure;
+	double share;
+};
+
+static const cleat_field place_fields[] = {
+	CLEAT_FIELD(struct place, city, "City"),
+	CLEAT_FIELD(struct place, days, "Days", .fallback = "3"),
+	CLEAT_FIELD(struct place, sure, "Sure", .optional = true),
+	CLEAT_FIELD(struct place, share, "Share", .optional = true),
+	CLEAT_FIELD_END,
+};
+
+static void open_rig(struct rig *r, const char *revision, size_t max_reply)
+{
+	cleat_server_opts o = rig_opts(r);
+
+	o.max_reply = max_reply;
+	rig_server(r, &o);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "t", .call = do_now });
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "rec",
+						   .call = do_now,
+						   .input = place_fields,
+						   .output = place_fields });
+	cleat_server_add_tool(
+		r->s,
+		&(cleat_tool){ .signature = "sig(n: integer 1..9 = 4, s?: string, f?: boolean, "
+					    "x?: number, list: string[] = [\"a\"])",
+			       .call = do_now });
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "free",
+						   .call = do_now,
+						   .input_schema = "{\"type\":\"object\"}" });
+	cleat_server_add_resource(
+		r->s, &(cleat_resource){ .uri = "r:1", .read = do_now, .mime_type = "text/x-own" });
+	cleat_server_add_resource(
+		r->s,
+		&(cleat_resource){ .uri = "v://{a}/{b}", .read = do_now, .complete = do_now });
+	cleat_server_add_prompt(r->s, &(cleat_prompt){ .name = "p",
+						       .get = do_now,
+						       .description = "own",
+						       .input = place_fields,
+						       .complete = do_now });
+	cleat_server_add_prompt(
+		r->s, &(cleat_prompt){
+			      .signature = "ps(n?: integer, f?: boolean, x?: number, s?: string)",
+			      .get = do_now });
+	assert_int_equal(cleat_server_error(r->s)->status, CLEAT_OK);
+	rig_wire(r);
+	if (revision)
+		rig_open(r, revision);
+}
+
+#define TOOL     CALL("1", "t", "{}")
+#define RESOURCE REQUEST("1", "resources/read", "\"uri\":\"r:1\"")
+#define PROMPT   REQUEST("1", "prompts/get", "\"name\":\"p\",\"arguments\":{\"city\":\"Rome\"}")
+#define COMPLETE                                                                                    \
+	REQUEST("1", "completion/complete",                                                         \
+		"\"ref\":{\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":\"city\"," \
+		"\"value\":\"O\"},\"context\":{\"arguments\":{\"days\":\"2\"}}")
+
+/* Runs fn for this request; exactly one line must come out. */
+static const char *run(struct rig *r, cleat_handler *fn, const char *line)
+{
+	now = fn;
+	assert_one_message(rig_ask(r, line));
+	assert_has(r->out, "\"id\":1");
+	return r->out;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static int texts(cleat_request *req)
+{
+	cleat_reply_text(req, NULL);
+	cleat_reply_textn(req, "a\0b", 3);
+	cleat_reply_textn(req, NULL, 7);
+	cleat_reply_textf(req, "%s-%d", "f", 7);
+	return cleat_reply_textf(req, "%0600d", 1); /* longer than any buffer on the stack */
+}
+
+static void texts_in_every_place(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, texts, TOOL);
+	assert_has(r.out,
+		   "\"content\":[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\",\"text\":"
+		   "\"a\\u0000b\"},{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\",\"text\":"
+		   "\"f-7\"},{\"type\":\"text\",\"text\":\"000");
+	run(&r, texts, RESOURCE);
+	assert_has(r.out,
+		   "{\"contents\":[{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"text\":\"\"},");
+	run(&r, texts, PROMPT);
+	assert_has(r.out, "{\"description\":\"own\",\"messages\":[{\"role\":\"user\",\"content\":{"
+			  "\"type\":\"text\",\"text\":\"\"}},");
+	run(&r, texts, COMPLETE);
+	assert_has(r.out, "\"code\":-32603,\"message\":\"the handler of completion/complete cannot "
+			  "reply with text; use cleat_reply_suggest\"");
+	rig_stop(&r);
+}
+
+static int invalid_utf8(cleat_request *req)
+{
+	cleat_reply_text(req, "a\xff\xfe"
+			      "b\xc3");
+	cleat_reply_annotate(req, NULL, NULL);
+	return cleat_reply_text(req, "\xed\xa0\x80\xf5\x80\xe2\x82");
+}
+
+static int invalid_utf8_error(cleat_request *req)
+{
+	return cleat_reply_error(req, "bad \xff\n\t\x01 end");
+}
+
+static int invalid_utf8_reject(cleat_request *req)
+{
+	return cleat_reply_reject(req, 5, "bad \xff\n\x7f end");
+}
+
+/* RFC 8259: what goes out is UTF-8, whatever the program had. */
+static void invalid_utf8_is_replaced(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, invalid_utf8, TOOL);
+	assert_has(r.out, "a\xef\xbf\xbd\xef\xbf\xbd"
+			  "b\xef\xbf\xbd");
+	run(&r, invalid_utf8, RESOURCE);
+	run(&r, invalid_utf8, PROMPT);
+	assert_has(run(&r, invalid_utf8_error, TOOL), "bad \xef\xbf\xbd\\n\\t\\u0001 end");
+	assert_has(r.out, "\"isError\":true");
+	assert_has(run(&r, invalid_utf8_reject, TOOL),
+		   "\"code\":5,\"message\":\"bad \xef\xbf\xbd\\n");
+	rig_stop(&r);
+}
+
+/* ---- bytes, links, embedded resources ----------------------------------------------------------- */
+
+static int bytes(cleat_request *req)
+{
+	cleat_reply_blob(req, NULL, "\0\1\2", 3);
+	cleat_reply_blob(req, "image/gif", "GIF", 3);
+	cleat_reply_blob(req, "audio/ogg", "", 0);
+	cleat_reply_image(req, NULL, "P", 1);
+	return cleat_reply_audio(req, NULL, "A", 1);
+}
+
+static void bytes_in_every_place(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, bytes, TOOL);
+	assert_has(r.out, "{\"type\":\"resource\",\"resource\":{\"uri\":\"");
+	assert_has(r.out, "\"mimeType\":\"application/octet-stream\",\"blob\":\"AAEC\"}}");
+	assert_has(r.out, "{\"type\":\"image\",\"data\":\"R0lG\",\"mimeType\":\"image/gif\"}");
+	assert_has(r.out, "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/ogg\"}");
+	assert_has(r.out, "\"data\":\"UA==\",\"mimeType\":\"image/png\"");
+	run(&r, bytes, RESOURCE);
+	assert_has(r.out, "{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"blob\":\"AAEC\"}");
+	assert_has(r.out, "{\"uri\":\"r:1\",\"mimeType\":\"image/gif\",\"blob\":\"R0lG\"}");
+	run(&r, bytes, PROMPT);
+	assert_has(r.out, "{\"role\":\"user\",\"content\":{\"type\":\"image\"");
+	assert_has(run(&r, bytes, COMPLETE), "cannot reply with bytes");
+	rig_stop(&r);
+}
+
+/* 2024-11-05 has no audio: it travels as an embedded resource. */
+static void bytes_before_there_was_audio(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2024-11-05", 0);
+	run(&r, bytes, TOOL);
+	assert_lacks(r.out, "\"type\":\"audio\"");
+	assert_int_equal(count_of(r.out, "\"type\":\"resource\""), 3);
+	rig_stop(&r);
+}
+
+static int parts(cleat_request *req)
+{
+	cleat_reply_resource_text(req, "x:1", "text/plain", "one");
+	cleat_reply_resource_blob(req, "x:2", NULL, "two", 3);
+	return cleat_reply_resource_text(req, NULL, NULL, NULL);
+}
+
+static int link(cleat_request *req)
+{
+	cleat_reply_link(req, "x:1", "One", "text/plain", "the first");
+	return cleat_reply_link(req, "x:2", NULL, NULL, NULL);
+}
+
+static void resources_and_links_in_every_place(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, parts, TOOL);
+	assert_has(r.out, "{\"type\":\"resource\",\"resource\":{\"uri\":\"x:1\",\"mimeType\":"
+			  "\"text/plain\",\"text\":\"one\"}}");
+	run(&r, parts, RESOURCE); /* one more content under its own URI */
+	assert_has(r.out, "\"contents\":[{\"uri\":\"x:1\",");
+	assert_has(r.out, "{\"uri\":\"x:2\",\"blob\":\"dHdv\"}");
+	run(&r, parts, PROMPT);
+	assert_has(run(&r, parts, COMPLETE), "-32603");
+	run(&r, link, TOOL);
+	assert_has(r.out,
+		   "{\"type\":\"resource_link\",\"uri\":\"x:1\",\"name\":\"One\",\"mimeType\":"
+		   "\"text/plain\",\"description\":\"the first\"}");
+	assert_has(r.out, "{\"type\":\"resource_link\",\"uri\":\"x:2\",\"name\":\"x:2\"}");
+	run(&r, link, PROMPT);
+	assert_has(run(&r, link, RESOURCE), "cannot reply with a link");
+	assert_has(run(&r, link, COMPLETE), "cannot reply with a link");
+	rig_stop(&r);
+	open_rig(&r, "2025-03-26", 0);
+	assert_has(run(&r, link, TOOL), "{\"type\":\"text\",\"text\":\"One: x:1\"}");
+	rig_stop(&r);
+}
+
+/* ---- annotations and _meta ------------------------------------------------------------------------ */
+
+static int annotated(cleat_request *req)
+{
+	char when[] = "2026-01-02T03:04:05Z";
+	cleat_annotations a = {
+		.user = true, .has_priority = true, .priority = 0.5, .last_modified = when
+	};
+
+	cleat_reply_annotate(req, &a, "{\n \"k\":\n [1,\t2] }");
+	memset(when, 'x', sizeof when - 1); /* copied */
+	cleat_reply_text(req, "one");
+	cleat_reply_text(req, "two"); /* for the next block only */
+	return cleat_reply_meta(req, "\r\n{ \"m\" : \"x\\ny\" }\n");
+}
+
+static void annotations_and_meta_stay_on_one_line(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, annotated, TOOL);
+	assert_has(r.out,
+		   "{\"type\":\"text\",\"text\":\"one\",\"annotations\":{\"audience\":[\"user\"],"
+		   "\"priority\":0.5,\"lastModified\":\"2026-01-02T03:04:05Z\"},\"_meta\":{\"k\":"
+		   "[1,2]}},{\"type\":\"text\",\"text\":\"two\"}]");
+	assert_has(r.out, "\"_meta\":{\"m\":\"x\\ny\"}}");
+	run(&r, annotated, PROMPT);
+	assert_has(r.out, "\"_meta\":{\"m\":\"x\\ny\"}}");
+	run(&r, annotated, RESOURCE);
+	assert_has(r.out, "\"text\":\"one\",\"_meta\":{\"k\":[1,2]}}");
+	rig_stop(&r);
+	open_rig(&r, "2024-11-05", 0); /* knows no _meta on blocks and no lastModified */
+	run(&r, annotated, TOOL);
+	assert_lacks(r.out, "lastModified");
+	assert_lacks(r.out, "\"k\"");
+	rig_stop(&r);
+	open_rig(&r, NULL, 0);
+	run(&r, annotated, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
+	assert_has(r.out, "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"rig\","
+			  "\"version\":\"1\"},\"m\":\"x\\ny\"}");
+	rig_stop(&r);
+}
+
+static int empty_meta(cleat_request *req)
+{
+	cleat_reply_meta(req, " { } ");
+	return cleat_reply_text(req, "x");
+}
+
+static int bad_meta(cleat_request *req)
+{
+	cleat_reply_text(req, "x");
+	return cleat_reply_meta(req, "[]");
+}
+
+static int bad_block_meta(cleat_request *req)
+{
+	cleat_reply_annotate(req, NULL, "{\"a\":");
+	return cleat_reply_text(req, "x");
+}
+
+static int bad_data(cleat_request *req)
+{
+	return cleat_reply_reject_data(req, -7, "{\"a\":\n 1}", "why %d", 1);
+}
+
+static int nonsense_data(cleat_request *req)
+{
+	return cleat_reply_reject_data(req, -7, "{nonsense\n", "why %d", 2);
+}
+
+static void json_of_the_program_is_checked(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	assert_has(run(&r, empty_meta, TOOL), "\"_meta\":{}");
+	assert_has(run(&r, bad_meta, TOOL), "_meta that is no JSON object");
+	assert_has(run(&r, bad_block_meta, TOOL), "_meta that is no JSON object");
+	assert_has(run(&r, bad_data, TOOL),
+		   "{\"code\":-7,\"message\":\"why 1\",\"data\":{\"a\":1}}");
+	assert_has(run(&r, nonsense_data, TOOL), "{\"code\":-7,\"message\":\"why 2\"}");
+	rig_stop(&r);
+	open_rig(&r, NULL, 0);
+	run(&r, empty_meta, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
+	rig_stop(&r);
+}
+
+/* ---- structured results --------------------------------------------------------------------------- */
+
+static const char *volatile no_text; /* volatile: compilers warn of a NULL that they can see */
+
+static int object(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "{a: %d, b: [%s, %s]}", 1, "x", no_text);
+}
+
+static int number(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "%g", 2.5);
+}
+
+static int object_and_text(cleat_request *req)
+{
+	cleat_reply_text(req, "for people");
+	return object(req);
+}
+
+static int twice(cleat_request *req)
+{
+	number(req);
+	return object(req); /* the last one counts */
+}
+
+static int null_json(cleat_request *req)
+{
+	return cleat_reply_json(req, NULL);
+}
+
+static int bad_template(cleat_request *req)
+{
+	cleat_reply_text(req, "dropped");
+	return cleat_reply_jsonf(req, "{a: %d", 1);
+}
+
+static int own_json(cleat_request *req)
+{
+	return cleat_reply_json(req, cleat_request_arguments(req));
+}
+
+static void structured_results_in_each_revision(void **state)
+{
+	static const struct {
+		const char *revision;
+		bool structured;
+	} all[] = { { "2024-11-05", false },
+		    { "2025-03-26", false },
+		    { "2025-06-18", true },
+		    { "2025-11-25", true } };
+	struct rig r;
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(all); i++) {
+		open_rig(&r, all[i].revision, 0);
+		run(&r, object, TOOL);
+		assert_has(r.out, "\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1,");
+		if (all[i].structured)
+			assert_has(r.out, "\"structuredContent\":{\"a\":1,\"b\":[\"x\",null]}");
+		else
+			assert_lacks(r.out, "structuredContent");
+		run(&r, number, TOOL); /* an object until 2025-11-25 */
+		assert_has(r.out, "\"text\":\"2.5\"");
+		assert_lacks(r.out, "structuredContent");
+		run(&r, object_and_text, TOOL);
+		assert_has(r.out, "\"content\":[{\"type\":\"text\",\"text\":\"for people\"}]");
+		run(&r, twice, TOOL);
+		assert_lacks(r.out, "2.5");
+		run(&r, object, PROMPT);
+		assert_lacks(r.out, "structuredContent");
+		assert_has(r.out, "\"text\":\"{\\\"a\\\":1,");
+		run(&r, object, RESOURCE);
+		assert_lacks(r.out, "structuredContent");
+		rig_stop(&r);
+	}
+	open_rig(&r, NULL, 0);
+	run(&r, number, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
+	assert_has(r.out, "\"structuredContent\":2.5");
+	run(&r, null_json, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
+	assert_has(r.out, "\"structuredContent\":null");
+	run(&r, own_json,
+	    REQUEST("1", "tools/call",
+		    MODERN ",\"name\":\"free\",\"arguments\":{\"n\":1.10,\t\"s\":\"\\u000a\"}"));
+	assert_has(r.out, "\"structuredContent\":{\"n\":1.10,\"s\":\"\\n\"}");
+	rig_stop(&r);
+}
+
+static int record(cleat_request *req)
+{
+	struct place p = *(const struct place *)cleat_request_args(req);
+
+	p.days++;
+	return cleat_reply_record(req, &p);
+}
+
+static int record_not_declared(cleat_request *req)
+{
+	struct place p = { .city = "x" };
+
+	return cleat_reply_record(req, &p);
+}
+
+static int record_with_null(cleat_request *req)
+{
+	struct place p = { .days = 1 };
+
+	return cleat_reply_record(req, &p);
+}
+
+static void records_go_in_and_out(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, record, CALL("1", "rec", "{\"city\":\"Rome\",\"sure\":true,\"share\":0.25}"));
+	assert_has(r.out, "\"structuredContent\":{\"city\":\"Rome\",\"days\":4,\"sure\":true,"
+			  "\"share\":0.25}");
+	run(&r, record, CALL("1", "rec", "{\"days\":1}"));
+	assert_has(r.out, "isError");
+	run(&r, record_not_declared, TOOL);
+	assert_has(r.out, "no output fields are declared");
+	run(&r, record_with_null, CALL("1", "rec", "{\"city\":\"Rome\"}"));
+	assert_has(r.out, "\"id\":1"); /* required and NULL: an error or null, but an answer */
+	assert_has(run(&r, bad_template, TOOL), "-32603");
+	assert_lacks(r.out, "dropped");
+	rig_stop(&r);
+}
+
+/* ---- prompts, completions, nothing ------------------------------------------------------------------ */
+
+static int messages(cleat_request *req)
+{
+	cleat_reply_message(req, "assistant", "%d", 1);
+	cleat_reply_text(req, "still assistant");
+	cleat_reply_role(req, "user");
+	cleat_reply_image(req, NULL, "P", 1);
+	cleat_reply_message(req, "nobody", "as user");
+	cleat_reply_message(req, NULL, "as user");
+	return cleat_reply_description(req, "this very");
+}
+
+static int nothing(cleat_request *req)
+{
+	return cleat_reply_nothing(req);
+}
+
+static int suggest(cleat_request *req)
+{
+	char text[16];
+
+	assert_string_equal(cleat_request_completing(req), "city");
+	assert_string_equal(cleat_request_typed(req), "O");
+	assert_string_equal(cleat_request_context(req, "days"), "2");
+	assert_null(cleat_request_context(req, "none"));
+	for (int i = 0; i < 150; i++) {
+		snprintf(text, sizeof text, "s%d", i);
+		cleat_reply_suggest(req, text);
+	}
+	return CLEAT_OK;
+}
+
+static int suggest_total(cleat_request *req)
+{
+	cleat_reply_suggest(req, NULL);
+	cleat_reply_suggest(req, "b");
+	return cleat_reply_suggest_total(req, 7, false);
+}
+
+static void prompts_and_completions(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, messages, PROMPT);
+	assert_has(r.out,
+		   "{\"description\":\"this very\",\"messages\":[{\"role\":\"assistant\","
+		   "\"content\":{\"type\":\"text\",\"text\":\"1\"}},{\"role\":\"assistant\",");
+	assert_int_equal(count_of(r.out, "\"role\":\"user\""), 3);
+	assert_has(run(&r, nothing, PROMPT), "{\"description\":\"own\",\"messages\":[]}");
+	assert_has(run(&r, nothing, TOOL), "\"result\":{\"content\":[]}");
+	assert_has(run(&r, nothing, RESOURCE), "\"result\":{\"contents\":[]}");
+	assert_has(run(&r, nothing, COMPLETE), "{\"values\":[],\"total\":0,\"hasMore\":false}");
+	run(&r, suggest, COMPLETE); /* 2025-11-25 utilities/completion: 100 at most */
+	assert_has(r.out, "\"s99\"]");
+	assert_has(r.out, "\"total\":150,\"hasMore\":true");
+	assert_has(run(&r, suggest_total, COMPLETE),
+		   "{\"values\":[\"\",\"b\"],\"total\":7,\"hasMore\":true}");
+	assert_has(run(&r, suggest_total, TOOL), "cannot reply with a suggestion");
+	rig_stop(&r);
+}
+
+/* ---- failures ----------------------------------------------------------------------------------------- */
+
+static int error_drops(cleat_request *req)
+{
+	object_and_text(req);
+	cleat_reply_error(req, "it %s", "broke");
+	return cleat_reply_text(req, "and more");
+}
+
+static int reject_wins(cleat_request *req)
+{
+	cleat_reply_text(req, "half");
+	cleat_reply_reject(req, -1, "no");
+	return cleat_reply_error(req, "broke");
+}
+
+static int not_found(cleat_request *req)
+{
+	return cleat_reply_not_found(req);
+}
+
+static void failures_in_every_place(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, error_drops, TOOL);
+	assert_has(r.out,
+		   "{\"content\":[{\"type\":\"text\",\"text\":\"it broke\"},{\"type\":\"text\","
+		   "\"text\":\"and more\"}],\"isError\":true}");
+	assert_has(run(&r, error_drops, PROMPT), "{\"code\":-32603,\"message\":\"it broke\"}");
+	assert_has(run(&r, error_drops, RESOURCE), "{\"code\":-32603,\"message\":\"it broke\"}");
+	assert_has(run(&r, reject_wins, TOOL), "\"error\":{\"code\":-1,\"message\":\"no\"}");
+	assert_has(run(&r, not_found, RESOURCE),
+		   "{\"code\":-32002,\"message\":\"Resource not found: "
+		   "r:1\",\"data\":{\"uri\":\"r:1\"}}");
+	run(&r, not_found, REQUEST("1", "resources/read", MODERN ",\"uri\":\"r:1\""));
+	assert_has(r.out, "\"code\":-32602");
+	rig_stop(&r);
+}
+
+static int huge(cleat_request *req)
+{
+	static char text[4096];
+
+	memset(text, 'h', sizeof text - 1);
+	for (int i = 0; i < 100; i++) {
+		int rc = cleat_reply_text(req, text);
+
+		if (rc) {
+			assert_int_equal(rc, CLEAT_ELIMIT); /* tells the handler, too */
+			return CLEAT_OK;                    /* which need not listen */
+		}
+	}
+	return CLEAT_OK;
+}
+
+static int huge_structured(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "{a: %s}", cleat_arg_str(req, "s"));
+}
+
+static void replies_over_the_limit_become_errors(void **state)
+{
+	char *line = malloc(40000), *fill = malloc(30001);
+	struct rig r;
+
+	(void)state;
+	assert_true(line && fill);
+	memset(fill, 'f', 30000);
+	fill[30000] = '\0';
+	open_rig(&r, "2025-11-25", 20000);
+	assert_has(run(&r, huge, TOOL),
+		   "{\"code\":-32801,\"message\":\"the answer is over the limit");
+	assert_has(run(&r, huge, RESOURCE), "-32801");
+	assert_has(run(&r, huge, PROMPT), "-32801");
+	snprintf(line, 40000, CALL("1", "free", "{\"s\":\"%s\"}"), fill);
+	assert_has(run(&r, huge_structured, line), "-32801");
+	/* written twice (as text, too) it is over; half of that is not */
+	snprintf(line, 40000, CALL("1", "free", "{\"s\":\"%.12000s\"}"), fill);
+	assert_has(run(&r, huge_structured, line), "-32801");
+	snprintf(line, 40000, CALL("1", "free", "{\"s\":\"%.9000s\"}"), fill);
+	assert_has(run(&r, huge_structured, line), "structuredContent");
+	assert_has(run(&r, nothing, TOOL), "\"content\":[]");
+	rig_stop(&r);
+	free(line);
+	free(fill);
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------- */
+
+static int defaults(cleat_request *req)
+{
+	assert_int_equal(cleat_arg_int(req, "n"), 4);
+	assert_int_equal((int)cleat_arg_num(req, "n"), 4);
+	assert_string_equal(cleat_arg_str(req, "n"), ""); /* of another type */
+	assert_false(cleat_arg_given(req, "n"));
+	assert_string_equal(cleat_arg_str(req, "s"), "");
+	assert_null(cleat_arg(req, "s"));
+	assert_false(cleat_arg_bool(req, "f"));
+	assert_int_equal(cleat_json_size(cleat_arg(req, "list")), 1);
+	assert_null(cleat_arg(req, "nonsense"));
+	assert_null(cleat_request_args(req));
+	assert_string_equal(cleat_request_uri(req), "");
+	assert_string_equal(cleat_request_var(req, "a"), "");
+	assert_string_equal(cleat_request_completing(req), "");
+	assert_string_equal(cleat_request_method(req), "tools/call");
+	assert_string_equal(cleat_request_name(req), "sig");
+	assert_string_equal(cleat_request_revision(req), "2025-11-25");
+	assert_string_equal(cleat_request_client_name(req), "bench");
+	assert_string_equal(cleat_request_client_version(req), "7");
+	assert_null(cleat_request_meta(req));
+	return cleat_reply_text(req, "ok");
+}
+
+static int given(cleat_request *req)
+{
+	assert_int_equal(cleat_arg_int(req, "n"), 9);
+	assert_true(cleat_arg_given(req, "n"));
+	assert_string_equal(cleat_arg_str(req, "s"), "text");
+	assert_true(cleat_arg_bool(req, "f"));
+	assert_true(cleat_arg_num(req, "x") == -1.5e3);
+	assert_int_equal(cleat_json_size(cleat_arg(req, "list")), 0);
+	assert_non_null(cleat_request_meta(req));
+	return cleat_reply_text(req, "ok");
+}
+
+static void arguments_with_and_without_defaults(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	assert_has(run(&r, defaults, CALL("1", "sig", "{}")), "ok");
+	assert_has(run(&r, defaults, REQUEST("1", "tools/call", "\"name\":\"sig\"")), "ok");
+	assert_has(
+		run(&r, given,
+		    REQUEST("1", "tools/call",
+			    "\"name\":\"sig\",\"_meta\":{},\"arguments\":{\"n\":9,\"s\":\"text\","
+			    "\"f\":true,\"x\":-1.5e3,\"list\":[]}")),
+		"ok");
+	assert_has(run(&r, given, CALL("1", "sig", "{\"n\":10}")), "isError");
+	assert_has(run(&r, given, CALL("1", "sig", "{\"m\":1}")), "isError");
+	assert_has(run(&r, given, CALL("1", "sig", "[]")), "-32602");
+	assert_has(run(&r, given, CALL("1", "sig", "{\"n\":1,\"n\":2}")), "\"id\":1");
+	assert_has(run(&r, nothing, CALL("1", "t", "{\"x\":1}")), "isError"); /* takes none */
+	assert_has(run(&r, nothing, CALL("1", "free", "{\"x\":1}")), "\"content\":[]");
+	rig_stop(&r);
+}
+
+static int decoded(cleat_request *req)
+{
+	const struct place *p = cleat_request_args(req);
+
+	assert_non_null(p);
+	return cleat_reply_textf(req, "%s %d %d %.2f %lld", p->city, p->days, p->sure, p->share,
+				 (long long)cleat_arg_int(req, "days"));
+}
+
+static int converted(cleat_request *req)
+{
+	return cleat_reply_textf(req, "%lld %d %.1f <%s>", (long long)cleat_arg_int(req, "n"),
+				 cleat_arg_bool(req, "f"), cleat_arg_num(req, "x"),
+				 cleat_arg_str(req, "s"));
+}
+
+/* Prompt arguments are strings on the wire; the program gets what it declared. */
+static void prompt_arguments_are_converted_checked_and_decoded(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, decoded,
+	    REQUEST("1", "prompts/get",
+		    "\"name\":\"p\",\"arguments\":{\"city\":\"12\",\"days\":\"5\",\"sure\":\"true\","
+		    "\"share\":\"1e-1\"}"));
+	assert_has(r.out, "12 5 1 0.10 5");
+	run(&r, decoded,
+	    REQUEST("1", "prompts/get", "\"name\":\"p\",\"arguments\":{\"city\":\"x\"}"));
+	assert_has(r.out, "x 3 0 0.00 3");
+	run(&r, converted,
+	    REQUEST("1", "prompts/get",
+		    "\"name\":\"ps\",\"arguments\":{\"n\":\"-3\",\"f\":\"true\",\"x\":\"2.5\",\"s\":\"7\"}"));
+	assert_has(r.out, "-3 1 2.5 <7>");
+	run(&r, converted, REQUEST("1", "prompts/get", "\"name\":\"ps\""));
+	assert_has(r.out, "0 0 0.0 <>");
+	/* 2025-11-25 server/prompts: -32602 for invalid and missing arguments */
+	run(&r, decoded, REQUEST("1", "prompts/get", "\"name\":\"p\""));
+	assert_has(r.out, "-32602");
+	assert_has(r.out, "city");
+	run(&r, decoded,
+	    REQUEST("1", "prompts/get",
+		    "\"name\":\"p\",\"arguments\":{\"city\":\"x\",\"days\":\"many\"}"));
+	assert_has(r.out, "-32602");
+	run(&r, converted,
+	    REQUEST("1", "prompts/get", "\"name\":\"ps\",\"arguments\":{\"f\":\"maybe\"}"));
+	assert_has(r.out, "-32602");
+	rig_stop(&r);
+}
+
+static int variables(cleat_request *req)
+{
+	return cleat_reply_textf(req, "%s|%s|%s|%s", cleat_request_uri(req),
+				 cleat_request_var(req, "a"), cleat_request_var(req, "b"),
+				 cleat_request_var(req, "c"));
+}
+
+static void template_variables(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	open_rig(&r, "2025-11-25", 0);
+	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x%20y/z\""));
+	assert_has(r.out, "\"text\":\"v://x%20y/z|x y|z|\"");
+	assert_has(r.out, "\"uri\":\"v://x%20y/z\"");
+	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\""));
+	assert_has(r.out, "-32002");
+	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\\u0000/y\""));
+	assert_has(r.out, "-32602");
+	rig_stop(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_in_every_place),
+		cmocka_unit_test(invalid_utf8_is_replaced),
+		cmocka_unit_test(bytes_in_every_place),
+		cmocka_unit_test(bytes_before_there_was_audio),
+		cmocka_unit_test(resources_and_links_in_every_place),
+		cmocka_unit_test(annotations_and_meta_stay_on_one_line),
+		cmocka_unit_test(json_of_the_program_is_checked),
+		cmocka_unit_test(structured_results_in_each_revision),
+		cmocka_unit_test(records_go_in_and_out),
+		cmocka_unit_test(prompts_and_completions),
+		cmocka_unit_test(failures_in_every_place),
+		cmocka_unit_test(replies_over_the_limit_become_errors),
+		cmocka_unit_test(arguments_with_and_without_defaults),
+		cmocka_unit_test(prompt_arguments_are_converted_checked_and_decoded),
+		cmocka_unit_test(template_variables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,7 +7,7 @@ endif()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM name)
-  add_executable(${name} ${source})
+  add_executable(${name} ${source} ${${name}_MORE})
   target_include_directories(${name} PRIVATE src)
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   # libFuzzer declares its entry point nowhere. (A property of the source comes last on the command

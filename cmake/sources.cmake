@@ -14,4 +14,9 @@ foreach(module IN LISTS CLEAT_MODULES)
   list(APPEND CLEAT_SOURCES ${module_sources})
 endforeach()
 
+# The fixture server of the wire tests also serves the session's fuzz target, the end-to-end tests and
+# the conformance suite.
+file(GLOB CLEAT_FIXTURE_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/fixture*.c")
+set(fuzz_session_MORE ${CLEAT_FIXTURE_SOURCES})
+
 file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cleat/*.h")

@@ -65,7 +65,8 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM name)
   string(REGEX REPLACE "^fuzz_" "" short ${name})
-  cleat_inner_program(replay_${short} tests ${source} ${PROJECT_SOURCE_DIR}/fuzz/replay.c)
+  cleat_inner_program(replay_${short} tests ${source} ${PROJECT_SOURCE_DIR}/fuzz/replay.c
+                      ${${name}_MORE})
   # libFuzzer declares its entry point nowhere. (A property of the source comes last on the command
   # line, after cleat_flags.)
   set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
@@ -86,11 +87,11 @@ endif()
 # ---- end to end -----------------------------------------------------------------------------------
 
 # Servers that the scripts start: public headers and the shared library, as in examples/.
-file(GLOB e2e_servers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/e2e/*.c")
-file(GLOB fixture_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/fixture*.c")
+file(GLOB e2e_servers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/e2e/*.c"
+     "${PROJECT_SOURCE_DIR}/tests/conformance/*.c")
 foreach(source IN LISTS e2e_servers)
   cmake_path(GET source STEM name)
-  add_executable(${name} ${source} ${fixture_sources})
+  add_executable(${name} ${source} ${CLEAT_FIXTURE_SOURCES})
   target_link_libraries(${name} PRIVATE cleat_flags cleat)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endforeach()

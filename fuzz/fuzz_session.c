@@ -8,16 +8,11 @@
 #include "rpc/message.h"
 #include "json/parse.h"
 
-#include "../tests/wire/fixture.c"
-#include "../tests/wire/fixture_asks.c"
-#include "../tests/wire/fixture_calls.c"
-#include "../tests/wire/fixture_contents.c"
-#include "../tests/wire/fixture_misuse.c"
-#include "../tests/wire/fixture_shapes.c"
-#include "../tests/wire/fixture_suite.c"
-#include "../tests/wire/fixture_suite_ask.c"
+#include "../tests/wire/fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Bits of the first byte. */
 enum {

@@ -86,6 +86,33 @@ size_t utf8_length(struct str s)
 	return count;
 }
 
+/* The folded character at s->p, which is moved on. */
+static unsigned char fold(struct str *s)
+{
+	unsigned char c = (unsigned char)*s->p;
+	size_t len = 1;
+
+	if (s->n >= 2 && memcmp(s->p, "\xC5\xBF", 2) == 0)
+		c = 's', len = 2;
+	else if (s->n >= 3 && memcmp(s->p, "\xE2\x84\xAA", 3) == 0)
+		c = 'k', len = 3;
+	s->p += len;
+	s->n -= len;
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+bool str_lookalike(struct str a, const char *z)
+{
+	struct str b = str_of(z);
+
+	if (str_eq(a, b))
+		return false;
+	while (a.n && b.n)
+		if (fold(&a) != fold(&b))
+			return false;
+	return a.n == b.n;
+}
+
 enum { DISTANCE_MAX_LEN = 64 };
 
 static unsigned char lower(char c)
@@ -134,7 +161,7 @@ void str_nearest_offer(struct str_nearest *n, struct str candidate)
 {
 	size_t limit = n->wanted.n / 3, d;
 
-	limit = limit < 1 ? 1 : limit > 4 ? 4 : limit;
+	limit = limit > 4 ? 4 : limit; /* of one or two letters only the case may differ */
 	if (n->best.p && n->distance == 0)
 		return;
 	if (n->best.p)

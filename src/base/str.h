@@ -39,6 +39,10 @@ static inline bool str_eqz(struct str a, const char *z)
 bool str_starts(struct str s, const char *prefix);
 bool str_has_nul(struct str s);
 
+/* Equal only when case is folded, as careless readers do: ASCII letters, and the two characters
+ * beyond ASCII that fold to one (U+017F to s, U+212A to k). False for equal strings. */
+bool str_lookalike(struct str a, const char *z);
+
 /* FNV-1a with a seed; for tables, not for security. */
 uint32_t str_hash(struct str s, uint32_t seed);
 
@@ -52,7 +56,7 @@ size_t utf8_length(struct str s);
  * ASCII, or SIZE_MAX when it is over `limit` or a string is longer than 64 bytes. */
 size_t str_distance(struct str a, struct str b, size_t limit);
 /* Keeps the nearest candidate so far: start with { .best = {NULL,0} }, offer each name, read best
- * (absent when nothing is near enough: at most a third of the length, at least 1, at most 4). */
+ * (absent when nothing is near enough: at most a third of the length and at most 4). */
 struct str_nearest {
 	struct str wanted;
 	struct str best;

@@ -25,6 +25,46 @@ const struct era *era_of(const struct legacy_session *session, const struct rpc_
 	return &era_modern;
 }
 
+/* Members that the protocol gives a meaning, in any request. */
+static const char *const param_names[] = {
+	"_meta",           "name",           "arguments",    "uri",
+	"cursor",          "level",          "requestState", "ref",
+	"argument",        "inputResponses", "context",      "notifications",
+	"protocolVersion", "capabilities",   "clientInfo",   "requestId"
+};
+static const char *const meta_names[] = {
+	"progressToken",  META_PROTOCOL_VERSION, META_CLIENT_INFO,
+	META_CLIENT_CAPS, META_LOG_LEVEL,        META_SUBSCRIPTION
+};
+
+static bool is_one_of(struct str key, const char *const names[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (names[i][0] == key.p[0] && str_eqz(key, names[i]))
+			return true;
+	return false;
+}
+
+/* A gateway or log reader that folds case would take "Name" for "name": neither may be there. */
+static int check_lookalikes(const cleat_json *obj, const char *const names[], size_t n,
+			    const char *where, cleat_error *err)
+{
+	cleat_json_iter it = cleat_json_each(obj);
+
+	while (cleat_json_next(&it)) {
+		struct str key = json_str(it.key);
+
+		if (key.n == 0 || is_one_of(key, names, n))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (str_lookalike(key, names[i]))
+				return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,
+						 "%s: a member looks like \"%s\" but is not", where,
+						 names[i]);
+	}
+	return CLEAT_OK;
+}
+
 int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *err)
 {
 	const cleat_json *meta = c->meta, *token;
@@ -35,6 +75,8 @@ int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *
 	if (json_check_keys(m->params, &why))
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS, "params: %s",
 				 why.message);
+	if (check_lookalikes(m->params, param_names, CLEAT_COUNT(param_names), "params", err))
+		return CLEAT_EPROTO;
 	if (!meta)
 		return CLEAT_OK;
 	if (!json_is_object(meta))
@@ -43,6 +85,8 @@ int era_check_meta(const struct rpc_message *m, struct context *c, cleat_error *
 	if (json_check_keys(meta, &why))
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS, "params._meta: %s",
 				 why.message);
+	if (check_lookalikes(meta, meta_names, CLEAT_COUNT(meta_names), "params._meta", err))
+		return CLEAT_EPROTO;
 	token = json_member(meta, "progressToken");
 	if (token && !json_is_string(token) && !cleat_json_is_integer(token))
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,

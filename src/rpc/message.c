@@ -51,6 +51,22 @@ static void collect(const cleat_json *root, struct envelope *e)
 	}
 }
 
+/* A member that a reader who folds case would take for one of ours. */
+static COLD int refuse_lookalikes(const cleat_json *root, cleat_error *err)
+{
+	static const char *const ours[] = {
+		"jsonrpc", "id", "method", "params", "result", "error"
+	};
+	cleat_json_iter it = cleat_json_each(root);
+
+	while (cleat_json_next(&it))
+		for (size_t i = 0; i < CLEAT_COUNT(ours); i++)
+			if (str_lookalike(json_str(it.key), ours[i]))
+				return error_rpc(err, CLEAT_EPROTO, INVALID_REQUEST,
+						 "a member looks like \"%s\" but is not", ours[i]);
+	return CLEAT_OK;
+}
+
 static bool id_allowed(const cleat_json *id, const struct rpc_rules *rules)
 {
 	switch (cleat_json_type(id)) {
@@ -190,7 +206,11 @@ static int classify(const struct rpc_rules *rules, struct rpc_message *ret, clea
 	if (e.ids == 1 && id_allowed(e.id, rules))
 		ret->id = e.id;
 	/* Only known members, each once: there is nothing to search for. */
-	rc = e.known == cleat_json_size(ret->root) ? CLEAT_OK : json_check_keys(ret->root, err);
+	rc = CLEAT_OK;
+	if (e.known != cleat_json_size(ret->root))
+		rc = json_check_keys(ret->root, err);
+	if (rc == CLEAT_OK && rules->no_lookalikes && e.known != cleat_json_size(ret->root))
+		rc = refuse_lookalikes(ret->root, err);
 	if (rc == CLEAT_OK)
 		rc = check_version(e.version, err);
 	if (rc != CLEAT_OK)

@@ -16,8 +16,9 @@ enum rpc_kind { RPC_INVALID, RPC_REQUEST, RPC_NOTIFICATION, RPC_RESULT, RPC_ERRO
 
 /* MCP is stricter than JSON-RPC 2.0. */
 struct rpc_rules {
-	bool integer_ids;  /* ids are strings or integers, never null, never 1.5 (else -32600) */
-	bool named_params; /* params, where present, is an object (else -32602, as JSON-RPC says a
+	bool integer_ids;   /* ids are strings or integers, never null, never 1.5 (else -32600) */
+	bool no_lookalikes; /* "Method" beside or instead of "method" is refused, not ignored */
+	bool named_params;  /* params, where present, is an object (else -32602, as JSON-RPC says a
 	                      structured value that the method cannot take) */
 };
 

@@ -240,8 +240,9 @@ static struct entry *find_ref(cleat_request *req)
 	e = registry_find(&req->server->registry, SHELF_TEMPLATES, key);
 	if (!e)
 		e = registry_find(&req->server->registry, SHELF_RESOURCES, key);
-	if (!e)
-		not_found(req, key);
+	if (!e) /* 2025-11-25 utilities/completion: an invalid reference is -32602 */
+		out_unknown(req, CLEAT_RPC_INVALID_PARAMS, "resource template", key,
+			    registry_nearest(&req->server->registry, SHELF_TEMPLATES, key));
 	return e;
 }
 
@@ -271,6 +272,7 @@ static bool prepare_completion(cleat_request *req)
 {
 	const cleat_json *arg = json_member(req->msg.params, "argument");
 	const cleat_json *context = json_member(req->msg.params, "context");
+	const cleat_json *known = json_member(context, "arguments");
 	struct str name = json_str(json_member(arg, "name"));
 	struct entry *e;
 
@@ -279,6 +281,8 @@ static bool prepare_completion(cleat_request *req)
 				      "params.argument must have a name and a value, both strings");
 	if (context && !json_is_object(context))
 		return bad_completion(req, "params.context must be an object");
+	if (known && !json_is_object(known))
+		return bad_completion(req, "params.context.arguments must be an object");
 	e = find_ref(req);
 	if (!e)
 		return false;
@@ -289,7 +293,7 @@ static bool prepare_completion(cleat_request *req)
 	}
 	use(req, e);
 	req->complete_arg = arg;
-	req->complete_ctx = json_member(context, "arguments");
+	req->complete_ctx = known;
 	return true;
 }
 

@@ -189,7 +189,9 @@ static COLD void receive_notification(struct conn *c, const struct rpc_message *
 
 static void receive_message(cleat_request *req, const cleat_json *root)
 {
-	static const struct rpc_rules mcp = { .integer_ids = true, .named_params = true };
+	static const struct rpc_rules mcp = { .integer_ids = true,
+					      .no_lookalikes = true,
+					      .named_params = true };
 	struct conn *c = req->conn;
 	cleat_error err;
 

@@ -70,11 +70,15 @@ static void write_entry(struct jw *w, unsigned features, const struct entry *e)
 static void write_page(struct out *o, cleat_request *req, const struct shelf *shelf,
 		       const char *member, uint64_t after)
 {
+	const cleat_server_opts *opts = &req->server->opts;
 	size_t i = registry_page_start(shelf, after), n = 0;
 
 	jw_key(&o->w, member);
 	jw_arr(&o->w);
-	for (; i < shelf->count && n < req->server->opts.page_size; i++, n++)
+	/* A page also ends when it is half as large as an answer may be. */
+	for (; i < shelf->count && n < opts->page_size &&
+	       buf_size(o->b) - o->start <= opts->max_reply / 2;
+	     i++, n++)
 		write_entry(&o->w, req->ctx.features, shelf->list[i]);
 	jw_arr_end(&o->w);
 	if (i < shelf->count)

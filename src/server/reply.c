@@ -204,6 +204,11 @@ static COLD void send_unanswered(cleat_request *req)
 		out_error(req, CLEAT_RPC_INVALID_PARAMS, NULL, req->ask_failure);
 	} else if (outcome) {
 		send_as_tool_error(req, outcome);
+	} else if (req->status == CLEAT_EMISUSE) {
+		server_note(req->server, CLEAT_LOG_ERROR,
+			    "the handler of %s returned CLEAT_PENDING without cleat_request_defer",
+			    req->entry ? req->entry->key.p : req->method->name);
+		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, "the handler gave no reply");
 	} else {
 		server_note(req->server, CLEAT_LOG_ERROR, "the handler of %s failed: %s",
 			    req->entry ? req->entry->key.p : req->method->name,

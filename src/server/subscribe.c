@@ -135,8 +135,9 @@ void notify_listen_end(cleat_request *listen)
 	struct result_facts f = { .subscription = listen->msg.id };
 	struct out o;
 
-	if (result_begin(&o, listen, &f))
-		result_end(&o, listen, &f);
+	if (result_begin(&o, listen, &f) && result_end(&o, listen, &f))
+		server_note(listen->server, CLEAT_LOG_WARNING,
+			    "the end of a subscription was lost: out of memory");
 	if (out_begin(&o, listen->conn, listen, PEER_MUST)) {
 		rpc_begin_notification(&o.w, "notifications/cancelled");
 		rpc_params(&o.w);

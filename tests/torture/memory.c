@@ -8,12 +8,14 @@
  *	CLEAT_TORTURE_FOR_GOOD=1  and all that follow
  *	CLEAT_TORTURE_COUNT=FILE  at exit the number of allocations is written there
  *
- * Only the process that begins is counted, not its children. Any thread may allocate.
+ * A broken pipe shows where it happened before it ends the program: tests write to servers that could
+ * not start. Only the process that begins is counted, not its children. Any thread may allocate.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "memory.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,10 +29,23 @@ static unsigned long fail_at;
 static bool for_good;
 static pid_t first;
 
+/* Of the sanitizers' runtime. */
+void __attribute__((weak)) __sanitizer_print_stack_trace(void);
+
+static void on_pipe(int sig)
+{
+	if (__sanitizer_print_stack_trace)
+		__sanitizer_print_stack_trace();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 static void __attribute__((constructor)) begin(void)
 {
 	const char *at = getenv("CLEAT_TORTURE_AT");
 
+	if (at)
+		signal(SIGPIPE, on_pipe);
 	fail_at = at ? strtoul(at, NULL, 10) : 0;
 	for_good = getenv("CLEAT_TORTURE_FOR_GOOD") != NULL;
 	first = getpid();

@@ -184,6 +184,7 @@ static void assert_refused(const unsigned char *k, struct str aad, struct str se
 
 	buf_init(&out, NULL, 100);
 	memset(before, 0, sizeof before);
+	assert_non_null(buf_reserve(&out, sizeof before));
 	memset(buf_reserve(&out, sizeof before), 0, sizeof before);
 	assert_int_equal(crypto_open(k, aad, sealed, &out, &e), CLEAT_EPROTO);
 	assert_int_equal(e.status, CLEAT_EPROTO);

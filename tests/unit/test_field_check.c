@@ -258,7 +258,7 @@ static void unknown_members_count_only_in_closed_objects(void **state)
 	expect_in(fields, "{\"city\":\"a\",\"city\\u0000\":1}", true,
 		  "unknown argument \"city\\u0000\" (did you mean \"city\"?)");
 	expect_in(fields, "{\"city\":\"a\",\"point\":{\"x\":1,\"z\":2}}", true,
-		  "point: unknown member \"z\" (did you mean \"x\"?)");
+		  "point: unknown member \"z\"");
 	expect_in(NULL, "{\"a\":1}", true, "unknown argument \"a\"");
 }
 

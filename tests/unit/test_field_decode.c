@@ -221,6 +221,7 @@ static void absent_members_are_not_encoded(void **state)
 	char *text = cleat_json_print(cleat_doc_root(doc), NULL);
 
 	(void)state;
+	assert_non_null(text);
 	assert_string_equal(text, "{\"p\":{\"x\":1,\"y\":0}}");
 	free(text);
 	cleat_doc_free(doc);

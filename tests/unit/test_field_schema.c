@@ -350,6 +350,7 @@ static void the_public_function_gives_text_or_a_reason(void **state)
 	char *text = cleat_fields_schema(point_fields, &err);
 
 	(void)state;
+	assert_non_null(text);
 	assert_string_equal(text, "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\","
 				  "\"description\":\"Right\"},\"y\":{\"type\":\"integer\","
 				  "\"minimum\":-3}},\"required\":[\"x\"]}");

@@ -22,6 +22,15 @@
 
 /* ---- helpers ------------------------------------------------------------------------------ */
 
+/* Nothing here can be tested without one. */
+static cleat_loop *new_loop(void)
+{
+	cleat_loop *l = cleat_loop_new(NULL);
+
+	assert_non_null(l);
+	return l;
+}
+
 static size_t open_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");
@@ -81,7 +90,7 @@ static void on_letter(struct loop_call *call)
 
 static void step_with_nothing_attached_is_closed(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l);
 
 	(void)state;
@@ -106,7 +115,7 @@ static void null_loops_are_harmless(void **state)
 
 static void step_waits_no_longer_than_told(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	uint64_t before = loop_now();
 
 	(void)state;
@@ -122,7 +131,7 @@ static void step_waits_no_longer_than_told(void **state)
 
 static void wake_ends_a_wait_even_if_it_comes_before(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 
 	(void)state;
 	loop_attach(l);
@@ -134,7 +143,7 @@ static void wake_ends_a_wait_even_if_it_comes_before(void **state)
 
 static void stop_before_run_counts(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 
 	(void)state;
 	loop_attach(l);
@@ -152,7 +161,7 @@ static void *stopper(void *arg)
 
 static void stop_from_another_thread(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	pthread_t t;
 
 	(void)state;
@@ -177,7 +186,7 @@ static void stop_from_a_signal_handler(void **state)
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
 	(void)state;
-	signalled = cleat_loop_new(NULL);
+	signalled = new_loop();
 	loop_attach(signalled);
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGUSR1, &sa, &old);
@@ -197,7 +206,7 @@ static void step_inside(struct loop_call *c)
 
 static void step_inside_a_step_is_refused(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct letter x = { .call = { .fn = step_inside }, .l = l };
 
 	(void)state;
@@ -211,7 +220,7 @@ static void step_inside_a_step_is_refused(void **state)
 
 static void posts_keep_their_order(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l), b = LETTER('b', l), c = LETTER('c', l);
 
 	(void)state;
@@ -229,7 +238,7 @@ static void posts_keep_their_order(void **state)
 
 static void cancelled_calls_do_not_run(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l), b = LETTER('b', l), c = LETTER('c', l);
 
 	(void)state;
@@ -252,7 +261,7 @@ static void cancelled_calls_do_not_run(void **state)
 /* Deferred between steps: a foreign loop that waits for the descriptor must notice. */
 static void deferred_calls_make_the_descriptor_ready(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l);
 	struct pollfd p = { .fd = cleat_loop_fd(l), .events = POLLIN };
 
@@ -291,7 +300,7 @@ static void post_that_defers(struct loop_call *c)
 
 static void deferred_calls_run_before_the_step_returns(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct defer_in_call x = { .post.fn = post_that_defers, .defer.fn = run_deferred, .l = l };
 
 	(void)state;
@@ -321,7 +330,7 @@ static void on_turn(struct loop_turn *t)
 
 static void turns_may_remove_each_other(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct turner a = { { .fn = on_turn }, l, NULL, 'a' };
 	struct turner b = { { .fn = on_turn }, l, &a, 'b' };
 	struct turner c = { { .fn = on_turn }, l, NULL, 'c' };
@@ -379,7 +388,7 @@ static void *post_all(void *arg)
 static void posts_from_many_threads_arrive_once_and_in_order(void **state)
 {
 	static struct poster posters[THREADS];
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	int last[THREADS], total = 0;
 	pthread_t threads[THREADS];
 
@@ -417,7 +426,7 @@ static void *who_owns(void *arg)
 
 static void owner_is_who_stepped_last(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	void *problem;
 	pthread_t t;
 
@@ -451,7 +460,7 @@ static void on_alarm(void *ctx)
 
 static void timers_fire_once_and_in_order(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct alarm_ a = { .c = 'a' }, b = { .c = 'b', .free_in_call = true }, c = { .c = 'c' };
 
 	(void)state;
@@ -504,7 +513,7 @@ static void on_event(void *ctx, unsigned events, bool failed)
 
 static void foreign_loop_sees_descriptors(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct pollfd p = { .fd = cleat_loop_fd(l), .events = POLLIN };
 	struct eye e = { 0 };
 	int ends[2];
@@ -538,7 +547,7 @@ static void foreign_loop_sees_descriptors(void **state)
 
 static void closed_reader_is_reported_as_failure(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct eye e = { .free_in_call = true };
 	int ends[2];
 
@@ -559,7 +568,7 @@ static void closed_reader_is_reported_as_failure(void **state)
 
 static void regular_files_are_always_ready(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	FILE *f = tmpfile();
 	struct eye e = { 0 };
 
@@ -586,7 +595,7 @@ static void regular_files_are_always_ready(void **state)
 
 static void bad_descriptors_are_refused(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct eye e = { 0 }, second = { 0 };
 	int ends[2];
 
@@ -644,7 +653,7 @@ static void no_descriptor_is_left_behind(void **state)
 	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two for the process */
 	before = open_fds();
 	for (int i = 0; i < 10; i++) {
-		cleat_loop *l = cleat_loop_new(NULL);
+		cleat_loop *l = new_loop();
 
 		cleat_loop_step(l, 0);
 		cleat_loop_free(l);

@@ -7,11 +7,11 @@
 
 #define PLAIN                                                                                      \
 	{                                                                                          \
-		false, false                                                                       \
+		.integer_ids = false, .named_params = false                                        \
 	}
 #define STRICT                                                                                     \
 	{                                                                                          \
-		true, true                                                                         \
+		.integer_ids = true, .named_params = true                                          \
 	} /* MCP */
 
 struct envelope_case {
@@ -204,6 +204,10 @@ static void lookalike_keys_are_unknown_members(void **state)
 	assert_null(m.params);
 	assert_true(str_eqz(m.method, "a"));
 	assert_int_equal(cleat_json_int(m.id, 0), 1);
+	/* unless the rules say that nothing may look like that */
+	assert_int_equal(rpc_classify(cleat_doc_root(doc),
+				      &(struct rpc_rules){ .no_lookalikes = true }, &m, NULL),
+			 CLEAT_EPROTO);
 	cleat_doc_free(doc);
 }
 

@@ -146,6 +146,15 @@ static inline int open_rig(struct rig *r, int in, int out)
 	return CLEAT_OK;
 }
 
+/* Nothing here can be tested without one. */
+static inline cleat_loop *new_loop(void)
+{
+	cleat_loop *l = cleat_loop_new(NULL);
+
+	assert_non_null(l);
+	return l;
+}
+
 static inline void make_pipes(struct rig *r)
 {
 	assert_int_equal(pipe(r->in), 0);
@@ -154,7 +163,7 @@ static inline void make_pipes(struct rig *r)
 
 static inline void begin_pipes(struct rig *r)
 {
-	*r = (struct rig){ .l = cleat_loop_new(NULL) };
+	*r = (struct rig){ .l = new_loop() };
 	make_pipes(r);
 	assert_int_equal(open_rig(r, r->in[0], r->out[1]), CLEAT_OK);
 	fcntl(r->out[0], F_SETFL, O_NONBLOCK);
@@ -166,7 +175,7 @@ static inline void begin_socket(struct rig *r)
 {
 	int small = 1, s[2];
 
-	*r = (struct rig){ .l = cleat_loop_new(NULL) };
+	*r = (struct rig){ .l = new_loop() };
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
 	for (int i = 0; i < 2; i++) {
 		setsockopt(s[i], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);

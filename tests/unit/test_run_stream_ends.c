@@ -110,7 +110,7 @@ static void reset_connection_is_an_ordinary_end(void **state)
 
 static void what_cannot_be_read_is_an_error(void **state)
 {
-	struct rig r = { .l = cleat_loop_new(NULL), .out = { -1, -1 } };
+	struct rig r = { .l = new_loop(), .out = { -1, -1 } };
 	int directory = open("/", O_RDONLY);
 
 	(void)state;
@@ -125,7 +125,7 @@ static void what_cannot_be_read_is_an_error(void **state)
 
 static void full_disk_ends_the_connection(void **state)
 {
-	struct rig r = { .l = cleat_loop_new(NULL), .out = { -1, -1 } };
+	struct rig r = { .l = new_loop(), .out = { -1, -1 } };
 
 	(void)state;
 	r.out[1] = open("/dev/full", O_WRONLY);
@@ -199,7 +199,7 @@ static void free_closes_the_peer_and_writes_what_it_can(void **state)
 
 static void regular_files_in_and_out(void **state)
 {
-	struct rig r = { .l = cleat_loop_new(NULL) };
+	struct rig r = { .l = new_loop() };
 	FILE *in = tmpfile(), *out = tmpfile();
 	size_t lines = 0;
 	int c;
@@ -231,7 +231,7 @@ static void regular_files_in_and_out(void **state)
 
 static void dev_null_is_an_end_of_input(void **state)
 {
-	struct rig r = { .l = cleat_loop_new(NULL) };
+	struct rig r = { .l = new_loop() };
 	int fd = open("/dev/null", O_RDWR);
 
 	(void)state;
@@ -265,7 +265,7 @@ static void flags_are_given_back(void **state)
 /* The terminal is shared with the shell, which would find it non-blocking after a crash. */
 static void terminals_stay_blocking(void **state)
 {
-	struct rig r = { .l = cleat_loop_new(NULL), .in = { -1, -1 }, .out = { -1, -1 } };
+	struct rig r = { .l = new_loop(), .in = { -1, -1 }, .out = { -1, -1 } };
 	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
 	char got[256] = "";
 	ssize_t n;
@@ -295,7 +295,7 @@ static void terminals_stay_blocking(void **state)
 
 static void bad_descriptors_are_refused(void **state)
 {
-	struct rig r = { .l = cleat_loop_new(NULL) }, second;
+	struct rig r = { .l = new_loop() }, second;
 	int closed;
 
 	(void)state;

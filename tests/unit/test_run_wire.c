@@ -215,8 +215,10 @@ static void wire_gives_up_on_a_reader_that_never_reads(void **state)
 	feed(w, INITIALIZE);
 	for (int i = 1; i <= 20; i++)
 		feed(w, call(i, "later", "{}"));
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++) {
+		assert_non_null(deferred[i]);
 		cleat_request_finish(deferred[i], cleat_reply_text(deferred[i], z));
+	}
 	cleat_wire_poll(w);
 	n = cleat_wire_peek(w, NULL);
 	assert_true(n > OUTBOX_SLACK && n < OUTBOX_SLACK + 2 * SIZE);

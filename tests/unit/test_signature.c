@@ -300,6 +300,7 @@ static void the_name_is_given_back(void **state)
 	char *name = NULL, *schema = cleat_signature_schema("  add(a: int)", &name, NULL);
 
 	(void)state;
+	assert_non_null(name);
 	assert_string_equal(name, "add");
 	free(name);
 	free(schema);

@@ -37,6 +37,7 @@ static inline char *repeat(struct arena *ar, const char *piece, size_t n)
 	size_t len = strlen(piece);
 	char *s = arena_alloc(ar, n * len + 1);
 
+	assert_non_null(s);
 	for (size_t i = 0; i < n; i++)
 		memcpy(s + i * len, piece, len);
 	s[n * len] = '\0';

@@ -234,8 +234,8 @@ static void note_stray(struct link *l, const cleat_json *m)
 
 	if (id && cleat_json_type(id) != CLEAT_JSON_NULL)
 		l->strays++;
-	else
-		l->orphans++;
+	else if (l->orphan_line != l->n_taken)
+		l->orphans++, l->orphan_line = l->n_taken;
 }
 
 static void note_received(struct link *l, const cleat_json *m)
@@ -318,6 +318,7 @@ static bool take_line(struct link *l, size_t n, struct text *why)
 		cleat_doc_free(doc);
 		return false;
 	}
+	l->n_taken++;
 	if (cleat_json_type(root) == CLEAT_JSON_ARRAY)
 		while (cleat_json_next(&it))
 			note_received(l, it.value);

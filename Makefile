@@ -53,10 +53,10 @@ fuzz: ## fuzz every target for SECONDS=60, or one TARGET=name
 	@scripts/setup --for fuzz
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
-torture: ## failing memory, slow and broken peers
+torture: ## unit and wire tests with each allocation failing (FULL=1: really each)
 	@scripts/setup --for test
-	@$(call build,$(PRESET))
-	@scripts/torture build/$(PRESET)
+	@$(call build,torture) --target torture
+	@scripts/torture build/torture
 
 # A target whose script is not there yet does not exist (and is not listed).
 ifneq ($(wildcard scripts/conformance),)

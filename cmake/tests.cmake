@@ -84,6 +84,18 @@ if(wire_sources)
              ${PROJECT_SOURCE_DIR}/tests/wire)
 endif()
 
+# What scripts/torture runs.
+add_custom_target(torture)
+foreach(source IN LISTS unit_sources)
+  cmake_path(GET source STEM name)
+  if(TARGET ${name})
+    add_dependencies(torture ${name})
+  endif()
+endforeach()
+if(TARGET wire_runner)
+  add_dependencies(torture wire_runner)
+endif()
+
 # ---- end to end -----------------------------------------------------------------------------------
 
 # Servers that the scripts start: public headers and the shared library, as in examples/.

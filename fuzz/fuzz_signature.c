@@ -27,7 +27,7 @@ static bool complete(const char *text)
 
 	MUST(n < SIGNATURE_PRINTED);
 	MUST(utf8_valid_prefix(str_of(text)) == n);
-	return n < SIGNATURE_PRINTED - 16;
+	return n < 3 || strcmp(text + n - 3, "\xE2\x80\xA6") != 0;
 }
 
 static void there_and_back(const char *text)

@@ -96,6 +96,12 @@ static void free_pool(cleat_server *s)
 	s->pool_tail = &s->pool;
 }
 
+static void forget_early(cleat_server *s)
+{
+	while (s->n_early)
+		mem_free(&s->mem, (void *)s->early[--s->n_early].text);
+}
+
 void cleat_server_free(cleat_server *s)
 {
 	struct conn *c, *next;
@@ -119,6 +125,7 @@ void cleat_server_free(cleat_server *s)
 			s->running);
 		return;
 	}
+	forget_early(s);
 	registry_done(&s->registry);
 	free_pool(s);
 	arena_done(&s->arena);
@@ -149,12 +156,18 @@ void server_note(cleat_server *s, int level, const char *fmt, ...)
 	char message[512];
 	va_list ap;
 
-	if (!s->log)
+	if (!s->log && (s->serving || s->n_early == CLEAT_COUNT(s->early)))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(message, sizeof message, fmt, ap);
 	va_end(ap);
-	s->log(s->log_data, level, message);
+	if (s->log) {
+		s->log(s->log_data, level, message);
+		return;
+	}
+	s->early[s->n_early].level = level;
+	s->early[s->n_early].text = mem_strdup(&s->mem, message);
+	s->n_early += s->early[s->n_early].text != NULL;
 }
 
 const cleat_error *cleat_server_error(const cleat_server *s)
@@ -207,6 +220,9 @@ void server_set_log(cleat_server *s, void (*log)(void *userdata, int level, cons
 {
 	s->log = log;
 	s->log_data = userdata;
+	for (size_t i = 0; i < s->n_early; i++)
+		log(userdata, s->early[i].level, s->early[i].text);
+	forget_early(s);
 }
 
 const cleat_allocator *server_memory(const cleat_server *s)

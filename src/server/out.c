@@ -122,20 +122,15 @@ void out_unknown(cleat_request *req, int code, const char *what, struct str name
 	struct jw w;
 	bool ok;
 
+	if (!nearest.p) {
+		out_errorf(req, code, NULL, "Unknown %s: %.*s", what, shown, name.p);
+		return;
+	}
 	buf_init(&data, &req->server->mem, 4096);
 	jw_init(&w, &data);
-	jw_obj(&w);
-	jw_key(&w, "details");
-	if (nearest.p) {
-		char hint[320];
-
-		snprintf(hint, sizeof hint, "did you mean %.*s?",
-			 (int)(nearest.n < 256 ? nearest.n : 256), nearest.p);
-		jw_strz(&w, hint);
-	} else {
-		jw_strz(&w, "nothing of a similar name is known here");
-	}
-	jw_obj_end(&w);
+	jw_format(&w, NULL, "{details: %s}",
+		  cleat_request_printf(req, "did you mean %.*s?",
+				       (int)(nearest.n < 256 ? nearest.n : 256), nearest.p));
 	buf_putc(&data, '\0');
 	ok = buf_status(&data) == CLEAT_OK;
 	out_errorf(req, code, ok ? buf_str(&data).p : NULL, "Unknown %s: %.*s", what, shown,

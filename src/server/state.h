@@ -209,6 +209,12 @@ struct cleat_server {
 	bool serving;      /* there was a connection */
 	void (*log)(void *userdata, int level, const char *message);
 	void *log_data;
+	/* Remarks made before there was a log: cleat_server_main() brings one that late. */
+	struct {
+		int level;
+		const char *text;
+	} early[8];
+	size_t n_early;
 	struct server_hooks hooks;
 	atomic_bool has_hooks; /* read by cleat_server_post(), any thread */
 	_Atomic(void *) runner;

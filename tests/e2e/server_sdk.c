@@ -197,6 +197,15 @@ static unsigned from_environment(const char *name)
 	return value ? (unsigned)strtoul(value, NULL, 10) : 0;
 }
 
+/* The tests want nothing on standard error but what is worth failing for; that a name is unusual is
+ * not. */
+static void only_errors(void *userdata, int level, const char *message)
+{
+	(void)userdata;
+	if (level >= CLEAT_LOG_ERROR)
+		fprintf(stderr, "%s\n", message);
+}
+
 int main(int argc, char **argv)
 {
 	static const cleat_icon icons[] = { { .src = "https://example.com/icon.png",
@@ -210,6 +219,7 @@ int main(int argc, char **argv)
 				      .website = "https://example.com/",
 				      .instructions = "Ask \"anything\" \xe2\x80\x93 politely.",
 				      .icons = icons,
+				      .log = only_errors,
 				      .page_size = from_environment("SERVER_PAGE"),
 				      .list_ttl_ms = from_environment("SERVER_TTL"),
 				      .list_scope = CLEAT_CACHE_PUBLIC,

@@ -468,6 +468,7 @@ static void timers_fire_once_and_in_order(void **state)
 	a.t = loop_timer_new(l, on_alarm, &a);
 	b.t = loop_timer_new(l, on_alarm, &b);
 	c.t = loop_timer_new(l, on_alarm, &c);
+	assert_true(a.t && b.t && c.t);
 	loop_timer_start(c.t, 1);
 	loop_timer_start(a.t, 12);
 	loop_timer_start(b.t, 4);

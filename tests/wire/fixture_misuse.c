@@ -176,9 +176,11 @@ void fixture_add_misuse(cleat_server *s)
 	};
 	static const cleat_prompt prompts[] = {
 		{ .signature = "bad_completion(x: string)",
+		  .description = "Suggests what is no suggestion",
 		  .get = bad_suggestion,
 		  .complete = completes_with_text },
 		{ .signature = "asking_completion(x: string)",
+		  .description = "Asks while it completes",
 		  .get = silent,
 		  .complete = completes_by_asking },
 	};

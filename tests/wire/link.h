@@ -40,10 +40,10 @@ struct link {
 	struct text out;  /* a line that is not complete yet */
 	struct message *first, **end;
 	struct sent *sent;
-	size_t n_lines;   /* that were fed */
-	size_t n_taken;   /* that came */
-	size_t strays;    /* answers that name a request which waits for none */
-	size_t orphans;   /* lines with errors that name no request: it could not be read */
+	size_t n_lines; /* that were fed */
+	size_t n_taken; /* that came */
+	size_t strays;  /* answers that name a request which waits for none */
+	size_t orphans; /* lines with errors that name no request: it could not be read */
 	size_t orphan_line;
 	char session[16]; /* the legacy revision; "" before initialize */
 	char opening[16]; /* what an initialize asked for that is not answered yet */

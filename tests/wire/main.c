@@ -1,11 +1,10 @@
 /* main.c - wire_runner: plays transcripts against the fixture and says in TAP how they went.
  *
- *	wire_runner [--torture] [--dump FILE] [--only TEXT] [FILE|DIRECTORY]...
+ *	wire_runner [--torture [--from-start]] [--dump FILE] [--only TEXT] [FILE|DIRECTORY]...
  *
  * Every transcript runs for each of its revisions, and each time in whole lines, byte by byte and in
- * odd slices. --torture runs it again and again, each time with the next allocation failing, alone
- * and with all that follow: whatever the answers are then, they are messages, nothing crashes and
- * nothing leaks. --dump writes every message that the server sent as a line of JSON {revision,
+ * odd slices. --torture runs it again and again instead, each time with the next allocation failing:
+ * see torture.h. --dump writes every message that the server sent as a line of JSON {revision,
  * direction, answers, message}, for test_schema.mjs. --record prints what the server said and nobody
  * expected, instead of failing: revision, line, connection, message; it helps to write transcripts.
  */

@@ -256,7 +256,8 @@ static void look_for(struct session *s, const struct link *l, const cleat_doc *w
 	bool found = false;
 
 	for (const struct message *m = l->first; m && !found; m = m->next)
-		found = match_message(&s->words, cleat_doc_root(want), cleat_doc_root(m->doc), &why);
+		found = match_message(&s->words, cleat_doc_root(want), cleat_doc_root(m->doc),
+				      &why);
 	text_free(&why);
 }
 

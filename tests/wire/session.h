@@ -13,8 +13,8 @@ struct session {
 	const struct script *script;
 	const char *revision; /* NULL: the transcript has no "! for" */
 	enum slicing how;
-	FILE *dump, *record; /* NULL: not wanted */
-	bool torture;        /* memory fails: only what must always hold is checked */
+	FILE *dump, *record;           /* NULL: not wanted */
+	bool torture;                  /* memory fails: only what must always hold is checked */
 	const cleat_allocator *memory; /* the server's; NULL: the default */
 	bool connected;                /* there was a connection */
 

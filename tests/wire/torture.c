@@ -3,8 +3,8 @@
 
 #include "torture.h"
 
-#include "session.h"
 #include "server/core.h"
+#include "session.h"
 #include "unit/support.h"
 
 #include <signal.h>
@@ -148,8 +148,11 @@ static bool probe(struct session *s, struct verdict *v)
 static bool settle(struct session *s, struct verdict *v)
 {
 	static const uint64_t a_day = 86400000;
-	bool ok = session_flush(s);
+	bool ok;
 
+	if (!s->connected && !cleat_server_error(s->server)->status && !session_link(s, 0))
+		return false;
+	ok = session_flush(s);
 	while (ok && s->fixture.n_parked) { /* each may let another one begin that was queued */
 		fixture_finish_all(&s->fixture);
 		ok = session_flush(s);
@@ -199,14 +202,13 @@ static bool judge(struct session *s, const struct verdict *v, const struct verdi
 	if (v->strays > normal->strays)
 		return session_fail(s, "%zu answers too many", v->strays - normal->strays);
 	if (v->unanswered + normal->told > normal->unanswered + v->told)
-		return session_fail(s, "lines with requests that got no answer: %zu, normally %zu; "
-				       "said to be lost: %zu, normally %zu; remarks:\n%s",
+		return session_fail(s,
+				    "lines with requests that got no answer: %zu, normally %zu; "
+				    "said to be lost: %zu, normally %zu; remarks:\n%s",
 				    v->unanswered, normal->unanswered, v->told, normal->told,
 				    text_str(&s->notes));
-	if (!s->connected)
-		return cleat_server_error(s->server)->status == CLEAT_ENOMEM
-			       ? true
-			       : session_fail(s, "no connection, but no lack of memory either");
+	if (!s->connected && cleat_server_error(s->server)->status != CLEAT_ENOMEM)
+		return session_fail(s, "no connection, but no lack of memory either");
 	for (int i = 0; i < SESSION_LINKS; i++)
 		if (talks(&s->links[i]) && v->probe[i] != normal->probe[i])
 			return session_fail(s, "the next request got %s, normally %s; remarks:\n%s",
@@ -298,8 +300,8 @@ static bool conclude(const struct attempt *a, int status, struct text *why)
 bool torture_run(const struct script *script, const char *revision, bool from_start,
 		 struct torture_counts *counts, struct text *why)
 {
-	struct attempt *a = mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct attempt *a =
+		mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct torment t = {
 		.script = script, .revision = revision, .from_start = from_start, .now = a
 	};

@@ -12,6 +12,7 @@
 #include "server/conn.h"
 #include "server/life.h"
 #include "server/out.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 enum { STATE_TOKEN_MAX = 1 << 20 };
@@ -375,23 +376,13 @@ static int take_answer(struct question *q, const cleat_json *result)
 {
 	cleat_request *req = q->req;
 	cleat_error err;
-	struct buf b;
-	struct jw w;
-	int rc = ask_check_result(q, result, &err);
 
-	if (rc) {
+	if (ask_check_result(q, result, &err)) {
 		req->next_failure = arena_printf(
 			&req->arena, "The client's answer is not usable: %s", err.message);
 		return CLEAT_EPROTO;
 	}
-	buf_init(&b, &req->server->mem, req->server->opts.max_message * 2);
-	jw_init(&w, &b);
-	jw_value(&w, result);
-	rc = buf_status(&b);
-	if (!rc)
-		rc = json_parse(&req->arena, buf_str(&b), NULL, &q->answer, NULL);
-	buf_done(&b);
-	return rc;
+	return json_copy(&req->arena, result, &q->answer);
 }
 
 void ask_answered(struct conn *c, const struct rpc_message *m)

@@ -60,10 +60,11 @@ static struct entry *find_resource(cleat_request *req, struct str uri)
 	return e ? e : registry_match(r, uri, &req->arena, &req->vars);
 }
 
-/* -32002 up to 2025-11-25, -32602 from 2026-07-28 on; the URI is in data either way. */
-static void not_found(cleat_request *req, struct str uri)
+/* {"uri":...} for the data of a resource that is not there, and a hint where there is one. NULL when
+ * out of memory. */
+static const char *not_found_data(cleat_request *req, struct str uri, struct str near)
 {
-	struct str near = registry_nearest(&req->server->registry, SHELF_RESOURCES, uri);
+	const char *text = NULL;
 	struct buf data;
 	struct jw w;
 
@@ -71,36 +72,32 @@ static void not_found(cleat_request *req, struct str uri)
 	jw_init(&w, &data);
 	jw_obj(&w);
 	jw_kv_strn(&w, "uri", uri);
-	if (near.p) {
-		char *hint = arena_printf(&req->arena, "did you mean %s?", near.p);
-
-		jw_kv_str(&w, "details", hint);
-	}
+	if (near.p)
+		jw_kv_str(&w, "details", cleat_request_printf(req, "did you mean %s?", near.p));
 	jw_obj_end(&w);
-	buf_putc(&data, '\0');
-	out_errorf(req, req->ctx.era->not_found_code, buf_status(&data) ? NULL : buf_str(&data).p,
-		   "Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256), uri.p);
+	if (!buf_status(&data))
+		text = arena_strndup(&req->arena, buf_str(&data).p, buf_size(&data));
 	buf_done(&data);
+	return text;
+}
+
+/* -32002 up to 2025-11-25, -32602 from 2026-07-28 on; the URI is in data either way. */
+static void not_found(cleat_request *req, struct str uri)
+{
+	struct str near = registry_nearest(&req->server->registry, SHELF_RESOURCES, uri);
+
+	out_errorf(req, req->ctx.era->not_found_code, not_found_data(req, uri, near),
+		   "Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256), uri.p);
 }
 
 int cleat_reply_not_found(cleat_request *req)
 {
 	struct str uri = str_of(cleat_request_uri(req));
-	struct buf data;
-	struct jw w;
-	int rc;
 
-	buf_init(&data, &req->server->mem, 65536);
-	jw_init(&w, &data);
-	jw_obj(&w);
-	jw_kv_strn(&w, "uri", uri);
-	jw_obj_end(&w);
-	buf_putc(&data, '\0');
-	rc = cleat_reply_reject_data(
-		req, req->ctx.era->not_found_code, buf_status(&data) ? NULL : buf_str(&data).p,
-		"Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256), uri.p);
-	buf_done(&data);
-	return rc;
+	return cleat_reply_reject_data(req, req->ctx.era->not_found_code,
+				       not_found_data(req, uri, (struct str){ NULL, 0 }),
+				       "Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256),
+				       uri.p);
 }
 
 /* NULL after an error was sent. */

@@ -9,6 +9,7 @@
 #include "server/method.h"
 #include "server/notify.h"
 #include "server/out.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 #include <string.h>
@@ -276,19 +277,11 @@ static int receive_member(struct batch *b, const cleat_json *v)
 	struct conn *c = b->conn;
 	cleat_request *req = request_new(c);
 	const cleat_json *root;
-	struct buf text;
-	struct jw w;
 	int rc;
 
 	if (!req)
 		return CLEAT_ENOMEM;
-	buf_init(&text, &c->server->mem, c->server->opts.max_message * 2);
-	jw_init(&w, &text);
-	jw_value(&w, v);
-	rc = buf_status(&text);
-	if (!rc)
-		rc = json_parse(&req->arena, buf_str(&text), &c->server->opts.json, &root, NULL);
-	buf_done(&text);
+	rc = json_copy(&req->arena, v, &root);
 	req->batch = b;
 	b->open++;
 	if (rc) {

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "schema/field.h"
 #include "schema/signature.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 #include <string.h>
@@ -107,8 +108,6 @@ static int copy_object(struct entry *e, const char *what, const char *text, stru
 {
 	const cleat_json *v;
 	cleat_error why;
-	struct buf b;
-	struct jw w;
 	int rc = json_parse(&e->arena, str_of(text), NULL, &v, &why);
 
 	if (rc == CLEAT_ENOMEM)
@@ -116,12 +115,7 @@ static int copy_object(struct entry *e, const char *what, const char *text, stru
 	if (rc || !json_is_object(v))
 		return error_set(err, CLEAT_EINVAL, "\"%s\": %s is no JSON object%s%s", e->key.p,
 				 what, rc ? ": " : "", rc ? why.message : "");
-	buf_init(&b, &e->arena.mem, ENTRY_ARENA_MAX);
-	jw_init(&w, &b);
-	jw_value(&w, v);
-	ret->n = buf_size(&b);
-	ret->p = buf_status(&b) ? NULL : arena_strndup(&e->arena, buf_str(&b).p, ret->n);
-	buf_done(&b);
+	*ret = json_text(&e->arena, v);
 	if (!ret->p)
 		return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	if (ret_value)

@@ -5,6 +5,7 @@
 #include "server/life.h"
 #include "server/method.h"
 #include "server/out.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 static void flag_object(struct jw *w, const char *key, bool subscribe)
@@ -59,22 +60,6 @@ static void done(cleat_request *req, struct out *o, struct result_facts *f)
 	request_end(req);
 }
 
-/* A copy of a value that outlives the request: the session's. */
-static const cleat_json *keep(struct conn *c, const cleat_json *v)
-{
-	const cleat_json *copy = NULL;
-	struct buf b;
-	struct jw w;
-
-	buf_init(&b, &c->server->mem, c->arena.max);
-	jw_init(&w, &b);
-	jw_value(&w, v);
-	if (buf_status(&b) || json_parse(&c->arena, buf_str(&b), NULL, &copy, NULL))
-		copy = NULL;
-	buf_done(&b);
-	return copy;
-}
-
 static bool check_initialize(cleat_request *req, struct str *version)
 {
 	const cleat_json *caps = json_member(req->msg.params, "capabilities");
@@ -104,9 +89,9 @@ static bool open_session(cleat_request *req, enum revision rev)
 	const cleat_json *caps = json_member(req->msg.params, "capabilities");
 	const cleat_json *info = json_member(req->msg.params, "clientInfo");
 
-	session->client_caps = caps ? keep(req->conn, caps) : NULL;
-	session->client_info = info ? keep(req->conn, info) : NULL;
-	if ((caps && !session->client_caps) || (info && !session->client_info))
+	session->client_caps = session->client_info = NULL;
+	if ((caps && json_copy(&req->conn->arena, caps, &session->client_caps)) ||
+	    (info && json_copy(&req->conn->arena, info, &session->client_info)))
 		return false;
 	session->rev = rev;
 	return true;

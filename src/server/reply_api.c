@@ -8,6 +8,7 @@
 #include "schema/field.h"
 #include "server/method.h"
 #include "server/state.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 #include <stdio.h>
@@ -213,20 +214,11 @@ int cleat_reply_link(cleat_request *req, const char *uri, const char *name, cons
 static const char *compact(cleat_request *req, const char *json, bool *ret_object)
 {
 	const cleat_json *v;
-	const char *copy = NULL;
-	struct buf b;
-	struct jw w;
 
 	if (json_parse(&req->arena, str_of(json), NULL, &v, NULL))
 		return NULL;
 	*ret_object = json_is_object(v);
-	buf_init(&b, &req->server->mem, req->server->opts.max_reply);
-	jw_init(&w, &b);
-	jw_value(&w, v);
-	if (!buf_status(&b))
-		copy = arena_strndup(&req->arena, buf_str(&b).p, buf_size(&b));
-	buf_done(&b);
-	return copy;
+	return json_text(&req->arena, v).p;
 }
 
 static const char *meta_text(cleat_request *req, const char *json)

@@ -22,12 +22,10 @@ static const cleat_field form[] = {
 static int delete_file(cleat_request *req)
 {
 	const char *path = cleat_arg_str(req, "path");
-	char question[300];
+	const char *question = cleat_request_printf(req, "Delete %s?", path);
 	struct answer answer;
-	int rc;
+	int rc = cleat_ask_form(req, "sure", question, form, &answer);
 
-	snprintf(question, sizeof question, "Delete %.200s?", path);
-	rc = cleat_ask_form(req, "sure", question, form, &answer);
 	if (rc == CLEAT_EDECLINED || rc == CLEAT_ECANCELLED || (rc == CLEAT_OK && !answer.sure))
 		return cleat_reply_textf(req, "The user said no; %s is still there.", path);
 	if (rc != CLEAT_OK)

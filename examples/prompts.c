@@ -5,8 +5,6 @@
  */
 #include <cleat/cleat.h>
 
-#include <string.h>
-
 struct review {
 	const char *file, *focus;
 };
@@ -35,12 +33,8 @@ static int describe(cleat_request *req)
 static int complete(cleat_request *req)
 {
 	static const char *const known[] = { "painting", "photo", "plan" };
-	const char *typed = cleat_request_typed(req);
 
-	for (size_t i = 0; i < CLEAT_COUNT(known); i++)
-		if (strncmp(known[i], typed, strlen(typed)) == 0)
-			cleat_reply_suggest(req, known[i]);
-	return cleat_reply_nothing(req); /* there may be none */
+	return cleat_reply_suggest_from(req, known, CLEAT_COUNT(known));
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,6 @@
  */
 #include <cleat/cleat.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct amount {
@@ -17,15 +16,14 @@ static const cleat_field amount_form[] = {
 	CLEAT_FIELD(struct amount, pieces, "Pieces", CLEAT_RANGE(1, 99)),
 	CLEAT_FIELD_END,
 };
-static const cleat_field yes_or_no[] = { CLEAT_FIELD_END }; /* accepting it is the answer */
 
 static int order(cleat_request *req)
 {
 	const char *item = cleat_arg_str(req, "item");
 	const cleat_json *state = cleat_request_state(req);
 	int price = (int)cleat_json_int(cleat_json_get(state, "price"), 1 + rand() % 50);
+	const char *offer;
 	struct amount amount;
-	char offer[100];
 	int rc;
 
 	if (!state)
@@ -34,8 +32,9 @@ static int order(cleat_request *req)
 	if (rc != CLEAT_OK)
 		return rc;
 	/* The offer is the key of the question as well: a yes is a yes to this offer only. */
-	snprintf(offer, sizeof offer, "%d %s for %d?", amount.pieces, item, amount.pieces * price);
-	rc = cleat_ask_form(req, offer, offer, yes_or_no, NULL);
+	offer = cleat_request_printf(req, "%d %s for %d?", amount.pieces, item,
+				     amount.pieces * price);
+	rc = cleat_ask_confirm(req, offer, "%s", offer);
 	if (rc != CLEAT_OK)
 		return rc;
 	return cleat_reply_jsonf(req, "{item: %s, pieces: %d, price: %d}", item, amount.pieces,

@@ -20,6 +20,8 @@ target_compile_options(
             -fdata-sections
             # Our own calls are to our own functions, also inside the shared library.
             -fno-semantic-interposition
+            # Calls into other libraries without a detour through the PLT.
+            -fno-plt
             -fstack-protector-strong)
 
 # As-needed: a library that turns out to be unused must not cost start-up time. relro is cheap;

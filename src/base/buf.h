@@ -21,6 +21,9 @@ struct buf {
 	int status;
 };
 
+/* For buffers on a hot path that are mostly not used: an initializer, with an allocator that is known
+ * to be complete. */
+#define BUF_INIT(allocator, limit) ((struct buf){ .mem = *(allocator), .max = (limit) })
 /* Allocates nothing. `max` must be given; SIZE_MAX/2 is the most. */
 void buf_init(struct buf *b, const cleat_allocator *a, size_t max);
 void buf_done(struct buf *b);

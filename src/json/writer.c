@@ -53,6 +53,21 @@ void jw_splice(struct jw *w, struct str text, bool comma)
 	w->comma = comma;
 }
 
+void jw_frame(struct jw *w, struct str before, struct str json, struct str after, bool comma)
+{
+	char *to = json.n <= SIZE_MAX / 4 ? reserve(w, before.n + json.n + after.n)
+					  : reserve(w, SIZE_MAX);
+
+	w->comma = comma;
+	if (!to)
+		return;
+	memcpy(to, before.p, before.n);
+	if (json.n)
+		memcpy(to + before.n, json.p, json.n);
+	memcpy(to + before.n + json.n, after.p, after.n);
+	w->b->len += before.n + json.n + after.n;
+}
+
 static void put_mark(struct jw *w, char c)
 {
 	char *to = reserve(w, 1);
@@ -254,6 +269,33 @@ void jw_str(struct jw *w, struct str s)
 		put_string(w, s, safe_prefix(s), false);
 	else
 		jw_null(w);
+}
+
+void jw_frame_str(struct jw *w, struct str before, struct str text, struct str after, bool comma)
+{
+	size_t run = safe_prefix(text);
+	char *to;
+
+	if (run != text.n || text.n > SIZE_MAX / 4) {
+		jw_splice(w, before, false);
+		put_string(w, text, run, false);
+		w->comma = false;
+		jw_splice(w, after, comma);
+		return;
+	}
+	to = reserve(w, before.n + text.n + after.n + 2);
+	w->comma = comma;
+	if (!to)
+		return;
+	memcpy(to, before.p, before.n);
+	to += before.n;
+	*to++ = '"';
+	if (text.n)
+		memcpy(to, text.p, text.n);
+	to += text.n;
+	*to++ = '"';
+	memcpy(to, after.p, after.n);
+	w->b->len += before.n + text.n + after.n + 2;
 }
 
 void jw_text_begin(struct jw *w)

@@ -42,6 +42,10 @@ void jw_rawz(struct jw *w, const char *json);
 /* A piece of a value, as it is: what is fixed in a message is written in one go. `comma` tells
  * whether the next element needs one. */
 void jw_splice(struct jw *w, struct str text, bool comma);
+/* Fixed text, a value that is JSON already, fixed text: one move for the frame of a message. */
+void jw_frame(struct jw *w, struct str before, struct str json, struct str after, bool comma);
+/* The same around a string. */
+void jw_frame_str(struct jw *w, struct str before, struct str text, struct str after, bool comma);
 /* A parsed value, numbers byte for byte; NULL writes null. Iterative. */
 void jw_value(struct jw *w, const cleat_json *v);
 /* A string value holding the base64 (RFC 4648, padded) of the bytes. */

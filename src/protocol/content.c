@@ -49,8 +49,13 @@ enum content_kind content_kind_of(const char *mime)
 
 void content_text(struct jw *w, unsigned features, struct str text, const struct content_extras *x)
 {
-	jw_splice(w, STR_LIT("{\"type\":\"text\",\"text\":"), false);
-	jw_str(w, text);
+	static const struct str head = { "{\"type\":\"text\",\"text\":", 22 };
+
+	if (!x || (!x->annotations && !x->meta.p)) {
+		jw_frame_str(w, head, text, STR_LIT("}"), true);
+		return;
+	}
+	jw_frame_str(w, head, text, STR_LIT(""), true);
 	extras(w, features, x);
 	jw_obj_end(w);
 }

@@ -280,6 +280,13 @@ void rpc_begin_result(struct jw *w, const cleat_json *id)
 
 void rpc_begin_result_object(struct jw *w, const cleat_json *id)
 {
+	struct str number = json_number(id);
+
+	if (number.p) {
+		jw_frame(w, STR_LIT("{\"jsonrpc\":\"2.0\",\"id\":"), number,
+			 STR_LIT(",\"result\":{"), false);
+		return;
+	}
 	jw_splice(w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
 	put_id(w, id);
 	jw_splice(w, STR_LIT("\"result\":{"), false);

@@ -142,12 +142,11 @@ static bool decode(cleat_request *req)
 
 bool arguments_check(cleat_request *req)
 {
-	struct buf problems;
+	struct buf problems = BUF_INIT(&req->server->mem, PROBLEMS_MAX);
 	int rc;
 
 	if (!req->entry->described)
 		return true;
-	buf_init(&problems, &req->server->mem, PROBLEMS_MAX);
 	rc = field_check(req->entry->input, req->arguments, true, &problems);
 	if (rc == CLEAT_EINVAL)
 		refuse(req, &problems);

@@ -107,10 +107,9 @@ static bool admit(cleat_request *req)
 	const cleat_json *meta = era_meta(&req->msg);
 	const struct era *era = era_of(&c->session, &req->msg, meta);
 	cleat_error err;
-	struct buf data;
+	struct buf data = BUF_INIT(&c->server->mem, 4096);
 	int rc;
 
-	buf_init(&data, &c->server->mem, 4096);
 	req->ctx.meta = meta;
 	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
 	if (rc) {

@@ -197,7 +197,7 @@ static int fields_schema(struct entry *e, const cleat_field *fields, enum field_
 static int read_signature(struct entry *e, const char *text, const char **name,
 			  const char **description, cleat_error *err)
 {
-	struct signature sig;
+	struct signature sig = { 0 };
 	cleat_error why;
 	int rc = signature_parse(&e->arena, text, &sig, NULL, &why);
 

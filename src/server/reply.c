@@ -46,10 +46,12 @@ static void content_array(struct jw *w, cleat_request *req)
 {
 	struct str json = buf_str(&req->structured);
 
+	if (req->blocks) {
+		jw_frame(w, STR_LIT("\"content\":["), buf_str(&req->content), STR_LIT("]"), true);
+		return;
+	}
 	jw_splice(w, STR_LIT("\"content\":["), false);
-	if (req->blocks)
-		jw_raw(w, buf_str(&req->content));
-	else if (json.n)
+	if (json.n)
 		content_text(w, req->ctx.features, json, NULL);
 	jw_arr_end(w);
 }

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Session is one connection to a server process of its own. Ending it checks that the server went by
+// itself, with status 0, when its input was closed, and wrote nothing to standard error.
+type Session struct {
+	*mcp.ClientSession
+	t      *T
+	client *mcp.Client
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	ended  bool
+
+	mu    sync.Mutex
+	cond  *sync.Cond
+	notes []note
+}
+
+type note struct {
+	method string
+	params any
+}
+
+func (s *Session) changed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cond.Broadcast()
+}
+
+func (s *Session) push(method string, params any) {
+	s.mu.Lock()
+	s.notes = append(s.notes, note{method, params})
+	s.mu.Unlock()
+	s.changed()
+}
+
+// of gives what was told under a method; for until(), so the lock is held.
+func (s *Session) of(method string) (found []any) {
+	for _, n := range s.notes {
+		if n.method == method {
+			found = append(found, n.params)
+		}
+	}
+	return found
+}
+
+func (s *Session) take(method string, n int) any {
+	var found any
+	s.t.until(s, fmt.Sprintf("%s number %d", method, n), func() bool {
+		all := s.of(method)
+		if len(all) < n {
+			return false
+		}
+		found = all[n-1]
+		return true
+	})
+	return found
+}
+
+func (s *Session) count(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.of(method))
+}
+
+// What a case may set for a session.
+type options struct {
+	env       []string
+	elicit    func(*mcp.ElicitParams) (*mcp.ElicitResult, error)
+	elicitCtx func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
+	url       bool
+	sample    func(*mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
+	tools     func(*mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error)
+	roots     []*mcp.Root
+	byHand    bool
+	noLists   bool
+}
+
+func (o options) client(s *Session) *mcp.ClientOptions {
+	c := &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			s.push("resources/updated", r.Params.URI)
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			s.push("message", *r.Params)
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			s.push("progress", *r.Params)
+		},
+		ElicitationCompleteHandler: func(_ context.Context, r *mcp.ElicitationCompleteNotificationRequest) {
+			s.push("elicitation/complete", r.Params.ElicitationID)
+		},
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: o.byHand},
+	}
+	if !o.noLists {
+		c.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { s.push("tools", nil) }
+		c.PromptListChangedHandler = func(context.Context, *mcp.PromptListChangedRequest) { s.push("prompts", nil) }
+		c.ResourceListChangedHandler = func(context.Context, *mcp.ResourceListChangedRequest) { s.push("resources", nil) }
+	}
+	if o.roots != nil {
+		c.Capabilities.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
+	}
+	if o.url {
+		c.Capabilities.Elicitation = &mcp.ElicitationCapabilities{
+			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+	}
+	if o.elicit != nil {
+		o.elicitCtx = func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) { return o.elicit(p) }
+	}
+	if o.elicitCtx != nil {
+		c.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return o.elicitCtx(ctx, r.Params)
+		}
+	}
+	if o.sample != nil {
+		c.CreateMessageHandler = func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			return o.sample(r.Params)
+		}
+	}
+	if o.tools != nil {
+		c.CreateMessageWithToolsHandler = func(_ context.Context, r *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+			return o.tools(r.Params)
+		}
+	}
+	return c
+}
+
+// open connects, in the revision of the case.
+func (t *T) open(o options) *Session {
+	s := &Session{t: t}
+	s.cond = sync.NewCond(&s.mu)
+	s.cmd = exec.Command(filepath.Join(os.Getenv("CLEAT_BUILD_DIR"), "tests", "server_sdk"))
+	s.cmd.Env = append(os.Environ(), o.env...)
+	s.cmd.Stderr = &s.stderr
+	s.client = mcp.NewClient(&mcp.Implementation{Name: "interop-go", Version: "1.0"}, o.client(s))
+	if len(o.roots) > 0 {
+		s.client.AddRoots(o.roots...)
+	}
+	var err error
+	s.ClientSession, err = s.client.Connect(t, &mcp.CommandTransport{Command: s.cmd},
+		&mcp.ClientSessionOptions{ProtocolVersion: t.revision})
+	t.ok(err)
+	t.sessions = append(t.sessions, s)
+	return s
+}
+
+// end closes; a list of what was not right. Once.
+func (s *Session) end() (problems []string) {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	if err := s.Close(); err != nil {
+		problems = append(problems, fmt.Sprintf("closing: %v", err))
+	}
+	if s.cmd.ProcessState == nil {
+		problems = append(problems, "the server is still there")
+		s.cmd.Process.Kill()
+	} else if !s.cmd.ProcessState.Success() { // by a signal, too: the SDK lost patience
+		problems = append(problems, fmt.Sprintf("the server ended with %v", s.cmd.ProcessState))
+	}
+	if s.stderr.Len() > 0 {
+		problems = append(problems, "the server wrote to standard error: "+s.stderr.String())
+	}
+	return problems
+}
+
+type object = map[string]any
+
+func (s *Session) tryCall(ctx context.Context, name string, args any) (*mcp.CallToolResult, error) {
+	return s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+}
+
+func (s *Session) call(name string, args any) *mcp.CallToolResult {
+	result, err := s.tryCall(s.t, name, args)
+	s.t.ok(err)
+	return result
+}
+
+func (s *Session) text(name string, args any) string { return text(s.call(name, args)) }
+
+func text(r *mcp.CallToolResult) string {
+	var all []string
+	for _, c := range r.Content {
+		if block, ok := c.(*mcp.TextContent); ok {
+			all = append(all, block.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// background makes a call that waits in the server, and returns when it is there.
+func (s *Session) background(ctx context.Context, name string) chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.tryCall(ctx, name, object{"key": "k"})
+		done <- err
+	}()
+	for s.text("parked", object{"key": "k"}) == "no" {
+	}
+	return done
+}
+
+// settle: what the server had to say before this has come.
+func (s *Session) settle() {
+	s.call("echo", object{"text": "settled"})
+	s.call("echo", object{"text": "settled"})
+}
+
+// refused checks the JSON-RPC code of an error, and gives it.
+func (t *T) refused(err error, code int64) *jsonrpc.Error {
+	var e *jsonrpc.Error
+	if !errors.As(err, &e) {
+		t.failf("not a JSON-RPC error: %v", err)
+	}
+	t.check(e.Code == code, "%d, not %d: %s", e.Code, code, e.Message)
+	return e
+}
+
+// plain is the JSON of a value, as maps and lists.
+func (t *T) plain(v any) (out object) {
+	data, err := json.Marshal(v)
+	t.ok(err)
+	t.ok(json.Unmarshal(data, &out))
+	return out
+}
+
+func (t *T) parse(s string) (out any) {
+	t.ok(json.Unmarshal([]byte(s), &out))
+	return out
+}

@@ -1,0 +1,54 @@
+"""Runs cases one after the other and speaks TAP on standard output.
+
+Every case has a deadline, so that a server that never answers is a failure with a name. A case is
+told whom to talk to (see session.py); what it opens it closes itself, with `async with`.
+"""
+
+import sys
+import traceback
+
+import anyio
+
+CASE_SECONDS = 30
+
+_cases = []
+
+
+def case(name, run):
+    """Registers a case: `await run()` fails by raising."""
+    _cases.append((name, run))
+
+
+async def within(awaitable_fn, what, seconds=10):
+    """What the function's coroutine gives, or an error with a name when it takes too long."""
+    with anyio.move_on_after(seconds):
+        return await awaitable_fn()
+    raise AssertionError(f"{what} took longer than {seconds} s")
+
+
+def _comment(text):
+    for line in text.rstrip().split("\n"):
+        print(f"# {line}")
+
+
+async def _run_all():
+    failed = 0
+    print(f"1..{len(_cases)}")
+    for number, (name, run) in enumerate(_cases, 1):
+        problem = None
+        try:
+            with anyio.fail_after(CASE_SECONDS):
+                await run()
+        except Exception:  # whatever it is, it is this case's
+            problem = traceback.format_exc()
+            failed += 1
+        print(f"{'not ok' if problem else 'ok'} {number} - {name}")
+        if problem:
+            _comment(problem)
+        sys.stdout.flush()
+    return failed
+
+
+def run():
+    """Runs what case() was given; ends the program."""
+    sys.exit(1 if anyio.run(_run_all) else 0)

@@ -214,7 +214,7 @@ static void str_nearest_offers(void **state)
 		{ "CITY", { "cite", "city" }, "city" },
 		{ "city", { "aaaa", "bbbb" }, NULL },
 		{ "ct", { "city", "cut" }, NULL }, /* of two letters only the case may differ */
-		{ "abcdef", { "abcxyz", "abcdxy" }, "abcdxy" }, /* 6: two */
+		{ "abcdef", { "abcxyz", "abcdxy" }, "abcdxy" },           /* 6: two */
 		{ "abcdefghijklmnopqr", { "abcdefghijklmvwxyz" }, NULL }, /* never over four */
 		{ "abcdefghijklmnopqr", { "abcdefghijklmnwxyz" }, "abcdefghijklmnwxyz" },
 		{ "abc", { "abd", "abe" }, "abd" }, /* the first of equals stays */

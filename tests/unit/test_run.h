@@ -135,6 +135,7 @@ static inline cleat_server *new_server(const cleat_server_opts *o)
 	atomic_store(&worker_calls, 0);
 	atomic_store(&inline_calls, 0);
 	atomic_store(&n_deferred, 0);
+	memset(deferred, 0, sizeof deferred); /* those of the test before are gone */
 	cleat_server_add_tools(s, tools, CLEAT_COUNT(tools));
 	return s;
 }

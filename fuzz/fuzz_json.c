@@ -1,7 +1,8 @@
 /* fuzz/fuzz_json.c - any bytes as JSON: parse, walk with every getter, print, read again; the second
- * document must equal the first and print the same. The first byte chooses limits.
+ * document must equal the first, hash and print the same. The first byte chooses limits.
  */
 #include "base/arena.h"
+#include "json/hash.h"
 #include "json/parse.h"
 
 #include <cleat/json.h>
@@ -82,6 +83,7 @@ static void round_trip(const cleat_json *v)
 	require(doc != NULL);
 	require(cleat_json_equal(v, cleat_doc_root(doc)));
 	require(cleat_json_equal(cleat_doc_root(doc), v));
+	require(json_hash(v, n) == json_hash(cleat_doc_root(doc), n));
 	again = cleat_json_print(cleat_doc_root(doc), &m);
 	require(again && n == m && memcmp(text, again, n) == 0);
 	free(again);

@@ -90,13 +90,15 @@ static void *fail(struct arena *ar)
 static COLD void *alloc_slow(struct arena *ar, size_t n)
 {
 	size_t size = ar->chunk ? ar->chunk->size : 0;
+	bool first = !ar->chunk && ar->first;
 	size_t left = ar->max > ar->total ? ar->max - ar->total : 0;
 	bool alone = n > LARGEST_CHUNK / 4;
 	struct arena_chunk *c;
 
 	if (n > left)
 		return fail(ar);
-	size = size < FIRST_CHUNK / 2     ? FIRST_CHUNK
+	size = first                      ? ar->first
+	       : size < FIRST_CHUNK / 2   ? FIRST_CHUNK
 	       : size < LARGEST_CHUNK / 2 ? size * 2
 					  : LARGEST_CHUNK;
 	if (size > left) /* the limit is for the user's bytes, not for our steps */

@@ -19,6 +19,7 @@ struct arena {
 	size_t used;               /* bytes taken of chunk */
 	size_t total;              /* bytes in all chunks */
 	size_t max;                /* limit for total */
+	size_t first;              /* bytes of the first chunk; 0: the usual. For whoever knows */
 	bool failed;
 };
 

@@ -1,23 +1,18 @@
-/* base/crypto.c - see crypto.h. One table of libcrypto's functions, filled by the dynamic loader on
- * first use or, with CLEAT_LINK_CRYPTO, by the linker; everything below calls through it.
- *
- * Filling it never makes a thread wait: whoever finds no table looks the names up for itself (the
- * loader allows that, and counts), uses what it found, and offers it to all; the first offer stays.
- * Failure is not remembered, so the reason is always the loader's own and a library that is
- * installed later is found. libcrypto is never unloaded: it registers exit handlers.
+/* base/crypto.c - see crypto.h. libcrypto's functions are called through a table that the dynamic
+ * loader fills on first use (base/lazy.h) or, with CLEAT_LINK_CRYPTO, the linker.
  *
  * Invariant: nothing that was not authenticated is ever visible in a caller's buffer.
  */
 #include "base/crypto.h"
 
 #include "base/error.h"
+#include "base/lazy.h"
 
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum { NONCE_SIZE = 12, TAG_SIZE = 16, OVERHEAD = NONCE_SIZE + TAG_SIZE };
@@ -59,92 +54,10 @@ struct calls {
 	X(EVP_CipherUpdate)                                                                        \
 	X(EVP_CipherFinal_ex)
 
-/* That the types are those of OpenSSL's headers: the comparison is never made, so that nothing is
- * linked, but pointers to different types do not compare. */
-#define CHECK_TYPE(name) _Static_assert(sizeof(((struct calls *)0)->name == (name)) > 0, #name);
-CALLS(CHECK_TYPE)
-#undef CHECK_TYPE
-
 #ifdef CLEAT_LINK_CRYPTO
-
-static const struct calls *calls_get(struct calls *own, cleat_error *err)
-{
-#define ADDRESS(name) .name = (name),
-	static const struct calls linked = { CALLS(ADDRESS) };
-#undef ADDRESS
-
-	(void)own;
-	(void)err;
-	return &linked;
-}
-
+LAZY_LINKED(CALLS)
 #else
-
-#include <dlfcn.h>
-
-static const char library[] = "libcrypto.so.3";
-
-enum { NOBODY, FILLING, READY };
-static atomic_int state_of_table = NOBODY;
-static struct calls shared; /* written by the one who moved NOBODY to FILLING, read when READY */
-
-static void missing(cleat_error *err)
-{
-	const char *why = dlerror();
-
-	error_set(err, CLEAT_EUNSUPPORTED, "%s cannot be loaded (%s): install libssl3", library,
-		  why ? why : "no reason given");
-}
-
-static const struct {
-	const char *name;
-	size_t at;
-} places[] = {
-#define PLACE(name) { #name, offsetof(struct calls, name) },
-	CALLS(PLACE)
-#undef PLACE
-};
-_Static_assert(sizeof places / sizeof *places * sizeof(void *) == sizeof(struct calls),
-	       "every member of struct calls is in CALLS");
-
-static bool fill(struct calls *c, cleat_error *err)
-{
-	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-
-	if (!handle) {
-		missing(err);
-		return false;
-	}
-	for (size_t i = 0; i < CLEAT_COUNT(places); i++) {
-		void *p = dlsym(handle, places[i].name);
-
-		if (!p) {
-			missing(err);
-			return false;
-		}
-		/* ISO C has no cast from an object pointer to a function pointer; POSIX promises
-		 * that both are the same bytes. */
-		memcpy((char *)c + places[i].at, &p, sizeof p);
-	}
-	return true;
-}
-
-/* The shared table, or `own` while the shared one is not there yet; NULL when there is none. */
-static const struct calls *calls_get(struct calls *own, cleat_error *err)
-{
-	int expected = NOBODY;
-
-	if (atomic_load_explicit(&state_of_table, memory_order_acquire) == READY)
-		return &shared;
-	if (!fill(own, err))
-		return NULL;
-	if (atomic_compare_exchange_strong(&state_of_table, &expected, FILLING)) {
-		shared = *own;
-		atomic_store_explicit(&state_of_table, READY, memory_order_release);
-	}
-	return own;
-}
-
+LAZY_LOADED(CALLS, "libcrypto.so.3", "libssl3")
 #endif
 
 int crypto_load(cleat_error *err)

@@ -1,6 +1,6 @@
 /* json/doc.c - documents: an arena and the value in it, and values as text from malloc.
  *
- * The document itself comes from the same allocator as its arena. Not here: what parsing and
+ * The document lies in its own arena, so that a small one is a single block. Not here: what parsing and
  * templates do (parse.c, format.c).
  */
 #include "json/doc.h"
@@ -11,25 +11,42 @@
 #include "json/writer.h"
 
 struct cleat_doc {
-	struct arena ar;
+	struct arena ar; /* holds the document too */
 	const cleat_json *root;
 };
 
+static size_t align16(size_t n)
+{
+	return (n + 15) & ~(size_t)15;
+}
+
+/* What a small text will take, document and all, so that it is one small block: malloc has those at
+ * hand. yyjson reserves a value for every six bytes. */
+static size_t first_chunk(size_t n)
+{
+	enum { SMALL = 1024, HEAD = 24 };
+
+	return n < SMALL ? align16(sizeof(cleat_doc)) + align16(n + 8) + (n / 6 + HEAD) * 16 : 0;
+}
+
 /* The caller already holds a text of this size, so the arena has no limit of its own: what it
- * takes is bounded by the text. */
+ * takes is bounded by the text. The document lives in its own arena. */
 static cleat_doc *read_doc(const cleat_allocator *mem, struct str text,
 			   const cleat_json_limits *limits, cleat_error *err)
 {
-	cleat_doc *doc = mem_zalloc(mem, sizeof *doc);
+	struct arena ar;
+	cleat_doc *doc;
 
+	arena_init(&ar, mem, SIZE_MAX / 2);
+	ar.first = first_chunk(text.n);
+	doc = arena_alloc(&ar, sizeof *doc);
 	if (!doc) {
 		error_set(err, CLEAT_ENOMEM, "out of memory while reading JSON");
 		return NULL;
 	}
-	arena_init(&doc->ar, mem, SIZE_MAX / 2);
+	doc->ar = ar;
 	if (json_parse(&doc->ar, text, limits, &doc->root, err) != CLEAT_OK) {
-		arena_done(&doc->ar);
-		mem_free(mem, doc);
+		cleat_doc_free(doc);
 		return NULL;
 	}
 	return doc;
@@ -88,13 +105,12 @@ struct arena *doc_arena(cleat_doc *doc)
 
 void cleat_doc_free(cleat_doc *doc)
 {
-	cleat_allocator mem;
+	struct arena ar;
 
 	if (!doc)
 		return;
-	mem = doc->ar.mem;
-	arena_done(&doc->ar);
-	mem_free(&mem, doc);
+	ar = doc->ar;
+	arena_done(&ar);
 }
 
 char *doc_print(const cleat_allocator *mem, const cleat_json *v, size_t *ret_len)

@@ -13,12 +13,6 @@
 
 enum { FEW = 16, MEDIUM_SLOTS = 2048, LARGE_SLOTS = 32768 };
 
-static uint64_t mix(uint64_t h)
-{
-	h = (h ^ (h >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-	return h ^ (h >> 29);
-}
-
 static uint64_t load(const char *p, size_t n)
 {
 	uint64_t wide;
@@ -49,17 +43,17 @@ uint64_t keys_hash(const yyjson_val *key, uint64_t seed)
 	uint64_t h = seed ^ s.n;
 
 	if (s.n < 8)
-		return mix(mix(h ^ load_short(s.p, s.n)));
+		return keys_mix(keys_mix(h ^ load_short(s.p, s.n)));
 	for (size_t i = 0; i + 8 < s.n; i += 8)
-		h = mix(h ^ load(s.p + i, 8));
-	return mix(mix(h ^ load(s.p + s.n - 8, 8)));
+		h = keys_mix(h ^ load(s.p + i, 8));
+	return keys_mix(keys_mix(h ^ load(s.p + s.n - 8, 8)));
 }
 
 uint64_t keys_seed(const void *p)
 {
 	volatile char here;
 
-	return mix((uint64_t)(uintptr_t)p) + mix((uint64_t)(uintptr_t)&here);
+	return keys_mix((uint64_t)(uintptr_t)p) + keys_mix((uint64_t)(uintptr_t)&here);
 }
 
 static bool stands_before(const yyjson_val *obj, const yyjson_val *key)
@@ -213,5 +207,15 @@ int json_check_keys(const cleat_json *obj, cleat_error *err)
 	if (twice)
 		return error_set(err, CLEAT_EPROTO, "the key \"%s\" stands twice",
 				 printable(name, node_text(twice)));
+	return CLEAT_OK;
+}
+
+int json_check_all_keys(const cleat_json *v, cleat_error *err)
+{
+	const yyjson_val *p = node_of(v), *end = p ? node_next(p) : NULL;
+
+	for (; p < end; p++)
+		if (node_is(p, YYJSON_TYPE_OBJ) && json_check_keys(node_json(p), err))
+			return CLEAT_EPROTO;
 	return CLEAT_OK;
 }

@@ -53,27 +53,65 @@ static inline struct str node_text(const yyjson_val *v)
 	return (struct str){ v->uni.str, node_len(v) };
 }
 
+static inline uint64_t node_load8(const char *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof x);
+	return x;
+}
+
+static inline uint32_t node_load4(const char *p)
+{
+	uint32_t x;
+
+	memcpy(&x, p, sizeof x);
+	return x;
+}
+
+/* Keys are mostly short, and comparing them is most of what finding a member costs: two loads that
+ * may overlap instead of a call. */
+static inline bool node_same_bytes(const char *a, const char *b, size_t n)
+{
+	if (n > 16)
+		return memcmp(a, b, n) == 0;
+	if (n >= 8)
+		return node_load8(a) == node_load8(b) &&
+		       node_load8(a + n - 8) == node_load8(b + n - 8);
+	if (n >= 4)
+		return node_load4(a) == node_load4(b) &&
+		       node_load4(a + n - 4) == node_load4(b + n - 4);
+	return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
+}
+
 static inline bool node_same_text(const yyjson_val *a, const yyjson_val *b)
 {
 	size_t n = node_len(a);
 
-	return n == node_len(b) && (n == 0 || (a->uni.str[0] == b->uni.str[0] &&
-					       memcmp(a->uni.str, b->uni.str, n) == 0));
+	return n == node_len(b) && node_same_bytes(a->uni.str, b->uni.str, n);
 }
 
-/* A string that was read without any escape sequence: ASCII, and nothing in it needs escaping. */
+/* A string that was read without any escape sequence: nothing in it needs escaping. It may still hold
+ * characters beyond ASCII. */
 static inline bool node_is_plain(const yyjson_val *v)
 {
 	return (v->tag & YYJSON_SUBTYPE_MASK) == YYJSON_SUBTYPE_NOESC;
 }
 
-/* ---- number.c ---- */
+/* ---- arithmetic.c ---- */
 
 /* Equal by value, exactly: no rounding to double. Both must be numbers. */
 bool number_equal(const yyjson_val *a, const yyjson_val *b);
 
 /* ---- keys.c ---- */
 
+/* One step of a hash: every bit of h reaches many others, and no two h become the same. */
+static inline uint64_t keys_mix(uint64_t h)
+{
+	h = (h ^ (h >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+	return h ^ (h >> 29);
+}
+/* Of any string. */
 uint64_t keys_hash(const yyjson_val *key, uint64_t seed);
 /* Something that the peer cannot know, so that it cannot choose colliding keys. */
 uint64_t keys_seed(const void *p);

@@ -1,43 +1,34 @@
 /* json/number.c - numbers, from the text that was received.
  *
- * Integers and equality are exact: a token is read as sign, significant digits and a power of ten,
- * never through a double. Doubles come from yyjson's reader, which is correctly rounded and knows
- * no locale. A number beyond the range of a double is legal JSON; only cleat_json_num refuses it.
+ * Integers are exact: a token is read as sign, significant digits and a power of ten, never through
+ * a double. Doubles come from yyjson's reader, which is correctly rounded and knows no locale. A
+ * number beyond the range of a double is legal JSON; only cleat_json_num refuses it. Not here:
+ * comparing and dividing (arithmetic.c).
  */
-#include "json/node.h"
+#include "json/number.h"
+
+#include "json/decimal.h"
 #include "json/parse.h"
 
-/* The value is digits * 10^exponent; `digits` has no zero at either end and is empty for zero.
- * `first` points into the token, so a decimal point may stand between two digits. */
-struct decimal {
-	const char *first;
-	size_t digits;
-	int64_t exponent;
-	bool negative;
-	bool vast; /* the exponent did not fit and is only known to be that large */
-};
-
-static const int64_t VAST = INT64_C(100000000000000000);
-
-static const char *read_exponent(const char *p, const char *end, struct decimal *d)
+static void read_exponent(struct decimal *d, const char *p, const char *end)
 {
-	bool negative = p < end && *p == '-';
 	int64_t e = 0;
 
-	if (p < end && (*p == '-' || *p == '+'))
+	d->power_negative = *p == '-';
+	if (*p == '-' || *p == '+')
 		p++;
+	d->power = (struct str){ p, (size_t)(end - p) };
 	for (; p < end; p++) {
 		e = e * 10 + (*p - '0');
-		if (e > VAST) {
-			e = VAST;
+		if (e > DECIMAL_VAST) {
+			e = DECIMAL_VAST;
 			d->vast = true;
 		}
 	}
-	d->exponent += negative ? -e : e;
-	return p;
+	d->exponent += d->power_negative ? -e : e;
 }
 
-static struct decimal read_decimal(const yyjson_val *v)
+struct decimal decimal_read(const yyjson_val *v)
 {
 	const char *p = v->uni.str, *end = p + node_len(v);
 	struct decimal d = { .negative = *p == '-' };
@@ -60,9 +51,9 @@ static struct decimal read_decimal(const yyjson_val *v)
 		d.digits += pending + 1;
 		pending = 0;
 	}
-	d.exponent = (int64_t)pending - point;
+	d.shift = d.exponent = (int64_t)pending - point;
 	if (p < end)
-		read_exponent(p + 1, end, &d);
+		read_exponent(&d, p + 1, end);
 	return d;
 }
 
@@ -74,10 +65,9 @@ static bool append_digit(uint64_t *n, uint64_t digit)
 	return true;
 }
 
-/* The absolute value, if it is an integer below 2^64. */
-static bool magnitude(const struct decimal *d, uint64_t *ret)
+bool decimal_magnitude(const struct decimal *d, uint64_t *ret)
 {
-	const char *p = d->first;
+	struct decimal_cursor c = decimal_start(d);
 	uint64_t n = 0;
 
 	*ret = 0;
@@ -85,15 +75,8 @@ static bool magnitude(const struct decimal *d, uint64_t *ret)
 		return true;
 	if (d->exponent < 0 || d->exponent > 20 || d->digits > 20)
 		return false;
-	for (size_t i = 0; i < d->digits; p++) {
-		if (*p == '.')
-			continue;
-		if (!append_digit(&n, (uint64_t)(*p - '0')))
-			return false;
-		i++;
-	}
-	for (int64_t i = 0; i < d->exponent; i++)
-		if (!append_digit(&n, 0))
+	for (size_t left = d->digits + (size_t)d->exponent; left > 0; left--)
+		if (!append_digit(&n, decimal_digit(&c)))
 			return false;
 	*ret = n;
 	return true;
@@ -104,16 +87,18 @@ static bool is_number(const cleat_json *v)
 	return v && node_is(node_of(v), YYJSON_TYPE_RAW);
 }
 
+enum { SMALL_DIGITS = 15 };
+
 /* The usual number: up to 15 digits and perhaps a sign, which int64_t and double both hold
  * exactly. */
-static bool small_integer(const cleat_json *v, int64_t *ret)
+bool json_small_int(const cleat_json *v, int64_t *ret)
 {
 	const char *p = node_of(v)->uni.str;
 	size_t n = node_len(node_of(v));
 	bool negative = *p == '-';
 	int64_t value = 0;
 
-	if (n > 15)
+	if (n > SMALL_DIGITS)
 		return false;
 	for (size_t i = negative; i < n; i++) {
 		if (p[i] < '0' || p[i] > '9')
@@ -124,6 +109,26 @@ static bool small_integer(const cleat_json *v, int64_t *ret)
 	return true;
 }
 
+bool json_small_floor(const cleat_json *v, int64_t *ret, bool *ret_above)
+{
+	const char *p = node_of(v)->uni.str, *end = p + node_len(node_of(v));
+	bool negative = *p == '-';
+	const char *first = p += negative;
+	int64_t value = 0;
+
+	*ret_above = false;
+	for (; p < end && *p >= '0' && *p <= '9'; p++) {
+		if (p - first >= SMALL_DIGITS)
+			return false;
+		value = value * 10 + (*p - '0');
+	}
+	if (p < end && *p == '.')
+		for (p++; p < end && *p >= '0' && *p <= '9'; p++)
+			*ret_above |= *p != '0';
+	*ret = negative ? -value - *ret_above : value;
+	return p == end;
+}
+
 int64_t cleat_json_int(const cleat_json *v, int64_t fallback)
 {
 	struct decimal d;
@@ -132,10 +137,10 @@ int64_t cleat_json_int(const cleat_json *v, int64_t fallback)
 
 	if (!is_number(v))
 		return fallback;
-	if (small_integer(v, &small))
+	if (json_small_int(v, &small))
 		return small;
-	d = read_decimal(node_of(v));
-	if (!magnitude(&d, &n) || n > (uint64_t)INT64_MAX + d.negative)
+	d = decimal_read(node_of(v));
+	if (!decimal_magnitude(&d, &n) || n > (uint64_t)INT64_MAX + d.negative)
 		return fallback;
 	if (d.negative)
 		return n == 0 ? 0 : -(int64_t)(n - 1) - 1;
@@ -149,8 +154,8 @@ uint64_t cleat_json_uint(const cleat_json *v, uint64_t fallback)
 
 	if (!is_number(v))
 		return fallback;
-	d = read_decimal(node_of(v));
-	return magnitude(&d, &n) && (n == 0 || !d.negative) ? n : fallback;
+	d = decimal_read(node_of(v));
+	return decimal_magnitude(&d, &n) && (n == 0 || !d.negative) ? n : fallback;
 }
 
 double cleat_json_num(const cleat_json *v, double fallback)
@@ -160,7 +165,7 @@ double cleat_json_num(const cleat_json *v, double fallback)
 
 	if (!is_number(v))
 		return fallback;
-	if (small_integer(v, &small) && small != 0) /* -0 keeps its sign below */
+	if (json_small_int(v, &small) && small != 0) /* -0 keeps its sign below */
 		return (double)small;
 	if (!yyjson_read_number(node_of(v)->uni.str, &n, 0, NULL, NULL))
 		return fallback;
@@ -174,9 +179,9 @@ bool cleat_json_is_integer(const cleat_json *v)
 
 	if (!is_number(v))
 		return false;
-	if (small_integer(v, &small))
+	if (json_small_int(v, &small))
 		return true;
-	d = read_decimal(node_of(v));
+	d = decimal_read(node_of(v));
 	return d.digits == 0 || d.exponent >= 0;
 }
 
@@ -188,30 +193,4 @@ struct str json_number(const cleat_json *v)
 const char *cleat_json_number_text(const cleat_json *v)
 {
 	return is_number(v) ? node_of(v)->uni.str : NULL;
-}
-
-bool number_equal(const yyjson_val *a, const yyjson_val *b)
-{
-	struct decimal x, y;
-	const char *p, *q;
-
-	if (node_same_text(a, b))
-		return true;
-	x = read_decimal(a);
-	y = read_decimal(b);
-	if (x.digits == 0 || y.digits == 0)
-		return x.digits == y.digits;
-	if (x.vast || y.vast) /* exponents of 18 digits: equal only when written alike */
-		return false;
-	if (x.negative != y.negative || x.digits != y.digits || x.exponent != y.exponent)
-		return false;
-	p = x.first;
-	q = y.first;
-	for (size_t i = 0; i < x.digits; i++, p++, q++) {
-		p += *p == '.';
-		q += *q == '.';
-		if (*p != *q)
-			return false;
-	}
-	return true;
 }

@@ -36,6 +36,10 @@ bool json_is_string(const cleat_json *v);
  * CLEAT_EPROTO with the key named in *err. No allocation; linear up to some 25,000 keys, then n * n
  * / 25,000 (json/keys.c). Anything but an object is CLEAT_OK. */
 int json_check_keys(const cleat_json *obj, cleat_error *err);
+/* The same for the value and every object inside it. */
+int json_check_all_keys(const cleat_json *v, cleat_error *err);
+/* {}; static. */
+const cleat_json *json_empty_object(void);
 /* "null", "true", "a number", ... for messages; static. */
 const char *json_type_name(const cleat_json *v);
 

@@ -48,6 +48,13 @@ bool json_is_string(const cleat_json *v)
 	return v && node_is(node_of(v), YYJSON_TYPE_STR);
 }
 
+const cleat_json *json_empty_object(void)
+{
+	static const yyjson_val empty = { .tag = YYJSON_TYPE_OBJ, .uni.ofs = sizeof(yyjson_val) };
+
+	return node_json(&empty);
+}
+
 struct str json_str(const cleat_json *v)
 {
 	return json_is_string(v) ? node_text(node_of(v)) : (struct str){ NULL, 0 };

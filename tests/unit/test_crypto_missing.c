@@ -1,8 +1,8 @@
 /* test_crypto_missing.c - base/crypto when libcrypto is not there, is another one, or fails.
  *
- * It compiles a second copy of base/crypto.c under other names, whose dlopen and dlsym are the ones
- * below: they can deny the library or one function, and put failing functions in the place of
- * libcrypto's. Contexts are counted, so that a leak on any path shows.
+ * It compiles second copies of base/crypto.c and base/lazy.c under other names, whose dlopen and
+ * dlsym are the ones below: they can deny the library or one function, and put failing functions in
+ * the place of libcrypto's. Contexts are counted, so that a leak on any path shows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +21,7 @@ static char *fake_dlerror(void);
 #define dlopen        fake_dlopen
 #define dlsym         fake_dlsym
 #define dlerror       fake_dlerror
+#define lazy_get      copy_get
 #define crypto_load   copy_load
 #define crypto_random copy_random
 #define crypto_sha256 copy_sha256
@@ -28,6 +29,7 @@ static char *fake_dlerror(void);
 #define crypto_open   copy_open
 #define crypto_equal  copy_equal
 #include "base/crypto.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "base/lazy.c"   /* NOLINT(bugprone-suspicious-include): see above */
 #undef dlopen
 #undef dlsym
 #undef dlerror
@@ -200,12 +202,12 @@ static void table_that_is_being_filled_is_not_waited_for(void **state)
 
 	(void)state;
 	assert_int_equal(copy_sha256(STR_LIT("x"), a, NULL), CLEAT_OK);
-	atomic_store(&state_of_table, FILLING);
+	atomic_store(&lazy.state, LAZY_FILLING);
 	opened = 0;
 	assert_int_equal(copy_sha256(STR_LIT("x"), b, NULL), CLEAT_OK);
 	assert_int_equal(opened, 1);
-	assert_int_equal(atomic_load(&state_of_table), FILLING);
-	atomic_store(&state_of_table, READY);
+	assert_int_equal(atomic_load(&lazy.state), LAZY_FILLING);
+	atomic_store(&lazy.state, LAZY_READY);
 	assert_memory_equal(a, b, sizeof a);
 }
 

@@ -189,6 +189,58 @@ static void keys_are_checked_by_their_bytes(void **state)
 	      "stands twice");
 }
 
+static void check_all(const char *text, int status, const char *message)
+{
+	cleat_doc *doc = parse(text, strlen(text));
+	cleat_error err = { 0 };
+
+	assert_int_equal(json_check_all_keys(cleat_doc_root(doc), &err), status);
+	assert_string_equal(err.message, message);
+	cleat_doc_free(doc);
+}
+
+static void keys_are_checked_at_every_depth(void **state)
+{
+	(void)state;
+	check_all("1", CLEAT_OK, "");
+	check_all("[]", CLEAT_OK, "");
+	check_all("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}", CLEAT_OK, "");
+	check_all("{\"a\":1,\"a\":1}", CLEAT_EPROTO, "the key \"a\" stands twice");
+	check_all("[[{\"a\":1}],[1,{\"b\":[{\"c\":1,\"d\":[],\"c\":2}]}]]", CLEAT_EPROTO,
+		  "the key \"c\" stands twice");
+	check_all("{\"a\":[{\"x\\u0000\":1}]}", CLEAT_EPROTO, "a key contains a NUL character");
+	assert_int_equal(json_check_all_keys(NULL, NULL), CLEAT_OK);
+	/* A part of a document: what stands behind it does not count. */
+	{
+		static const char text[] = "[{\"a\":1},{\"b\":1,\"b\":1}]";
+		cleat_doc *doc = parse(text, strlen(text));
+
+		assert_int_equal(json_check_all_keys(cleat_json_at(cleat_doc_root(doc), 0), NULL),
+				 CLEAT_OK);
+		cleat_doc_free(doc);
+	}
+}
+
+/* It has no document, and is as good as any other. */
+static void the_empty_object_is_one(void **state)
+{
+	const cleat_json *v = json_empty_object();
+	cleat_doc *doc = parse("{}", 2);
+	cleat_json_iter it = cleat_json_each(v);
+	char *text = cleat_json_print(v, NULL);
+
+	(void)state;
+	assert_true(json_is_object(v));
+	assert_int_equal(cleat_json_size(v), 0);
+	assert_false(cleat_json_next(&it));
+	assert_null(cleat_json_get(v, "a"));
+	assert_true(cleat_json_equal(v, cleat_doc_root(doc)));
+	assert_int_equal(json_check_all_keys(v, NULL), CLEAT_OK);
+	assert_string_equal(text, "{}");
+	free(text);
+	cleat_doc_free(doc);
+}
+
 static bool equal(const char *a, const char *b)
 {
 	cleat_doc *x = parse(a, strlen(a)), *y = parse(b, strlen(b));
@@ -350,6 +402,8 @@ int main(void)
 		cmocka_unit_test(keys_of_every_length_are_told_apart),
 		cmocka_unit_test(large_objects_beside_each_other_are_compared),
 		cmocka_unit_test(keys_are_checked_by_their_bytes),
+		cmocka_unit_test(keys_are_checked_at_every_depth),
+		cmocka_unit_test(the_empty_object_is_one),
 		cmocka_unit_test(values_are_equal_as_json),
 		cmocka_unit_test(null_equals_no_value),
 		cmocka_unit_test(objects_with_duplicates_are_equal_only_in_order),

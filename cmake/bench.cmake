@@ -1,5 +1,5 @@
-# What `make bench` runs: a driver, the yardstick, and examples/hello.c against the static library,
-# the way a small program would ship.
+# What `make bench` runs: a driver, the yardstick, examples/hello.c against the static library, the
+# way a small program would ship, and the cost of checking a tool's arguments.
 
 add_executable(bench_pipe ${PROJECT_SOURCE_DIR}/bench/pipe.c)
 target_link_libraries(bench_pipe PRIVATE cleat_flags)
@@ -10,7 +10,10 @@ target_link_libraries(bench_bare PRIVATE cleat_flags cleat_yyjson)
 add_executable(bench_hello_static ${PROJECT_SOURCE_DIR}/examples/hello.c)
 target_link_libraries(bench_hello_static PRIVATE cleat_flags cleat_static)
 
-foreach(program pipe bare hello_static)
+add_executable(bench_schema ${PROJECT_SOURCE_DIR}/bench/schema.c)
+target_link_libraries(bench_schema PRIVATE cleat_flags cleat_static)
+
+foreach(program pipe bare hello_static schema)
   set_target_properties(bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY
                                                     ${PROJECT_BINARY_DIR}/bench)
 endforeach()

@@ -7,27 +7,42 @@ install(TARGETS cleat cleat_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${CLEAT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cleat)
 
-# yyjson from .deps/ travels with the library, in a directory of its own so that it cannot get in the
-# way of the system's; libcleat.so finds it through its RUNPATH, static programs are told by
-# pkg-config or the CMake package.
+# Libraries from .deps/ travel with ours, in a directory of their own so that they cannot get in the way
+# of the system's; libcleat.so finds them through its RUNPATH, static programs are told by pkg-config
+# or the CMake package.
 set(libs_private "-luv -lpthread")
 set(link_static "uv")
-if(CLEAT_YYJSON_BUNDLED)
-  file(REAL_PATH "${CLEAT_YYJSON_LIBRARY}" yyjson_real)
-  install(FILES "${yyjson_real}" DESTINATION ${CMAKE_INSTALL_LIBDIR}/cleat RENAME libyyjson.so.0)
-  install(FILES "${CLEAT_DEPS}/share/doc/libyyjson0/copyright"
-          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat RENAME yyjson-copyright)
-  string(PREPEND libs_private
-         "-L\${libdir}/cleat -Wl,-rpath,\${libdir}/cleat -l:libyyjson.so.0 ")
-  set(yyjson_static "\${PACKAGE_PREFIX_DIR}/${CMAKE_INSTALL_LIBDIR}/cleat/libyyjson.so.0")
-else()
-  string(PREPEND libs_private "-lyyjson ")
-  set(yyjson_static yyjson)
-endif()
-list(PREPEND link_static "${yyjson_static}")
+set(bundle_flags "")
+foreach(library llhttp yyjson)
+  string(TOUPPER ${library} NAME)
+  if(CLEAT_${NAME}_BUNDLED)
+    file(REAL_PATH "${CLEAT_${NAME}_LIBRARY}" real)
+    install(FILES "${real}" DESTINATION ${CMAKE_INSTALL_LIBDIR}/cleat
+            RENAME ${CLEAT_${NAME}_SONAME})
+    file(GLOB copyright "${CLEAT_DEPS}/share/doc/lib${library}[0-9]*/copyright")
+    install(FILES ${copyright} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat
+            RENAME ${library}-copyright)
+    set(bundle_flags "-L\${libdir}/cleat -Wl,-rpath,\${libdir}/cleat ")
+    string(PREPEND libs_private "-l:${CLEAT_${NAME}_SONAME} ")
+    list(PREPEND link_static
+         "\${PACKAGE_PREFIX_DIR}/${CMAKE_INSTALL_LIBDIR}/cleat/${CLEAT_${NAME}_SONAME}")
+  else()
+    string(PREPEND libs_private "-l${library} ")
+    list(PREPEND link_static ${library})
+  endif()
+endforeach()
+string(PREPEND libs_private "${bundle_flags}")
 if(CLEAT_LINK_CRYPTO)
   string(APPEND libs_private " -lcrypto")
   list(APPEND link_static crypto)
+endif()
+if(CLEAT_LINK_TLS)
+  string(APPEND libs_private " -lssl -lcrypto")
+  list(APPEND link_static ssl crypto)
+endif()
+if(CLEAT_LINK_PCRE2)
+  string(APPEND libs_private " -lpcre2-8")
+  list(APPEND link_static pcre2-8)
 endif()
 foreach(lib IN LISTS CMAKE_DL_LIBS)
   string(APPEND libs_private " -l${lib}")

@@ -8,6 +8,7 @@
 #include <cleat/loop.h>
 #include <cleat/request.h>
 #include <cleat/rpc.h>
+#include <cleat/schema.h>
 #include <cleat/server.h>
 #include <cleat/uri.h>
 #include <cleat/wire.h>

@@ -8,6 +8,7 @@
 #include "base/cold.h"
 #include "schema/field_impl.h"
 #include "schema/show.h"
+#include "schema/wording.h"
 #include "json/parse.h"
 
 #include <float.h>
@@ -91,20 +92,11 @@ static void write_number_bounds(struct buf *b, const cleat_field *f)
 	}
 }
 
-/* " of 1 to 80 characters", " of at least 1 character". */
+/* Bounds of sizes are whole numbers that a double holds (field_table_check). */
 static void write_size_bounds(struct buf *b, const cleat_field *f, const char *unit)
 {
-	double last = f->bounds & 2 ? f->max : f->min;
-
-	if (!f->bounds)
-		return;
-	buf_appendz(b, f->bounds == 3 ? " of " : f->bounds == 1 ? " of at least " : " of at most ");
-	if (f->bounds == 3 && f->min != f->max) {
-		write_number(b, f->min);
-		buf_appendz(b, " to ");
-	}
-	write_number(b, last);
-	buf_printf(b, " %s%s", unit, last >= 1 && last <= 1 ? "" : "s");
+	wording_size(b, f->bounds & 1 ? (uint64_t)f->min : 0,
+		     f->bounds & 2 ? (uint64_t)f->max : UINT64_MAX, unit);
 }
 
 static void write_choices(struct buf *b, const char *choices)
@@ -318,7 +310,8 @@ static COLD void wrong_size(struct check *c, const cleat_field *f, size_t n, con
 		return;
 	buf_printf(c->out, "expected %s", f->array ? "array" : "string");
 	write_size_bounds(c->out, f, unit);
-	buf_printf(c->out, ", got %zu %s%s", n, unit, n == 1 ? "" : "s");
+	buf_appendz(c->out, ", got ");
+	wording_count(c->out, n, unit);
 }
 
 static void check_string(struct check *c, const cleat_field *f, const cleat_json *v,
@@ -404,15 +397,9 @@ static COLD void unknown(struct check *c, const cleat_field *fields, struct str 
 
 	if (!problem(c, at))
 		return;
-	buf_printf(c->out, "unknown %s ", at ? "member" : "argument");
-	show_quoted(c->out, key, SHOW_CHARS);
 	for (; fields && fields->type != CLEAT_T_END; fields++)
 		str_nearest_offer(&near, str_of(fields->name));
-	if (!near.best.p)
-		return;
-	buf_appendz(c->out, " (did you mean ");
-	show_quoted(c->out, near.best, SHOW_CHARS);
-	buf_appendz(c->out, "?)");
+	wording_unknown(c->out, at ? "member" : "argument", &near);
 }
 
 static COLD void check_duplicate(struct check *c, const cleat_json *obj, const struct at *at)

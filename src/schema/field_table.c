@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "schema/field_impl.h"
+#include "schema/form.h"
 #include "json/parse.h"
 
 #include <float.h>
@@ -279,16 +280,6 @@ int field_table_check(const cleat_field *fields, cleat_error *err)
 
 /* ---- forms -------------------------------------------------------------------------------- */
 
-static bool form_format(const char *format)
-{
-	static const char *const known[] = { "email", "uri", "date", "date-time" };
-
-	for (size_t i = 0; i < CLEAT_COUNT(known); i++)
-		if (strcmp(known[i], format) == 0)
-			return true;
-	return false;
-}
-
 int field_form_check(const cleat_field *fields, cleat_error *err)
 {
 	struct table_check t = { .err = err };
@@ -299,7 +290,7 @@ int field_form_check(const cleat_field *fields, cleat_error *err)
 			rc = bad(&t, f, "a form has only strings, numbers, booleans and choices");
 		else if (f->array && !f->choices)
 			rc = bad(&t, f, "a form has no arrays except of choices");
-		else if (f->format && !form_format(f->format))
+		else if (f->format && !form_knows_format(str_of(f->format)))
 			rc = bad(&t, f, "a form knows the formats email, uri, date and date-time");
 	}
 	return rc;

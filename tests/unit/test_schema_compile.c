@@ -1,0 +1,888 @@
+/* tests/unit/test_schema_compile.c - which schemas are compiled, which are refused, and with what
+ * words. What a compiled schema says about values: test_schema_check.c, test_schema_suite.c.
+ */
+#include "schema/program.h"
+
+#include <cleat/schema.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DRAFT_07   "http://json-schema.org/draft-07/schema"
+#define D2020_12   "https://json-schema.org/draft/2020-12/schema"
+#define VOCABULARY "https://json-schema.org/draft/2020-12/vocab/"
+
+static const cleat_schema_options draft_07 = { .dialect = CLEAT_SCHEMA_DRAFT_07 };
+
+static void accept(const char *text, const cleat_schema_options *opts)
+{
+	cleat_error err = { 0 };
+	cleat_schema *s = cleat_schema_parse(text, strlen(text), opts, &err);
+
+	if (!s)
+		print_error("%s: %s\n", text, err.message);
+	assert_non_null(s);
+	cleat_schema_free(s);
+}
+
+/* The whole message, or its beginning when `message` ends in '*'. */
+static void refuse(const char *text, const cleat_schema_options *opts, int status,
+		   const char *message)
+{
+	cleat_error err = { 0 };
+	cleat_schema *s = cleat_schema_parse(text, strlen(text), opts, &err);
+	size_t n = strlen(message);
+
+	if (s)
+		print_error("accepted: %s\n", text);
+	assert_null(s);
+	if (n && message[n - 1] == '*' && strncmp(err.message, message, n - 1) == 0)
+		n = strlen(err.message);
+	else
+		assert_string_equal(err.message, message);
+	assert_int_equal(err.status, status);
+}
+
+static int verdict(const cleat_schema *s, const char *value)
+{
+	cleat_doc *doc = cleat_doc_parse(value, strlen(value), NULL, NULL, NULL);
+	int rc = cleat_schema_check(s, cleat_doc_root(doc), NULL);
+
+	assert_non_null(doc);
+	cleat_doc_free(doc);
+	return rc;
+}
+
+static cleat_schema *compiled(const char *text, const cleat_schema_options *opts)
+{
+	cleat_error err = { 0 };
+	cleat_schema *s = cleat_schema_parse(text, strlen(text), opts, &err);
+
+	if (!s)
+		print_error("%s: %s\n", text, err.message);
+	assert_non_null(s);
+	return s;
+}
+
+static void add(cleat_schema_set *set, const char *uri, const char *schema, int status,
+		const char *message)
+{
+	cleat_doc *doc = cleat_doc_parse(schema, strlen(schema), NULL, NULL, NULL);
+	cleat_error err = { 0 };
+
+	assert_non_null(doc);
+	assert_int_equal(cleat_schema_set_add(set, uri, cleat_doc_root(doc), &err), status);
+	if (message)
+		assert_string_equal(err.message, message);
+	cleat_doc_free(doc);
+}
+
+/* ---- values of keywords ------------------------------------------------------------------- */
+
+/* One value of each sort, with a letter. */
+static const struct {
+	char letter;
+	const char *json;
+} samples[] = {
+	{ 'n', "null" },       { 't', "true" },
+	{ '5', "5" },          { '-', "-1" },
+	{ '.', "1.5" },        { 's', "\"x\"" },
+	{ 'e', "[]" },         { '1', "[1]" },
+	{ 'a', "[\"a\"]" },    { 'l', "[{}]" },
+	{ '0', "{}" },         { 'x', "{\"a\":1}" },
+	{ 'y', "{\"a\":[]}" }, { 'z', "{\"a\":[\"b\"]}" },
+	{ 'm', "{\"a\":{}}" },
+};
+
+/* The sorts that several keywords have in common. */
+#define SCHEMA "t0xyzm"
+#define COUNT  "5"
+#define BOUND  "5-."
+#define LIST   "l"
+#define MAP    "0m"
+
+enum { BOTH, ONLY_2020, ONLY_07 };
+
+static const struct {
+	const char *keyword;
+	const char *accepts; /* letters of samples */
+	const char *expected;
+	int dialect;
+} keywords_tried[] = {
+	{ "type", "", "null, boolean, integer, number, string, array or object", BOTH },
+	{ "enum", "e1al", "an array of values", BOTH },
+	{ "const", "nt5-.se1al0xyzm", "", BOTH },
+	{ "minimum", BOUND, "a number", BOTH },
+	{ "maximum", BOUND, "a number", BOTH },
+	{ "exclusiveMinimum", BOUND, "a number", BOTH },
+	{ "exclusiveMaximum", BOUND, "a number", BOTH },
+	{ "multipleOf", "5.", "a number greater than 0", BOTH },
+	{ "minLength", COUNT, "a whole number of at least 0", BOTH },
+	{ "maxLength", COUNT, "a whole number of at least 0", BOTH },
+	{ "minItems", COUNT, "a whole number of at least 0", BOTH },
+	{ "maxItems", COUNT, "a whole number of at least 0", BOTH },
+	{ "minProperties", COUNT, "a whole number of at least 0", BOTH },
+	{ "maxProperties", COUNT, "a whole number of at least 0", BOTH },
+	{ "minContains", COUNT, "a whole number of at least 0", ONLY_2020 },
+	{ "maxContains", COUNT, "a whole number of at least 0", ONLY_2020 },
+	{ "pattern", "s", "a regular expression", BOTH },
+	{ "format", "s", "the name of a format", BOTH },
+	{ "uniqueItems", "t", "true or false", BOTH },
+	{ "required", "ea", "an array of names", BOTH },
+	{ "properties", MAP, "an object", BOTH },
+	{ "patternProperties", MAP, "an object", BOTH },
+	{ "additionalProperties", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "propertyNames", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "dependentRequired", "0yz", "array", ONLY_2020 },
+	{ "dependentSchemas", MAP, "an object", ONLY_2020 },
+	{ "dependencies", "0yzm", "an object", BOTH },
+	{ "items", SCHEMA, "a schema (an object or a boolean)", ONLY_2020 },
+	{ "items", SCHEMA "el", "a schema (an object or a boolean)", ONLY_07 },
+	{ "additionalItems", SCHEMA, "a schema (an object or a boolean)", ONLY_07 },
+	{ "prefixItems", LIST, "an array of one or more schemas", ONLY_2020 },
+	{ "contains", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "unevaluatedItems", SCHEMA, "a schema (an object or a boolean)", ONLY_2020 },
+	{ "unevaluatedProperties", SCHEMA, "a schema (an object or a boolean)", ONLY_2020 },
+	{ "allOf", LIST, "an array of one or more schemas", BOTH },
+	{ "anyOf", LIST, "an array of one or more schemas", BOTH },
+	{ "oneOf", LIST, "an array of one or more schemas", BOTH },
+	{ "not", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "if", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "then", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "else", SCHEMA, "a schema (an object or a boolean)", BOTH },
+	{ "$defs", MAP, "an object", ONLY_2020 },
+	{ "definitions", MAP, "an object", BOTH },
+	{ "$id", "s", "a URI reference", BOTH },
+	{ "$anchor", "s", "a name (a letter, then letters, digits, _ - .)", ONLY_2020 },
+	{ "$dynamicAnchor", "s", "a name (a letter, then letters, digits, _ - .)", ONLY_2020 },
+};
+
+/* The message has the place, and says what was expected or what is wrong below it. */
+static void check_words(const char *text, const char *keyword, const char *expected,
+			const cleat_error *err)
+{
+	char place[80];
+
+	snprintf(place, sizeof place, "/properties/a~1b~0/%s", keyword);
+	if (strncmp(err->message, place, strlen(place)) != 0 ||
+	    (!strstr(err->message, expected) && !strstr(err->message, "expected ") &&
+	     !strstr(err->message, "draft-07")))
+		fail_msg("%s: %s", text, err->message);
+	assert_int_equal(err->status, CLEAT_EINVAL);
+}
+
+static void try_keyword(size_t k, const cleat_schema_options *opts)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(samples); i++) {
+		bool want = strchr(keywords_tried[k].accepts, samples[i].letter) != NULL;
+		cleat_error err = { 0 };
+		cleat_schema *s;
+		char text[256];
+
+		snprintf(text, sizeof text, "{\"properties\":{\"a/b~\":{\"%s\":%s}}}",
+			 keywords_tried[k].keyword, samples[i].json);
+		s = cleat_schema_parse(text, strlen(text), opts, &err);
+		if (want != (s != NULL))
+			fail_msg("%s: %s", text, s ? "accepted" : err.message);
+		if (!s)
+			check_words(text, keywords_tried[k].keyword, keywords_tried[k].expected,
+				    &err);
+		cleat_schema_free(s);
+	}
+}
+
+static void every_keyword_refuses_values_it_cannot_have(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < CLEAT_COUNT(keywords_tried); k++) {
+		if (keywords_tried[k].dialect != ONLY_07)
+			try_keyword(k, NULL);
+		if (keywords_tried[k].dialect != ONLY_2020)
+			try_keyword(k, &draft_07);
+	}
+}
+
+/* A keyword of another dialect, or of nobody's, is a remark: whatever is in it. */
+static void foreign_keywords_are_not_looked_at(void **state)
+{
+	static const char *const only_2020[] = { "prefixItems",      "dependentRequired",
+						 "dependentSchemas", "unevaluatedItems",
+						 "minContains",      "unevaluatedProperties",
+						 "maxContains",      "$anchor",
+						 "$dynamicAnchor",   "$defs" };
+	char text[100];
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(only_2020); i++) {
+		snprintf(text, sizeof text, "{\"%s\":17}", only_2020[i]);
+		accept(text, &draft_07);
+	}
+	accept("{\"additionalItems\":17}", NULL);
+	accept("{\"title\":17,\"examples\":{},\"x-mine\":null,\"$comment\":[],\"$vocabulary\":1}",
+	       NULL);
+}
+
+static const struct {
+	const char *schema, *message;
+} wrong_values[] = {
+	{ "{\"type\":\"int\"}", "/type: expected null, boolean, integer, number, string, array or "
+				"object, or an array of these, got \"int\"" },
+	{ "{\"type\":[\"string\",5]}", "/type: *" },
+	{ "{\"multipleOf\":0}", "/multipleOf: expected a number greater than 0, got 0" },
+	{ "{\"multipleOf\":-0.0}", "/multipleOf: expected a number greater than 0, got -0.0" },
+	{ "{\"required\":[\"a\",1]}", "/required: expected an array of names, got [\"a\",1]" },
+	{ "{\"dependentRequired\":{\"a\":[1]}}",
+	  "/dependentRequired: expected an array of names, got [1]" },
+	{ "{\"exclusiveMinimum\":true}",
+	  "/exclusiveMinimum: expected a number (a boolean here is draft-04), got true" },
+	{ "{\"items\":[{}]}", "/items: an array here is draft-07: use prefixItems, or name "
+			      "draft-07 in $schema" },
+	{ "{\"allOf\":[{},1]}", "/allOf/1: expected a schema (an object or a boolean), got 1" },
+	{ "{\"pattern\":\"a(b\"}", "/pattern: \"a(b\" is no regular expression: column *" },
+	{ "{\"patternProperties\":{\"[\":{}}}",
+	  "/patternProperties: \"[\" is no regular expression: column *" },
+	/* a name that stands twice means one thing to one reader and another to the next */
+	{ "{\"type\":\"string\",\"type\":\"number\"}", "\"type\" stands twice" },
+	{ "{\"properties\":{\"a\":{},\"a\":false}}", "/properties: \"a\" stands twice" },
+	{ "{\"$defs\":{\"a\":{},\"a\":false}}", "/$defs: \"a\" stands twice" },
+	{ "{\"patternProperties\":{\"a\":{},\"a\":false}}",
+	  "/patternProperties: \"a\" stands twice" },
+	{ "{\"dependentRequired\":{\"a\":[],\"a\":[\"b\"]}}",
+	  "/dependentRequired: \"a\" stands twice" },
+	{ "{\"dependentSchemas\":{\"a\":{},\"a\":{}}}", "/dependentSchemas: \"a\" stands twice" },
+	/* what is shown is harmless, and the place of a deep one still leaves room for the words */
+	{ "{\"$defs\":{\"\\u202e\\n\":{\"minLength\":\"\\u202e\"}}}",
+	  "/$defs/\\u202e\\u000a/minLength: expected a whole number of at least 0, got \"\\u202e\"" },
+	{ "17", "expected a schema (an object or a boolean), got 17" },
+	{ "\"string\"", "expected a schema (an object or a boolean), got \"string\"" },
+	{ "[]", "expected a schema (an object or a boolean), got []" },
+	{ "null", "expected a schema (an object or a boolean), got null" },
+};
+
+static void wrong_values_are_told_in_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(wrong_values); i++)
+		refuse(wrong_values[i].schema, NULL, CLEAT_EINVAL, wrong_values[i].message);
+}
+
+static void numbers_count_as_counts_by_their_value(void **state)
+{
+	cleat_schema *s = compiled("{\"minLength\":2.0,\"maxLength\":3e0}", NULL);
+
+	(void)state;
+	assert_int_equal(verdict(s, "\"ab\""), CLEAT_OK);
+	assert_int_equal(verdict(s, "\"a\""), CLEAT_EINVAL);
+	assert_int_equal(verdict(s, "\"abcd\""), CLEAT_EINVAL);
+	cleat_schema_free(s);
+	accept("{\"minLength\":-0}", NULL);
+	accept("{\"minLength\":-0.0}", NULL);
+	accept("{\"maxLength\":1e100000}", NULL);
+	s = compiled("{\"minItems\":18446744073709551616}", NULL);
+	assert_int_equal(verdict(s, "[1]"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+}
+
+static void a_long_place_leaves_room_for_the_words(void **state)
+{
+	char text[4096] = "", end[256] = "";
+	size_t n = 0;
+	cleat_error err;
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n,
+				      "{\"properties\":{\"a rather long name\":");
+	n += (size_t)snprintf(text + n, sizeof text - n, "{\"minimum\":null}");
+	for (int i = 0; i < 30; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "}}");
+	assert_null(cleat_schema_parse(text, n, NULL, &err));
+	snprintf(end, sizeof end, "/minimum: expected a number, got null");
+	assert_int_equal(strncmp(err.message, "…/", strlen("…/")), 0);
+	assert_string_equal(err.message + strlen(err.message) - strlen(end), end);
+}
+
+/* ---- the schema itself -------------------------------------------------------------------- */
+
+static void boolean_schemas_accept_all_or_nothing(void **state)
+{
+	cleat_schema *yes = compiled("true", NULL), *no = compiled("false", NULL);
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(samples); i++) {
+		assert_int_equal(verdict(yes, samples[i].json), CLEAT_OK);
+		assert_int_equal(verdict(no, samples[i].json), CLEAT_EINVAL);
+	}
+	cleat_schema_free(yes);
+	cleat_schema_free(no);
+}
+
+static void missing_arguments_are_errors(void **state)
+{
+	cleat_error err;
+	cleat_schema *s;
+
+	(void)state;
+	assert_null(cleat_schema_new(NULL, NULL, &err));
+	assert_int_equal(err.status, CLEAT_EINVAL);
+	assert_null(cleat_schema_new(NULL, NULL, NULL));
+	assert_null(cleat_schema_parse(NULL, 0, NULL, &err));
+	assert_int_equal(err.status, CLEAT_EPROTO);
+	assert_null(cleat_schema_parse("", 0, NULL, NULL));
+	refuse("{\"a\":", NULL, CLEAT_EPROTO, "line 1, column 6: *");
+	s = compiled("true", NULL);
+	assert_int_equal(cleat_schema_check(s, NULL, &err), CLEAT_EINVAL);
+	assert_int_equal(cleat_schema_check(NULL, NULL, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_schema_explain(s, NULL, NULL, NULL, &err), CLEAT_EINVAL);
+	cleat_schema_free(s);
+	cleat_schema_free(NULL);
+	cleat_schema_set_free(NULL);
+}
+
+/* The schema is copied: its document may be gone when values are checked. */
+static void a_schema_outlives_its_document(void **state)
+{
+	cleat_doc *doc = cleat_doc_newf(NULL, "{properties: {a: {enum: ['x', 12.50]}}}");
+	cleat_schema *s = cleat_schema_new(cleat_doc_root(doc), NULL, NULL);
+
+	(void)state;
+	cleat_doc_free(doc);
+	assert_non_null(s);
+	assert_int_equal(verdict(s, "{\"a\":\"x\"}"), CLEAT_OK);
+	assert_int_equal(verdict(s, "{\"a\":12.5}"), CLEAT_OK);
+	assert_int_equal(verdict(s, "{\"a\":\"y\"}"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+}
+
+static void options_are_checked(void **state)
+{
+	(void)state;
+	refuse("{}", &(cleat_schema_options){ .dialect = 2 }, CLEAT_EINVAL,
+	       "options.dialect: there is no dialect 2");
+	refuse("{}", &(cleat_schema_options){ .dialect = -1 }, CLEAT_EINVAL,
+	       "options.dialect: there is no dialect -1");
+	refuse("{}", &(cleat_schema_options){ .base_uri = "a b" }, CLEAT_EINVAL,
+	       "base_uri: a b is no URI");
+}
+
+/* ---- dialects ----------------------------------------------------------------------------- */
+
+/* {"items": [false]} is a tuple in draft-07 and an error in 2020-12. */
+static const char *const draft_07_names[] = {
+	DRAFT_07,
+	DRAFT_07 "#",
+	"https://json-schema.org/draft-07/schema",
+	"https://json-schema.org/draft-07/schema#",
+};
+
+static void dialects_are_chosen_by_name(void **state)
+{
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(draft_07_names); i++) {
+		snprintf(text, sizeof text, "{\"$schema\":\"%s\",\"items\":[false]}",
+			 draft_07_names[i]);
+		accept(text, NULL);
+		accept(text, &draft_07);
+	}
+	accept("{\"$schema\":\"" D2020_12 "\",\"prefixItems\":[{}]}", &draft_07);
+	accept("{\"$schema\":\"" D2020_12 "#\"}", NULL);
+	refuse("{\"$schema\":\"" D2020_12 "\",\"items\":[false]}", &draft_07, CLEAT_EINVAL,
+	       "/items: an array here is draft-07*");
+	accept("{\"items\":[false]}", &draft_07);
+}
+
+static const char *const unknown_dialects[] = {
+	"https://json-schema.org/draft/2019-09/schema",
+	"http://json-schema.org/draft-06/schema#",
+	"http://json-schema.org/draft-04/schema#",
+	"http://json-schema.org/schema#",
+	"https://example.com/mine",
+	"",
+};
+
+static void other_dialects_are_not_supported(void **state)
+{
+	char text[200], message[244];
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(unknown_dialects); i++) {
+		snprintf(text, sizeof text, "{\"$schema\":\"%s\"}", unknown_dialects[i]);
+		snprintf(message, sizeof message,
+			 "/$schema: %s is not a known dialect; known are " D2020_12 " and " DRAFT_07
+			 "#",
+			 unknown_dialects[i]);
+		refuse(text, NULL, CLEAT_EUNSUPPORTED, message);
+	}
+	refuse("{\"$schema\":5}", NULL, CLEAT_EINVAL, "/$schema: expected a URI, got 5");
+}
+
+/* 2020-12 core 8.1.2.1: a vocabulary that is required and not known MUST be refused. */
+static void vocabularies_decide_what_a_dialect_has(void **state)
+{
+	cleat_schema_set *set = cleat_schema_set_new(NULL);
+	cleat_schema_options opts = { .known = set };
+	cleat_schema *s;
+
+	(void)state;
+	add(set, "https://example.com/null", "{\"$vocabulary\":null}", CLEAT_OK, NULL);
+	add(set, "https://example.com/strange",
+	    "{\"$vocabulary\":{\"https://example.com/x\":true}}", CLEAT_OK, NULL);
+	add(set, "https://example.com/little",
+	    "{\"$vocabulary\":{\"" VOCABULARY "core\":true,\"" VOCABULARY "applicator\":true,"
+	    "\"https://example.com/x\":false}}",
+	    CLEAT_OK, NULL);
+	/* without the vocabulary of validation, "minLength" is a remark */
+	s = compiled("{\"$schema\":\"https://example.com/little\","
+		     "\"properties\":{\"a\":{\"minLength\":\"whatever\"},\"b\":false}}",
+		     &opts);
+	assert_int_equal(verdict(s, "{\"a\":\"\"}"), CLEAT_OK);
+	assert_int_equal(verdict(s, "{\"b\":1}"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+	refuse("{\"$schema\":\"https://example.com/strange\"}", &opts, CLEAT_EUNSUPPORTED,
+	       "/$schema: requires the vocabulary https://example.com/x, which is not known here");
+	refuse("{\"$schema\":\"https://example.com/null\"}", &opts, CLEAT_EUNSUPPORTED,
+	       "/$schema: https://example.com/null is not a known dialect*");
+	cleat_schema_set_free(set);
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static const struct {
+	const cleat_schema_options *opts;
+	const char *schema, *message; /* NULL: accepted */
+} names[] = {
+	/* $id: 2020-12 core 8.2.1 */
+	{ NULL, "{\"$id\":\"https://example.com/a#\"}", NULL },
+	{ NULL, "{\"$id\":\"https://example.com/a#b\"}",
+	  "/$id: must have no fragment; use $anchor" },
+	{ NULL, "{\"$id\":\"a b\"}", "/$id: expected a URI reference, got \"a b\"" },
+	{ NULL, "{\"$defs\":{\"x\":{\"$id\":\"a\"},\"y\":{\"$id\":\"a\"}}}",
+	  "/$defs/y/$id: \"a\" is the URI of another schema already" },
+	{ NULL, "{\"$id\":\"https://example.com/a/b\",\"$defs\":{\"x\":{\"$id\":\"../a/b\"}}}",
+	  "/$defs/x/$id: \"../a/b\" is the URI of another schema already" },
+	{ NULL,
+	  "{\"$id\":\"https://example.com/a\",\"items\":{\"$ref\":\"https://example.com/a\"}}",
+	  NULL },
+	/* what is wrong inside a schema with an $id of its own is found from there */
+	{ NULL,
+	  "{\"$defs\":{\"x\":{\"$id\":\"https://example.com/x\",\"items\":{\"minimum\":[]}}}}",
+	  "https://example.com/x#/items/minimum: expected a number, got []" },
+	/* draft-07 8.2.3: "#name" names a schema in place */
+	{ &draft_07, "{\"items\":{\"$ref\":\"#x\"},\"definitions\":{\"a\":{\"$id\":\"#x\"}}}",
+	  NULL },
+	{ &draft_07, "{\"definitions\":{\"a\":{\"$id\":\"#x\"},\"b\":{\"$id\":\"#x\"}}}",
+	  "/definitions/b/$id: \"x\" is the name of another schema already" },
+	/* and beside $ref nothing counts, not even what is wrong */
+	{ &draft_07,
+	  "{\"definitions\":{\"a\":{}},\"items\":{\"$ref\":\"#/definitions/a\",\"type\":1,\"$id\":2}}",
+	  NULL },
+	/* $anchor, $dynamicAnchor: 8.2.2 */
+	{ NULL, "{\"$anchor\":\"a-b_c.1\"}", NULL },
+	{ NULL, "{\"$anchor\":\"1a\"}", "/$anchor: expected a name*" },
+	{ NULL, "{\"$anchor\":\"\"}", "/$anchor: expected a name*" },
+	{ NULL, "{\"$anchor\":\"a/b\"}", "/$anchor: expected a name*" },
+	{ NULL, "{\"$dynamicAnchor\":\"a b\"}", "/$dynamicAnchor: expected a name*" },
+	{ NULL, "{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
+	  "/$defs/b/$anchor: \"x\" is the name of another schema already" },
+	{ NULL, "{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$dynamicAnchor\":\"x\"}}}",
+	  "/$defs/b/$dynamicAnchor: \"x\" is the name of another schema already" },
+	{ NULL, "{\"$anchor\":\"x\",\"$dynamicAnchor\":\"x\"}", NULL },
+	/* an anchor belongs to its resource */
+	{ NULL, "{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$id\":\"b\",\"$anchor\":\"x\"}}}",
+	  NULL },
+	{ NULL, "{\"$ref\":\"#x\",\"$defs\":{\"b\":{\"$id\":\"b\",\"$anchor\":\"x\"}}}",
+	  "/$ref: \"#x\" leads nowhere" },
+	{ NULL, "{\"$ref\":\"b#x\",\"$defs\":{\"b\":{\"$id\":\"b\",\"$anchor\":\"x\"}}}", NULL },
+	/* what looks like a schema in an enum or an unknown keyword is none: 9.4.2 */
+	{ NULL, "{\"enum\":[{\"$anchor\":\"x\"}],\"x\":{\"$anchor\":\"x\"},\"$anchor\":\"x\"}",
+	  NULL },
+	{ NULL, "{\"const\":{\"$id\":17,\"minimum\":\"a\"}}", NULL },
+};
+
+static void names_follow_the_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
+		if (names[i].message)
+			refuse(names[i].schema, names[i].opts, CLEAT_EINVAL, names[i].message);
+		else
+			accept(names[i].schema, names[i].opts);
+	}
+}
+
+/* ---- references --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *schema, *message;
+} references[] = {
+	{ "{\"$ref\":\"#/$defs/a\"}", "/$ref: \"#/$defs/a\" leads nowhere" },
+	{ "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/a\"}}}",
+	  "/properties/x/$ref: \"#/$defs/a\" leads nowhere" },
+	{ "{\"$ref\":\"#a\"}", "/$ref: \"#a\" leads nowhere" },
+	{ "{\"$ref\":\"#/$defs/a/01\",\"$defs\":{\"a\":{\"enum\":[1,2]}}}", "/$ref: *" },
+	{ "{\"$ref\":\"#/allOf/1\",\"allOf\":[{}]}", "/$ref: \"#/allOf/1\" leads nowhere" },
+	{ "{\"$ref\":\"#/allOf/00\",\"allOf\":[{}]}", "/$ref: \"#/allOf/00\" leads nowhere" },
+	{ "{\"$ref\":\"#/allOf/-\",\"allOf\":[{}]}", "/$ref: \"#/allOf/-\" leads nowhere" },
+	{ "{\"$ref\":\"other.json\"}",
+	  "/$ref: refers to other.json, which is not known (nothing is fetched)" },
+	{ "{\"$id\":\"https://example.com/a/b\",\"$ref\":\"c#/d\"}",
+	  "/$ref: refers to https://example.com/a/c, which is not known (nothing is fetched)" },
+	{ "{\"$dynamicRef\":\"#a\"}", "/$dynamicRef: \"#a\" leads nowhere" },
+	{ "{\"$ref\":17}", "/$ref: expected a URI reference, got 17" },
+	{ "{\"$ref\":\"a b\"}", "/$ref: expected a URI reference, got \"a b\"" },
+	{ "{\"$dynamicRef\":null}", "/$dynamicRef: expected a URI reference, got null" },
+	/* a place that a reference makes a schema must be one */
+	{ "{\"$ref\":\"#/x\",\"x\":17}", "/x: expected a schema (an object or a boolean), got 17" },
+	{ "{\"$ref\":\"#/x/y\",\"x\":{\"y\":{\"minimum\":\"a\"}}}",
+	  "/x/y/minimum: expected a number, got \"a\"" },
+	{ "{\"$ref\":\"#/enum/0\",\"enum\":[{\"type\":17}]}", "/enum/0/type: *" },
+};
+
+static void references_that_lead_nowhere_are_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(references); i++)
+		refuse(references[i].schema, NULL, CLEAT_EINVAL, references[i].message);
+}
+
+static void references_lead_into_unknown_keywords(void **state)
+{
+	cleat_schema *s = compiled("{\"items\":{\"$ref\":\"#/x~1y/a%20b/0\"},"
+				   "\"x/y\":{\"a b\":[{\"$ref\":\"#/more\"}]},"
+				   "\"more\":{\"properties\":{\"n\":{\"$ref\":\"#/x~1y/a%20b/0\"}},"
+				   "\"type\":\"object\"}}",
+				   NULL);
+
+	(void)state;
+	assert_int_equal(verdict(s, "[{\"n\":{\"n\":{}}}]"), CLEAT_OK);
+	assert_int_equal(verdict(s, "[{\"n\":{\"n\":17}}]"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+	/* generators write names that no URI can have; what they mean is plain */
+	accept("{\"$ref\":\"#/$defs/List<Foo Bar>\",\"$defs\":{\"List<Foo Bar>\":{}}}", NULL);
+}
+
+static void meta_schemas_are_known(void **state)
+{
+	cleat_schema *s = compiled("{\"$ref\":\"" D2020_12 "\"}", NULL);
+
+	(void)state;
+	assert_int_equal(verdict(s, "{\"minimum\":1,\"items\":{\"type\":[\"string\"]}}"), CLEAT_OK);
+	assert_int_equal(verdict(s, "{\"minimum\":\"1\"}"), CLEAT_EINVAL);
+	assert_int_equal(verdict(s, "{\"items\":{\"type\":[\"strin\"]}}"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+	s = compiled("{\"$ref\":\"" DRAFT_07 "#\"}", &draft_07);
+	assert_int_equal(verdict(s, "{\"items\":[{},{\"minItems\":1}]}"), CLEAT_OK);
+	assert_int_equal(verdict(s, "{\"items\":[{},{\"minItems\":-1}]}"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+}
+
+/* ---- loops -------------------------------------------------------------------------------- */
+
+#define LOOP                                                                                       \
+	"leads back to itself without going deeper into the value, so checking it would never end"
+
+static const struct {
+	const char *schema, *message; /* NULL: accepted */
+} loops[] = {
+	{ "{\"$ref\":\"#\"}", LOOP },
+	{ "{\"$defs\":{\"a\":{\"$ref\":\"#/$defs/a\"}}}", "/$defs/a: " LOOP },
+	{ "{\"allOf\":[{\"$ref\":\"#\"}]}", "/allOf/0: " LOOP },
+	{ "{\"anyOf\":[true,{\"$ref\":\"#\"}]}", "/anyOf/1: " LOOP },
+	{ "{\"oneOf\":[{\"$ref\":\"#\"}]}", "/oneOf/0: " LOOP },
+	{ "{\"not\":{\"$ref\":\"#\"}}", "/not: " LOOP },
+	{ "{\"if\":{\"$ref\":\"#\"}}", "/if: " LOOP },
+	{ "{\"if\":true,\"then\":{\"$ref\":\"#\"}}", "/then: " LOOP },
+	{ "{\"if\":true,\"else\":{\"$ref\":\"#\"}}", "/else: " LOOP },
+	{ "{\"dependentSchemas\":{\"a\":{\"$ref\":\"#\"}}}", "/dependentSchemas/a: " LOOP },
+	{ "{\"dependentRequired\":{\"x\":[\"y\"]},\"dependentSchemas\":{\"a\":true,\"b\":"
+	  "{\"$ref\":\"#\"}}}",
+	  "/dependentSchemas/b: " LOOP },
+	{ "{\"$defs\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"b\":{\"allOf\":[{\"$ref\":\"#/$defs/a\"}]}}}",
+	  "/$defs/b/allOf/0: " LOOP },
+	{ "{\"$dynamicAnchor\":\"a\",\"$dynamicRef\":\"#a\"}", LOOP },
+	{ "{\"$anchor\":\"a\",\"$dynamicRef\":\"#a\"}", LOOP },
+	/* recursion that goes deeper into the value is what references are for */
+	{ "{\"properties\":{\"a\":{\"$ref\":\"#\"}}}", NULL },
+	{ "{\"additionalProperties\":{\"$ref\":\"#\"}}", NULL },
+	{ "{\"items\":{\"$ref\":\"#\"}}", NULL },
+	{ "{\"contains\":{\"$ref\":\"#\"}}", NULL },
+	{ "{\"propertyNames\":{\"$ref\":\"#\"}}", NULL },
+	{ "{\"unevaluatedProperties\":{\"$ref\":\"#\"}}", NULL },
+	{ "{\"allOf\":[{\"items\":{\"anyOf\":[{\"$ref\":\"#\"}]}}]}", NULL },
+	/* twice the same without a way back is no loop */
+	{ "{\"allOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/a\"}],\"$defs\":{\"a\":{}}}",
+	  NULL },
+};
+
+static void schemas_that_would_never_end_are_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(loops); i++) {
+		if (loops[i].message)
+			refuse(loops[i].schema, NULL, CLEAT_EINVAL, loops[i].message);
+		else
+			accept(loops[i].schema, NULL);
+	}
+}
+
+/* Where a dynamic reference leads may depend on the check: then the limits end it. */
+static void a_dynamic_loop_ends_by_the_limits(void **state)
+{
+	cleat_schema *s = compiled("{\"$dynamicAnchor\":\"a\",\"$ref\":\"b\",\"$defs\":{\"b\":"
+				   "{\"$id\":\"b\",\"$dynamicRef\":\"#a\",\"$defs\":{\"c\":"
+				   "{\"$dynamicAnchor\":\"a\"}}}}}",
+				   NULL);
+	cleat_doc *doc = cleat_doc_newf(NULL, "1");
+	cleat_error err;
+
+	(void)state;
+	assert_int_equal(cleat_schema_check(s, cleat_doc_root(doc), &err), CLEAT_ELIMIT);
+	assert_non_null(strstr(err.message, "max_depth"));
+	cleat_doc_free(doc);
+	cleat_schema_free(s);
+}
+
+/* ---- known schemas ------------------------------------------------------------------------ */
+
+static void a_set_wants_absolute_uris_and_schemas(void **state)
+{
+	static const char wants[] = "a known schema needs an absolute URI without a fragment, such "
+				    "as https://example.com/address.json, not \"%s\"";
+	static const char *const bad[] = { "address.json", "/a", "//example.com/a", "", "#", "a b",
+					   "urn:x#frag",   "1:2" };
+	cleat_schema_set *set = cleat_schema_set_new(NULL);
+	char message[244];
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(bad); i++) {
+		snprintf(message, sizeof message, wants, bad[i]);
+		add(set, bad[i], "{}", CLEAT_EINVAL, message);
+	}
+	add(set, "urn:a", "17", CLEAT_EINVAL, "a schema is an object or a boolean, not a number");
+	add(set, "urn:a", "[]", CLEAT_EINVAL, NULL);
+	add(set, "urn:a", "true", CLEAT_OK, NULL);
+	add(set, "urn:a", "true", CLEAT_EEXIST, "urn:a is known already");
+	add(set, "urn:a#", "{}", CLEAT_EEXIST, NULL);
+	add(set, "https://example.com/a/../b", "{}", CLEAT_OK, NULL);
+	add(set, "HTTPS://EXAMPLE.com/b", "{}", CLEAT_EEXIST,
+	    "https://example.com/b is known already");
+	assert_int_equal(cleat_schema_set_add(set, "urn:c", NULL, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_schema_set_add(set, NULL, NULL, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_schema_set_add(NULL, "urn:c", NULL, NULL), CLEAT_EINVAL);
+	cleat_schema_set_free(set);
+}
+
+/* Documents are looked at when something refers to them, and a schema does not need the set any
+ * more once it is compiled. */
+static void known_schemas_are_found_and_only_those(void **state)
+{
+	cleat_schema_set *set = cleat_schema_set_new(NULL);
+	cleat_schema_options opts = { .known = set, .base_uri = "https://example.com/main" };
+	cleat_schema *s;
+
+	(void)state;
+	add(set, "https://example.com/a.json",
+	    "{\"$defs\":{\"b\":{\"$ref\":\"b.json#n\"},\"bad\":{\"minimum\":[]}}}", CLEAT_OK, NULL);
+	add(set, "https://example.com/b.json",
+	    "{\"items\":{\"$anchor\":\"n\",\"type\":\"number\"}}", CLEAT_OK, NULL);
+	add(set, "https://example.com/bad.json", "{\"$ref\":\"nope.json\"}", CLEAT_OK, NULL);
+	add(set, "https://example.com/old.json",
+	    "{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}", CLEAT_OK, NULL);
+	add(set, "https://example.com/other.json", "{\"$id\":\"https://example.com/main\"}",
+	    CLEAT_OK, NULL);
+	s = compiled("{\"$ref\":\"a.json#/$defs/b\"}", &opts);
+	refuse("{\"$ref\":\"bad.json\"}", &opts, CLEAT_EINVAL,
+	       "https://example.com/bad.json#/$ref: refers to https://example.com/nope.json, which "
+	       "is not known (nothing is fetched)");
+	refuse("{\"$ref\":\"a.json#/$defs/bad\"}", &opts, CLEAT_EINVAL,
+	       "https://example.com/a.json#/$defs/bad/minimum: expected a number, got []");
+	refuse("{\"$ref\":\"old.json\"}", &opts, CLEAT_EUNSUPPORTED,
+	       "https://example.com/old.json#/$schema: http://json-schema.org/draft-04/schema# is "
+	       "not a known dialect*");
+	refuse("{\"$ref\":\"other.json\"}", &opts, CLEAT_EINVAL,
+	       "https://example.com/other.json#/$id: \"https://example.com/main\" is the URI of "
+	       "another schema already");
+	refuse("{\"$ref\":\"c.json\"}", &opts, CLEAT_EINVAL,
+	       "/$ref: refers to https://example.com/c.json, which is not known (nothing is "
+	       "fetched)");
+	cleat_schema_set_free(set);
+	assert_int_equal(verdict(s, "17"), CLEAT_OK);
+	assert_int_equal(verdict(s, "\"17\""), CLEAT_EINVAL);
+	cleat_schema_free(s);
+}
+
+/* A known document speaks the dialect that it names, else that of whoever refers to it. */
+static void known_schemas_keep_their_dialect(void **state)
+{
+	cleat_schema_set *set = cleat_schema_set_new(NULL);
+	cleat_schema_options opts = { .known = set };
+	cleat_schema *s;
+
+	(void)state;
+	add(set, "urn:tuple", "{\"$schema\":\"" DRAFT_07 "#\",\"items\":[{\"type\":\"null\"}]}",
+	    CLEAT_OK, NULL);
+	add(set, "urn:silent", "{\"items\":[{\"type\":\"null\"}]}", CLEAT_OK, NULL);
+	s = compiled("{\"$ref\":\"urn:tuple\"}", &opts);
+	assert_int_equal(verdict(s, "[null,1]"), CLEAT_OK);
+	assert_int_equal(verdict(s, "[1]"), CLEAT_EINVAL);
+	cleat_schema_free(s);
+	refuse("{\"$ref\":\"urn:silent\"}", &opts, CLEAT_EINVAL,
+	       "urn:silent#/items: an array here*");
+	accept("{\"$schema\":\"" DRAFT_07 "\",\"$ref\":\"urn:silent\"}", &opts);
+	cleat_schema_set_free(set);
+}
+
+/* ---- limits ------------------------------------------------------------------------------- */
+
+/* n schemas, one inside the other. */
+static char *nested(size_t n)
+{
+	char *text = malloc(n * 10 + 3), *p = text;
+
+	assert_non_null(text);
+	for (size_t i = 1; i < n; i++)
+		p += sprintf(p, "{\"not\":");
+	p += sprintf(p, "{}");
+	for (size_t i = 1; i < n; i++)
+		*p++ = '}';
+	*p = '\0';
+	return text;
+}
+
+static void check_depth(size_t max, size_t allowed)
+{
+	cleat_schema_options opts = { .max_depth = max };
+	char *fits = nested(allowed + 1), *too_deep = nested(allowed + 2), message[100];
+
+	snprintf(message, sizeof message, "schemas nested deeper than %zu (max_depth)", allowed);
+	accept(fits, &opts);
+	refuse(too_deep, &opts, CLEAT_ELIMIT, message);
+	free(fits);
+	free(too_deep);
+}
+
+static void depth_is_limited_exactly(void **state)
+{
+	(void)state;
+	check_depth(1, 1);
+	check_depth(7, 7);
+	check_depth(0, 64);
+	check_depth(DEPTH_MOST, DEPTH_MOST);
+	check_depth(SIZE_MAX, DEPTH_MOST);
+}
+
+/* A schema may be as deep as max_depth says, also where each one takes two levels of JSON. */
+static void json_is_read_as_deep_as_schemas_may_be(void **state)
+{
+	size_t depths[] = { 64, DEPTH_MOST };
+
+	(void)state;
+	for (size_t k = 0; k < CLEAT_COUNT(depths); k++) {
+		cleat_schema_options opts = { .max_depth = depths[k] };
+		char *text = malloc(depths[k] * 30 + 3), *p = text;
+
+		assert_non_null(text);
+		for (size_t i = 0; i < depths[k]; i++)
+			p += sprintf(p, "{\"properties\":{\"a\":");
+		p += sprintf(p, "{}");
+		for (size_t i = 0; i < depths[k]; i++)
+			p += sprintf(p, "}}");
+		accept(text, &opts);
+		free(text);
+	}
+}
+
+static void subschemas_are_limited_exactly(void **state)
+{
+	cleat_schema_options opts = { .max_subschemas = 4 };
+
+	(void)state;
+	accept("{\"allOf\":[{},{},true]}", &opts);
+	refuse("{\"allOf\":[{},{},true,{}]}", &opts, CLEAT_ELIMIT,
+	       "more than 4 subschemas (max_subschemas)");
+	/* with all that it refers to */
+	refuse("{\"$ref\":\"" DRAFT_07 "#\"}", &opts, CLEAT_ELIMIT,
+	       "more than 4 subschemas (max_subschemas)");
+	/* places that only a reference makes a schema count too */
+	refuse("{\"allOf\":[{\"$ref\":\"#/x\"},{\"$ref\":\"#/y\"}],\"x\":{},\"y\":{}}", &opts,
+	       CLEAT_ELIMIT, "more than 4 subschemas (max_subschemas)");
+	opts.max_subschemas = 1;
+	accept("{}", &opts);
+	refuse("{\"not\":{}}", &opts, CLEAT_ELIMIT, "more than 1 subschemas (max_subschemas)");
+}
+
+static void ten_thousand_subschemas_are_the_default(void **state)
+{
+	char *text = malloc(10001 * 3 + 20), *p = text;
+
+	(void)state;
+	assert_non_null(text);
+	p += sprintf(p, "{\"allOf\":[{}");
+	for (int i = 2; i < 10000; i++)
+		p += sprintf(p, ",{}");
+	strcpy(p, "]}");
+	accept(text, NULL);
+	strcpy(p, ",{}]}");
+	refuse(text, NULL, CLEAT_ELIMIT, "more than 10000 subschemas (max_subschemas)");
+	free(text);
+}
+
+static void uris_are_limited(void **state)
+{
+	size_t n = 70000;
+	char *text = malloc(n + 100), *uri = malloc(n + 1);
+
+	(void)state;
+	assert_non_null(text);
+	assert_non_null(uri);
+	memset(uri, 'a', n);
+	uri[n] = '\0';
+	sprintf(text, "{\"$ref\":\"%s\"}", uri);
+	refuse(text, NULL, CLEAT_ELIMIT, "$ref: a URI of more than 65536 bytes");
+	refuse("{}", &(cleat_schema_options){ .base_uri = uri }, CLEAT_ELIMIT,
+	       "base_uri: a URI of more than 65536 bytes");
+	free(text);
+	free(uri);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_keyword_refuses_values_it_cannot_have),
+		cmocka_unit_test(foreign_keywords_are_not_looked_at),
+		cmocka_unit_test(wrong_values_are_told_in_words),
+		cmocka_unit_test(numbers_count_as_counts_by_their_value),
+		cmocka_unit_test(a_long_place_leaves_room_for_the_words),
+		cmocka_unit_test(boolean_schemas_accept_all_or_nothing),
+		cmocka_unit_test(missing_arguments_are_errors),
+		cmocka_unit_test(a_schema_outlives_its_document),
+		cmocka_unit_test(options_are_checked),
+		cmocka_unit_test(dialects_are_chosen_by_name),
+		cmocka_unit_test(other_dialects_are_not_supported),
+		cmocka_unit_test(vocabularies_decide_what_a_dialect_has),
+		cmocka_unit_test(names_follow_the_rules),
+		cmocka_unit_test(references_that_lead_nowhere_are_refused),
+		cmocka_unit_test(references_lead_into_unknown_keywords),
+		cmocka_unit_test(meta_schemas_are_known),
+		cmocka_unit_test(schemas_that_would_never_end_are_refused),
+		cmocka_unit_test(a_dynamic_loop_ends_by_the_limits),
+		cmocka_unit_test(a_set_wants_absolute_uris_and_schemas),
+		cmocka_unit_test(known_schemas_are_found_and_only_those),
+		cmocka_unit_test(known_schemas_keep_their_dialect),
+		cmocka_unit_test(depth_is_limited_exactly),
+		cmocka_unit_test(json_is_read_as_deep_as_schemas_may_be),
+		cmocka_unit_test(subschemas_are_limited_exactly),
+		cmocka_unit_test(ten_thousand_subschemas_are_the_default),
+		cmocka_unit_test(uris_are_limited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

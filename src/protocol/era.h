@@ -8,6 +8,7 @@
 #ifndef PROTOCOL_ERA_H
 #define PROTOCOL_ERA_H
 
+#include "protocol/peer.h"
 #include "protocol/revision.h"
 #include "rpc/message.h"
 #include "json/writer.h"
@@ -21,12 +22,13 @@ struct era;
 struct context {
 	const struct era *era;
 	enum revision rev;
-	unsigned features;                /* FEAT_* */
-	const cleat_json *client_caps;    /* NULL: none declared */
-	const cleat_json *client_info;    /* NULL: not given */
-	const cleat_json *meta;           /* the request's _meta; NULL: none */
-	const cleat_json *progress_token; /* NULL: no progress wanted */
-	int log_level;                    /* least level to send; -1: none wanted */
+	unsigned features;                  /* FEAT_* */
+	const cleat_json *client_caps;      /* NULL: none declared */
+	const cleat_json *client_info;      /* NULL: not given */
+	const cleat_json *meta;             /* the request's _meta; NULL: none */
+	const cleat_json *progress_token;   /* NULL: no progress wanted */
+	int log_level;                      /* least level to send; -1: none wanted */
+	const struct peer_headers *headers; /* of the message, while it is admitted; NULL: none */
 };
 
 /* The state of a legacy session; all-zero before initialize. */

@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "protocol/era.h"
+#include "protocol/headers.h"
 #include "json/parse.h"
 
 #include <string.h>
@@ -66,9 +67,11 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	int rc;
 
 	(void)session;
-	*c = (struct context){
-		.era = &era_modern, .meta = c->meta, .rev = REV_2026_07_28, .log_level = -1
-	};
+	*c = (struct context){ .era = &era_modern,
+			       .meta = c->meta,
+			       .headers = c->headers,
+			       .rev = REV_2026_07_28,
+			       .log_level = -1 };
 	c->features = revision_features(REV_2026_07_28);
 	rc = era_check_meta(m, c, err);
 	if (rc)
@@ -78,6 +81,9 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 		return missing_key(META_PROTOCOL_VERSION, m, err);
 	if (!json_is_string(version))
 		return wrong_type(META_PROTOCOL_VERSION, "a string", version, err);
+	rc = headers_check_version(c->headers, json_str(version), err);
+	if (rc)
+		return rc;
 	if (revision_find(json_str(version)) != REV_2026_07_28)
 		return refuse_version(json_str(version), data, err);
 	c->client_caps = json_member(c->meta, META_CLIENT_CAPS);
@@ -88,7 +94,8 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	c->client_info = json_member(c->meta, META_CLIENT_INFO);
 	if (c->client_info && !json_is_object(c->client_info))
 		return wrong_type(META_CLIENT_INFO, "an object", c->client_info, err);
-	return check_log_level(c, err);
+	rc = check_log_level(c, err);
+	return rc ? rc : headers_check_request(c->headers, m, &data->mem, err);
 }
 
 static void result_head(struct jw *w, const struct result_facts *f)

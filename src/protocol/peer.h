@@ -3,6 +3,10 @@
  * A role (server, later client) gives every connection a `peer`; a transport gives every connection
  * a `peer_sink`. Neither knows the other: run/ puts them together. All calls happen on the thread
  * that owns the role. A message is one JSON text without its framing.
+ *
+ * Tags. A transport on which a message has a place of its own (an HTTP exchange) gives it a tag, and
+ * gets the tag back with everything that is sent because of it. For one stream of messages the tag is
+ * NULL, as it is for what concerns the connection as a whole.
  */
 #ifndef PROTOCOL_PEER_H
 #define PROTOCOL_PEER_H
@@ -12,9 +16,22 @@
 
 struct peer;
 
+/* What HTTP says about a message beside it (2026-07-28 streamable-http, Request Metadata). */
+struct peer_headers {
+	struct str version, method; /* absent: not sent */
+	/* The value of such a field, decoded, appended to *out; `field` in lower case. CLEAT_OK,
+	 * CLEAT_ENOENT (not sent) or CLEAT_EPROTO (not decodable, or sent more than once). */
+	int (*get)(void *ctx, struct str field, struct buf *out);
+	void *ctx;
+};
+
 struct peer_ops {
-	/* One message, exactly as it was framed; any bytes. Answers go to the sink, now or later. */
-	void (*receive)(struct peer *p, struct str message);
+	/* One message, exactly as it was framed; any bytes. Answers go to the sink, now or later. Gives
+	 * the number of requests in it: for each of them, and after all that is sent because of it,
+	 * sink.ended() is called, perhaps from in here. `headers` is used in here only; NULL: the
+	 * transport has none. */
+	size_t (*receive)(struct peer *p, struct str message, void *tag,
+			  const struct peer_headers *headers);
 	/* A message was over `limit` bytes and was thrown away unread; 0: there was no memory for
 	 * it. */
 	void (*oversize)(struct peer *p, size_t limit);
@@ -23,6 +40,23 @@ struct peer_ops {
 	void (*close)(struct peer *p);
 	/* Requests that are not answered yet. */
 	size_t (*inflight)(const struct peer *p);
+	/* The revision that a legacy session has agreed on; NULL: none (yet). Static. */
+	const char *(*revision)(const struct peer *p);
+};
+
+/* Which era a connection may speak. */
+enum peer_mode {
+	PEER_ANY,    /* the client decides by how it opens: stdio */
+	PEER_LEGACY, /* a session: begins with initialize */
+	PEER_MODERN  /* every request stands alone */
+};
+
+/* Facts about a connection that the transport knows. */
+struct peer_facts {
+	enum peer_mode mode;
+	struct str principal; /* who it is, as authorization has found out; absent: anybody */
+	bool http;            /* the end of an answer's stream says what other transports need a
+				 notification for */
 };
 
 struct peer {
@@ -35,13 +69,22 @@ enum peer_weight {
 	PEER_SHOULD /* progress and log: not even begun while the sink is congested */
 };
 
+/* What a message is. Answers are given as the HTTP status that fits: 200, also for errors that a
+ * handler caused; 400 and 404 for requests that never reached one. */
+enum peer_kind { PEER_TAKE_BACK = -1, PEER_NOTICE = 0, PEER_REQUEST = 1, PEER_ANSWER = 200 };
+
 struct peer_sink {
-	/* The buffer to write one message into (append only), NULL when nothing can be sent any more.
-	 * `about` is the request that the message belongs to, NULL for the connection as a whole. */
-	struct buf *(*begin)(void *ctx, void *about);
-	/* The message is complete. If the buf's error is latched (or `ok` is false) the sink takes the
-	 * half-written message back and returns its status; otherwise it frames and sends it. */
-	int (*end)(void *ctx, void *about, bool ok);
+	/* The buffer to write one message into (append only), NULL when nothing can be sent any more. */
+	struct buf *(*begin)(void *ctx, void *tag);
+	/* The message is complete. If the buf's error is latched (or `kind` is PEER_TAKE_BACK) the sink
+	 * takes the half-written message back and returns its status; otherwise it frames and sends
+	 * it. */
+	int (*end)(void *ctx, void *tag, int kind);
+	/* A request with this tag has ended. NULL: not of interest. */
+	void (*ended)(void *ctx, void *tag);
+	/* The client need not wait on the connection for the rest of this request's messages: it may
+	 * come back for them after `retry_ms`. NULL: it cannot. */
+	void (*release)(void *ctx, void *tag, uint64_t retry_ms);
 	/* Is the other side so slow that only PEER_MUST messages should be written? */
 	bool (*congested)(void *ctx);
 	void *ctx;

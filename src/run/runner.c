@@ -178,7 +178,7 @@ static int open_stream(struct runner_link *k, int in, int out, cleat_error *err)
 	if (rc)
 		return rc;
 	sink = stream_sink(k->stream);
-	peer = server_accept(r->server, &sink);
+	peer = server_accept(r->server, &sink, NULL);
 	if (!peer)
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
 	stream_start(k->stream, peer);

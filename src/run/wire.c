@@ -30,20 +30,21 @@ struct cleat_wire {
 
 /* ---- the peer's side ---------------------------------------------------------------------- */
 
-static struct buf *sink_begin(void *ctx, void *about)
+static struct buf *sink_begin(void *ctx, void *tag)
 {
 	cleat_wire *w = ctx;
 
-	(void)about;
+	(void)tag;
 	return outbox_begin(&w->box);
 }
 
-static int sink_end(void *ctx, void *about, bool ok)
+static int sink_end(void *ctx, void *tag, int kind)
 {
 	cleat_wire *w = ctx;
+	bool ok = kind != PEER_TAKE_BACK;
 	int rc = outbox_end(&w->box, ok);
 
-	(void)about;
+	(void)tag;
 	if (rc == CLEAT_ELIMIT && outbox_overrun(&w->box))
 		w->overrun = w->box.shut = true;
 	/* Caused by a call on another connection, or by the program: nobody looks here by himself. */
@@ -65,7 +66,7 @@ static bool on_line(void *ctx, struct str line)
 {
 	cleat_wire *w = ctx;
 
-	w->peer->ops->receive(w->peer, line);
+	w->peer->ops->receive(w->peer, line, NULL, NULL);
 	return w->unheld || w->box.ready < OUTBOX_HIGH;
 }
 
@@ -258,7 +259,7 @@ static cleat_wire *new_wire(struct runner *r, const cleat_wire_opts *o)
 	framing_init(&w->framing, &w->mem, server_max_message(r->server));
 	outbox_init(&w->box, &w->mem, server_max_reply(r->server));
 	buf_init(&w->held, &w->mem, SIZE_MAX / 2);
-	w->peer = server_accept(r->server, &sink);
+	w->peer = server_accept(r->server, &sink, NULL);
 	if (!w->peer) {
 		mem_free(&r->mem, w);
 		return NULL;

@@ -2,6 +2,7 @@
 #include "server/arguments.h"
 #include "base/cold.h"
 
+#include "schema/check.h"
 #include "schema/field.h"
 #include "server/method.h"
 #include "server/out.h"
@@ -140,15 +141,24 @@ static bool decode(cleat_request *req)
 	return rc == CLEAT_OK;
 }
 
+/* Arguments that are not given at all are none. */
+static int check_schema(const cleat_request *req, struct buf *problems)
+{
+	return schema_check(req->entry->input_schema,
+			    req->arguments ? req->arguments : json_empty_object(), "argument",
+			    problems);
+}
+
 bool arguments_check(cleat_request *req)
 {
 	struct buf problems = BUF_INIT(&req->server->mem, PROBLEMS_MAX);
 	int rc;
 
-	if (!req->entry->described)
-		return true;
-	rc = field_check(req->entry->input, req->arguments, true, &problems);
-	if (rc == CLEAT_EINVAL)
+	if (req->entry->input_schema)
+		rc = check_schema(req, &problems);
+	else
+		rc = field_check(req->entry->input, req->arguments, true, &problems);
+	if (rc == CLEAT_EINVAL || rc == CLEAT_ELIMIT) /* which is a line by itself */
 		refuse(req, &problems);
 	else if (rc)
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));

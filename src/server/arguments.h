@@ -11,7 +11,7 @@ bool arguments_take(cleat_request *req);
 /* The same for prompts, whose arguments are strings on the wire: numbers, booleans and JSON are read
  * out of them. */
 bool arguments_take_strings(cleat_request *req);
-/* Checks against the entry's fields and fills req->args. */
+/* Checks against the entry's fields or schema and fills req->args. */
 bool arguments_check(cleat_request *req);
 
 #endif

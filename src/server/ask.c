@@ -86,7 +86,8 @@ static int server_key(cleat_server *s, cleat_error *err)
 
 static int bind(cleat_request *req, struct seal_binding *to, cleat_error *err)
 {
-	*to = (struct seal_binding){ .method = req->msg.method };
+	*to = (struct seal_binding){ .principal = req->conn->facts.principal,
+				     .method = req->msg.method };
 	return seal_digest(req->msg.params, &req->server->mem, to->params, err);
 }
 
@@ -272,6 +273,7 @@ static int send_question(struct question *q)
 	if (!out_begin(&o, c, req, PEER_MUST))
 		rc = CLEAT_ECLOSED;
 	if (!rc) {
+		o.kind = PEER_REQUEST;
 		rpc_begin_request(&o.w, c->next_id, ask_method(q));
 		rpc_params(&o.w);
 		jw_raw(&o.w, q->params);

@@ -4,7 +4,9 @@
  * from here. How questions travel is in ask.c.
  */
 #include "base/error.h"
+#include "schema/check.h"
 #include "schema/field.h"
+#include "schema/form.h"
 #include "server/ask.h"
 #include "server/method.h"
 #include "json/parse.h"
@@ -115,23 +117,29 @@ static int end_params(cleat_request *req, struct question *q, struct jw *w)
 	return rc;
 }
 
-/* JSON text of the program as a member; CLEAT_EINVAL when it is not of that type. */
+/* JSON text of the program; CLEAT_EINVAL when it is not of that type. */
+static int program_json(cleat_request *req, const char *key, const char *text,
+			enum cleat_json_type type, const cleat_json **ret)
+{
+	if (!json_parse(&req->arena, str_of(text), NULL, ret, NULL) &&
+	    cleat_json_type(*ret) == type)
+		return CLEAT_OK;
+	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
+			   "the handler of %s asked with a %s that is no JSON %s",
+			   req->method->name, key, type == CLEAT_JSON_ARRAY ? "array" : "object");
+	return CLEAT_EINVAL;
+}
+
+/* The same as a member; nothing when it is NULL. */
 static int put_member(cleat_request *req, struct jw *w, const char *key, const char *text,
 		      enum cleat_json_type type)
 {
 	const cleat_json *v;
+	int rc = text ? program_json(req, key, text, type, &v) : CLEAT_OK;
 
-	if (!text)
-		return CLEAT_OK;
-	if (json_parse(&req->arena, str_of(text), NULL, &v, NULL) || cleat_json_type(v) != type) {
-		cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
-				   "the handler of %s asked with a %s that is no JSON %s",
-				   req->method->name, key,
-				   type == CLEAT_JSON_ARRAY ? "array" : "object");
-		return CLEAT_EINVAL;
-	}
-	jw_kv_value(w, key, v);
-	return CLEAT_OK;
+	if (text && !rc)
+		jw_kv_value(w, key, v);
+	return rc;
 }
 
 /* ---- forms and URLs ------------------------------------------------------------------------ */
@@ -153,12 +161,16 @@ static void form_head(cleat_request *req, struct jw *w, const char *message)
 	jw_kv_str(w, "message", message ? message : "");
 }
 
+static enum field_schema_style form_style(const cleat_request *req)
+{
+	return req->ctx.features & FEAT_ELICITATION_MODES ? FIELD_SCHEMA_FORM
+							  : FIELD_SCHEMA_FORM_2025_06_18;
+}
+
 static int form_params(cleat_request *req, struct question *q, const char *message,
 		       const cleat_field *fields)
 {
-	enum field_schema_style style = req->ctx.features & FEAT_ELICITATION_MODES
-						? FIELD_SCHEMA_FORM
-						: FIELD_SCHEMA_FORM_2025_06_18;
+	enum field_schema_style style = form_style(req);
 	cleat_error err;
 	struct buf b;
 	struct jw w;
@@ -239,34 +251,84 @@ int cleat_ask_confirm(cleat_request *req, const char *key, const char *fmt, ...)
 	return message ? cleat_ask_form(req, key, message, nothing, NULL) : CLEAT_ENOMEM;
 }
 
+/* The requestedSchema of the program, compiled. What is wrong with it is wrong with the program. */
+static int take_schema(cleat_request *req, const char *text, const cleat_json **ret_json,
+		       cleat_schema **ret)
+{
+	const cleat_schema_options opts = { .mem = &req->server->mem };
+	cleat_error err;
+	int rc = program_json(req, "requestedSchema", text, CLEAT_JSON_OBJECT, ret_json);
+
+	if (rc)
+		return rc;
+	rc = form_check(*ret_json, form_style(req), &err);
+	if (!rc)
+		*ret = cleat_schema_new(*ret_json, &opts, &err);
+	if (*ret)
+		return CLEAT_OK;
+	if (err.status == CLEAT_ENOMEM)
+		return CLEAT_ENOMEM;
+	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
+			   "the handler of %s asked with a wrong requestedSchema: %s",
+			   req->method->name, err.message);
+	return CLEAT_EINVAL;
+}
+
+static int schema_params(cleat_request *req, struct question *q, const char *message,
+			 const cleat_json *schema)
+{
+	struct buf b;
+	struct jw w;
+
+	if (q->params.p)
+		return CLEAT_OK;
+	w = begin_params(req, &b);
+	form_head(req, &w, message);
+	jw_kv_value(&w, "requestedSchema", schema);
+	return end_params(req, q, &w);
+}
+
+/* An accepted form without content is an empty one. */
+static int check_content(cleat_request *req, const struct question *q, const cleat_schema *schema,
+			 const cleat_json **ret)
+{
+	const cleat_json *content = json_member(q->answer, "content");
+	struct buf problems;
+	int rc;
+
+	content = content ? content : json_empty_object();
+	buf_init(&problems, &req->server->mem, 8192);
+	rc = schema_check(schema, content, "member", &problems);
+	if (rc == CLEAT_EINVAL || rc == CLEAT_ELIMIT)
+		rc = bad_answer(req, q, buf_str(&problems));
+	buf_done(&problems);
+	if (!rc)
+		*ret = content;
+	return rc;
+}
+
 int cleat_ask_schema(cleat_request *req, const char *key, const char *message, const char *schema,
 		     const cleat_json **ret)
 {
+	cleat_schema *compiled = NULL;
+	const cleat_json *json;
 	struct question *q;
-	struct buf b;
-	struct jw w;
 	int rc;
 
 	*ret = NULL;
 	q = question(req, ASK_FORM, key, CLEAT_CLIENT_FORM, &rc);
 	if (!q)
 		return rc;
-	if (!q->params.p) {
-		w = begin_params(req, &b);
-		form_head(req, &w, message);
-		rc = put_member(req, &w, "requestedSchema", schema ? schema : "",
-				CLEAT_JSON_OBJECT);
-		if (rc)
-			buf_done(&b);
-		else
-			rc = end_params(req, q, &w);
-	}
+	rc = take_schema(req, schema ? schema : "", &json, &compiled);
+	if (!rc)
+		rc = schema_params(req, q, message, json);
 	if (!rc)
 		rc = answer(req, q);
 	if (!rc)
 		rc = action(q);
 	if (!rc)
-		*ret = json_member(q->answer, "content");
+		rc = check_content(req, q, compiled, ret);
+	cleat_schema_free(compiled);
 	return rc;
 }
 

@@ -101,17 +101,36 @@ static COLD void refuse_busy(cleat_request *req)
 	       "too many requests at once on this connection; wait for answers and try again");
 }
 
+/* Here, because the headers are gone when the request has to wait. */
+static int check_params(cleat_request *req, cleat_error *err)
+{
+	const struct entry *e;
+
+	if (!str_eqz(req->msg.method, "tools/call"))
+		return CLEAT_OK;
+	e = registry_find(&req->server->registry, SHELF_TOOLS,
+			  json_str(json_member(req->msg.params, "name")));
+	return e ? header_params_check(req->conn->headers, e->headers,
+				       json_member(req->msg.params, "arguments"), &req->server->mem,
+				       err)
+		 : CLEAT_OK;
+}
+
 static bool admit(cleat_request *req)
 {
 	struct conn *c = req->conn;
 	const cleat_json *meta = era_meta(&req->msg);
-	const struct era *era = era_of(&c->session, &req->msg, meta);
+	const struct era *era =
+		c->facts.mode == PEER_MODERN ? &era_modern : era_of(&c->session, &req->msg, meta);
 	cleat_error err;
 	struct buf data = BUF_INIT(&c->server->mem, 4096);
 	int rc;
 
 	req->ctx.meta = meta;
+	req->ctx.headers = c->headers;
 	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
+	if (!rc && c->headers && era->modern)
+		rc = check_params(req, &err);
 	if (rc) {
 		bool has_data = buf_size(&data) > 0;
 
@@ -129,10 +148,13 @@ static void receive_request(cleat_request *req)
 	const cleat_server_opts *o = &c->server->opts;
 	int rc;
 
+	req->taken = true;
+	c->taken++;
 	if (!admit(req)) {
 		request_end(req);
 		return;
 	}
+	req->read = true;
 	rc = rpc_table_reserve(&c->inflight);
 	if (rpc_table_find(&c->inflight, req->msg.id)) {
 		refuse_duplicate(req);
@@ -219,8 +241,12 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 
 static void free_batch(struct batch *b)
 {
+	struct conn *c = b->conn;
+
+	if (c->sink.ended && !c->closed)
+		c->sink.ended(c->sink.ctx, b->tag);
 	buf_done(&b->out);
-	mem_free(&b->conn->server->mem, b);
+	mem_free(&c->server->mem, b);
 }
 
 static int send_batch(struct batch *b)
@@ -228,7 +254,7 @@ static int send_batch(struct batch *b)
 	struct str all = buf_str(&b->out);
 	struct out o;
 
-	if (!b->answers || !out_begin(&o, b->conn, NULL, PEER_MUST))
+	if (!b->answers || !out_begin_for(&o, b->conn, b->tag, PEER_ANSWER))
 		return CLEAT_OK;
 	o.limit = SIZE_MAX; /* each member has kept to it */
 	buf_append(o.b, all.p, all.n);
@@ -282,6 +308,7 @@ static int receive_member(struct batch *b, const cleat_json *v)
 		return CLEAT_ENOMEM;
 	rc = json_copy(&req->arena, v, &root);
 	req->batch = b;
+	req->tag = b->tag;
 	b->open++;
 	if (rc) {
 		request_end(req);
@@ -323,7 +350,9 @@ static COLD void receive_batch(cleat_request *req, const cleat_json *list)
 		return;
 	}
 	b->conn = c;
+	b->tag = req->tag;
 	b->open = 1;
+	c->taken++; /* the array is one more that has to end */
 	/* Results share max_reply; errors of the others, with their ids, come on top of it. */
 	buf_init(&b->out, &c->server->mem,
 		 c->server->opts.max_reply + BATCH_ERRORS_MAX + c->server->opts.max_message);
@@ -344,21 +373,26 @@ static COLD void parse_failed(cleat_request *req, int status, const cleat_error 
 	refuse(req, code, NULL, err->message);
 }
 
-static void peer_receive(struct peer *p, struct str text)
+static size_t peer_receive(struct peer *p, struct str text, void *tag,
+			   const struct peer_headers *headers)
 {
 	struct conn *c = (struct conn *)(void *)p;
 	cleat_request *req;
 	const cleat_json *root;
 	cleat_error err;
+	size_t taken;
 	int rc;
 
 	if (c->closed)
-		return;
+		return 0;
 	req = request_new(c);
 	if (!req) {
-		out_lost(c);
-		return;
+		out_lost(c, tag);
+		return 0;
 	}
+	req->tag = tag;
+	c->headers = headers;
+	c->taken = 0;
 	c->busy++;
 	rc = json_parse(&req->arena, text, &c->server->opts.json, &root, &err);
 	if (rc)
@@ -367,8 +401,11 @@ static void peer_receive(struct peer *p, struct str text)
 		receive_batch(req, root);
 	else
 		receive_message(req, root);
+	c->headers = NULL;
 	c->busy--;
+	taken = c->taken;
 	conn_maybe_free(c);
+	return taken;
 }
 
 static void peer_oversize(struct peer *p, size_t limit)
@@ -379,7 +416,7 @@ static void peer_oversize(struct peer *p, size_t limit)
 	if (c->closed)
 		return;
 	if (!req) {
-		out_lost(c);
+		out_lost(c, NULL);
 		return;
 	}
 	out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
@@ -400,6 +437,13 @@ static size_t peer_inflight(const struct peer *p)
 	return c->n_requests - c->n_listening + c->n_unsent_batches;
 }
 
+static const char *peer_revision(const struct peer *p)
+{
+	const struct conn *c = (const struct conn *)(const void *)p;
+
+	return c->session.open ? revision_name(c->session.rev) : NULL;
+}
+
 /* ---- life --------------------------------------------------------------------------------- */
 
 static const struct peer_ops conn_ops = {
@@ -407,6 +451,7 @@ static const struct peer_ops conn_ops = {
 	.oversize = peer_oversize,
 	.close = peer_close,
 	.inflight = peer_inflight,
+	.revision = peer_revision,
 };
 
 /* Closed ones may wait for a request that somebody still holds. */
@@ -419,7 +464,18 @@ static bool any_open(const cleat_server *s)
 	return c != NULL;
 }
 
-struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
+/* The facts, with a principal of its own. */
+static bool take_facts(struct conn *c, const struct peer_facts *facts)
+{
+	if (!facts)
+		return true;
+	c->facts = *facts;
+	c->facts.principal.p = arena_strndup(&c->arena, facts->principal.p, facts->principal.n);
+	return c->facts.principal.p || !facts->principal.p;
+}
+
+struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
+			   const struct peer_facts *facts)
 {
 	struct conn *c = mem_zalloc(&s->mem, sizeof *c);
 	size_t most = (size_t)s->opts.max_inflight + s->opts.max_queued + s->opts.max_subscriptions;
@@ -435,6 +491,10 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink)
 	c->queue_tail = &c->queue;
 	c->session.log_level = CLEAT_LOG_INFO;
 	arena_init(&c->arena, &s->mem, SESSION_ARENA_MAX);
+	if (!take_facts(c, facts)) {
+		mem_free(&s->mem, c);
+		return NULL;
+	}
 	rpc_table_init(&c->inflight, &s->mem, most, s->seed);
 	rpc_table_init(&c->pending, &s->mem, PENDING_MAX, s->seed);
 	c->next = s->conns;

@@ -30,6 +30,7 @@ void batch_member_done(struct batch *b);
 struct batch {
 	struct batch *next; /* in conn->unsent_batches */
 	struct conn *conn;
+	void *tag;
 	struct buf out;
 	size_t answers;
 	size_t open; /* members that have not ended, plus one while the batch is being read */

@@ -70,8 +70,9 @@ const char *server_version(const cleat_server *s);
 size_t server_max_message(const cleat_server *s); /* with the default applied */
 size_t server_max_reply(const cleat_server *s);
 
-/* A new connection; NULL when out of memory. The sink is copied. */
-struct peer *server_accept(cleat_server *s, const struct peer_sink *sink);
+/* A new connection; NULL when out of memory. Sink and facts are copied; `facts` NULL is all-zero. */
+struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
+			   const struct peer_facts *facts);
 /* Handles an event from hooks.post. */
 void server_deliver(cleat_server *s, struct server_event *base);
 /* Runs a blocking handler to its end, then posts the outcome. Worker threads. */

@@ -35,6 +35,8 @@ void entry_discard(struct entry *e)
 	if (!e)
 		return;
 	mem = e->arena.mem;
+	cleat_schema_free(e->input_schema);
+	cleat_schema_free(e->output_schema);
 	arena_done(&e->arena);
 	mem_free(&mem, e);
 }
@@ -213,6 +215,27 @@ static int read_signature(struct entry *e, const char *text, const char **name,
 	return CLEAT_OK;
 }
 
+/* A schema that the program wrote. What cannot be checked against later is refused now, as
+ * 2025-11-25 basic (JSON Schema usage) wants it for dialects that are not supported. */
+static int compile_schema(struct entry *e, const char *what, const cleat_json *json,
+			  cleat_schema **ret, cleat_error *err)
+{
+	const cleat_schema_options opts = { .mem = &e->arena.mem };
+	cleat_error why;
+
+	*ret = cleat_schema_new(json, &opts, &why);
+	return *ret ? CLEAT_OK
+		    : error_set(err, why.status, "\"%s\": %s: %s", e->key.p, what, why.message);
+}
+
+static int find_headers(struct entry *e, const cleat_json *schema, cleat_error *err)
+{
+	cleat_error why;
+	int rc = header_params_find(&e->arena, schema, &e->headers, &why);
+
+	return rc ? error_set(err, rc, "\"%s\": input_schema: %s", e->key.p, why.message) : rc;
+}
+
 static int tool_input(struct entry *e, const cleat_tool *t, cleat_error *err)
 {
 	const cleat_json *v = NULL, *type;
@@ -228,7 +251,9 @@ static int tool_input(struct entry *e, const cleat_tool *t, cleat_error *err)
 			return error_set(err, CLEAT_EINVAL,
 					 "\"%s\": input_schema must say \"type\": \"object\"",
 					 e->key.p);
-		return rc;
+		if (!rc)
+			rc = compile_schema(e, "input_schema", v, &e->input_schema, err);
+		return rc ? rc : find_headers(e, v, err);
 	}
 	if (t->input) {
 		rc = copy_fields(e, "input", t->input, &e->input, err);
@@ -236,7 +261,6 @@ static int tool_input(struct entry *e, const cleat_tool *t, cleat_error *err)
 			return rc;
 		e->decodes = true;
 	}
-	e->described = true;
 	return fields_schema(e, e->input, FIELD_SCHEMA_ARGUMENTS, &e->schemas.input, err);
 }
 
@@ -250,10 +274,10 @@ static int tool_output(struct entry *e, const cleat_tool *t, cleat_error *err)
 				 e->key.p);
 	if (t->output_schema) {
 		rc = copy_object(e, "output_schema", t->output_schema, &e->schemas.output, &v, err);
-		if (!rc)
-			e->schemas.output_is_object =
-				str_eqz(json_str(json_member(v, "type")), "object");
-		return rc;
+		if (rc)
+			return rc;
+		e->schemas.output_is_object = str_eqz(json_str(json_member(v, "type")), "object");
+		return compile_schema(e, "output_schema", v, &e->output_schema, err);
 	}
 	if (!t->output)
 		return CLEAT_OK;
@@ -422,7 +446,6 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 		rc = copy_fields(e, "input", p->input, &e->input, err);
 		e->decodes = true;
 	}
-	e->described = true;
 	if (!rc)
 		rc = copy_meta(e, &c->meta, err);
 	c->input = e->input;

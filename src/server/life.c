@@ -246,6 +246,8 @@ void request_end(cleat_request *req)
 {
 	struct conn *c = req->conn;
 	struct batch *batch = req->batch;
+	void *tag = req->tag;
+	bool taken = req->taken;
 
 	if (req->counted) {
 		req->counted = false;
@@ -265,6 +267,8 @@ void request_end(cleat_request *req)
 	c->busy++;
 	if (batch)
 		batch_member_done(batch);
+	if (taken && c->sink.ended && !c->closed)
+		c->sink.ended(c->sink.ctx, tag);
 	conn_start_queued(c);
 	c->busy--;
 	conn_maybe_free(c);

@@ -11,8 +11,26 @@ bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_we
 {
 	if (c->closed || (weight == PEER_SHOULD && c->sink.congested(c->sink.ctx)))
 		return false;
-	*o = (struct out){ .conn = c, .req = about, .limit = c->server->opts.max_reply };
-	o->b = c->sink.begin(c->sink.ctx, about);
+	*o = (struct out){ .conn = c,
+			   .req = about,
+			   .tag = about ? about->tag : NULL,
+			   .limit = c->server->opts.max_reply };
+	o->b = c->sink.begin(c->sink.ctx, o->tag);
+	if (!o->b)
+		return false;
+	o->start = buf_size(o->b);
+	jw_init(&o->w, o->b);
+	return true;
+}
+
+bool out_begin_for(struct out *o, struct conn *c, void *tag, int kind)
+{
+	if (c->closed)
+		return false;
+	*o = (struct out){
+		.conn = c, .tag = tag, .kind = kind, .limit = c->server->opts.max_reply
+	};
+	o->b = c->sink.begin(c->sink.ctx, tag);
 	if (!o->b)
 		return false;
 	o->start = buf_size(o->b);
@@ -39,7 +57,12 @@ static bool begin_in_batch(struct out *o, cleat_request *req)
 
 bool out_begin_answer(struct out *o, cleat_request *req)
 {
-	return req->batch ? begin_in_batch(o, req) : out_begin(o, req->conn, req, PEER_MUST);
+	if (req->batch)
+		return begin_in_batch(o, req);
+	if (!out_begin(o, req->conn, req, PEER_MUST))
+		return false;
+	o->kind = PEER_ANSWER;
+	return true;
 }
 
 int out_end(struct out *o)
@@ -56,10 +79,10 @@ int out_end(struct out *o)
 		return rc;
 	}
 	if (rc) {
-		o->conn->sink.end(o->conn->sink.ctx, o->req, false);
+		o->conn->sink.end(o->conn->sink.ctx, o->tag, PEER_TAKE_BACK);
 		return rc;
 	}
-	return o->conn->sink.end(o->conn->sink.ctx, o->req, true);
+	return o->conn->sink.end(o->conn->sink.ctx, o->tag, o->kind);
 }
 
 /* Until 2025-06-18 the schema knows no error without an id, and JSON-RPC says null; later revisions
@@ -69,6 +92,21 @@ static bool null_id(const struct conn *c)
 	return c->session.open && !(revision_features(c->session.rev) & FEAT_ERROR_WITHOUT_ID);
 }
 
+/* 2026-07-28 streamable-http: 400 for what is wrong with the request itself, 404 for a method that
+ * is not there; what a handler finds is an answer like any other. */
+static int error_status(const cleat_request *req, int code)
+{
+	bool modern = req->ctx.era && req->ctx.era->modern;
+
+	if (!req->read)
+		return req->ctx.era && !modern ? 200 : 400;
+	if (modern && code == CLEAT_RPC_METHOD_NOT_FOUND && !req->method)
+		return 404;
+	return modern && (code == CLEAT_RPC_MISSING_CAPABILITY || code == CLEAT_RPC_HEADER_MISMATCH)
+		       ? 400
+		       : 200;
+}
+
 void out_error(cleat_request *req, int code, const char *data, const char *message)
 {
 	struct out o;
@@ -76,6 +114,7 @@ void out_error(cleat_request *req, int code, const char *data, const char *messa
 
 	if (req->silent || req->answered || !out_begin_answer(&o, req))
 		return;
+	o.kind = error_status(req, code);
 	o.limit = SIZE_MAX;
 	rpc_write_error(&o.w, req->msg.id, null_id(req->conn), code, str_of(message), str_of(data));
 	rc = out_end(&o);
@@ -88,12 +127,13 @@ void out_error(cleat_request *req, int code, const char *data, const char *messa
 			    cleat_strstatus(rc));
 }
 
-void out_lost(struct conn *c)
+void out_lost(struct conn *c, void *tag)
 {
 	struct out o;
 	int rc = CLEAT_ECLOSED;
 
-	if (out_begin(&o, c, NULL, PEER_MUST)) {
+	if (out_begin_for(&o, c, tag, PEER_ANSWER)) {
+		o.kind = 503;
 		rpc_write_error(&o.w, NULL, null_id(c), CLEAT_RPC_INTERNAL_ERROR,
 				STR_LIT("out of memory: a message was not read"),
 				(struct str){ NULL, 0 });

@@ -11,17 +11,21 @@
 
 struct out {
 	struct conn *conn;
+	void *tag;
 	cleat_request *req; /* whose answer this is, or whom the message is about; NULL: nobody */
 	struct batch *batch;
 	struct buf *b;
 	struct jw w;
 	size_t start;
+	int kind;     /* enum peer_kind; of an answer its HTTP status */
 	size_t limit; /* bytes that it may have; of a batch: with what stands before it */
 };
 
 /* False when nothing can be sent (closed, or congested and not important). */
 bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_weight weight);
 bool out_begin_answer(struct out *o, cleat_request *req);
+/* For what is about no request, but about a message with this tag. */
+bool out_begin_for(struct out *o, struct conn *c, void *tag, int kind);
 /* CLEAT_OK, or why the message could not be written; then nothing of it is sent. */
 int out_end(struct out *o);
 
@@ -32,7 +36,7 @@ COLD void out_error(cleat_request *req, int code, const char *data, const char *
 COLD void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
 	CLEAT_PRINTF(4, 5);
 /* The same where there is not even a request: a message could not be read for want of memory. */
-COLD void out_lost(struct conn *c);
+COLD void out_lost(struct conn *c, void *tag);
 /* The error for something unknown: names it, and the nearest known thing in data.details. */
 COLD void out_unknown(cleat_request *req, int code, const char *what, struct str name,
 		      struct str nearest);

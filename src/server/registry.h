@@ -10,8 +10,10 @@
 
 #include "base/arena.h"
 #include "protocol/describe.h"
-#include "protocol/uri_template.h"
+#include "protocol/headers.h"
+#include "uri/template.h"
 
+#include <cleat/schema.h>
 #include <cleat/server.h>
 
 enum shelf_kind { SHELF_TOOLS, SHELF_RESOURCES, SHELF_TEMPLATES, SHELF_PROMPTS, SHELF_COUNT };
@@ -29,10 +31,12 @@ struct entry {
 		cleat_prompt prompt;
 	};
 	struct tool_schemas schemas;
-	const cleat_field *input; /* checked copy; NULL: arguments are not described by fields */
-	const cleat_field *output;
-	bool described; /* `input` says all about the arguments, NULL: there are none */
-	bool decodes;   /* input describes a struct (not a signature) */
+	/* What arguments and results are checked against: a tool's own schema, compiled, or where that
+	 * is NULL the fields (a checked copy), which are NULL where there is nothing to say. */
+	cleat_schema *input_schema, *output_schema;
+	const cleat_field *input, *output;
+	bool decodes;                 /* input describes a struct (not a signature) */
+	struct header_param *headers; /* arguments that HTTP repeats; NULL: none */
 	const struct uri_template *pattern;
 };
 

@@ -5,6 +5,7 @@
 #include "server/life.h"
 #include "server/method.h"
 #include "server/out.h"
+#include "server/output.h"
 #include "json/parse.h"
 
 #include <stdio.h>
@@ -247,7 +248,7 @@ void reply_send(cleat_request *req)
 			    "the handler of %s returned without a reply; call one of cleat_reply_*",
 			    req->entry ? req->entry->key.p : req->method->name);
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, "the handler gave no reply");
-	} else {
+	} else if (!output_promised(req) || output_check(req)) {
 		send_result(req);
 	}
 }

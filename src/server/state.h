@@ -116,6 +116,9 @@ struct cleat_request {
 
 	/* zeroed from here on */
 	struct conn *conn;
+	void *tag;                  /* the transport's name for it */
+	bool taken;                 /* the transport waits for its end */
+	bool read;                  /* the message is in order: its method decides */
 	cleat_request *next, *prev; /* in conn->requests, or in the pool */
 	cleat_request *queue_next;
 	enum phase phase;
@@ -178,6 +181,9 @@ struct conn {
 	cleat_server *server;
 	struct conn *next, *prev;
 	struct peer_sink sink;
+	struct peer_facts facts;            /* the principal is in the arena */
+	size_t taken;                       /* requests, in the call of receive() at hand */
+	const struct peer_headers *headers; /* of the message at hand */
 	bool closed;
 	struct legacy_session session;
 	struct arena arena;        /* session data */

@@ -138,7 +138,8 @@ void notify_listen_end(cleat_request *listen)
 	if (result_begin(&o, listen, &f) && result_end(&o, listen, &f))
 		server_note(listen->server, CLEAT_LOG_WARNING,
 			    "the end of a subscription was lost: out of memory");
-	if (out_begin(&o, listen->conn, listen, PEER_MUST)) {
+	/* over HTTP the end of the stream says it */
+	if (!listen->conn->facts.http && out_begin(&o, listen->conn, listen, PEER_MUST)) {
 		rpc_begin_notification(&o.w, "notifications/cancelled");
 		rpc_params(&o.w);
 		jw_obj(&o.w);

@@ -83,11 +83,6 @@ static void write_failed(struct stream *s, int error)
 	break_off(s, CLEAT_EIO);
 }
 
-static bool would_block(ptrdiff_t rc)
-{
-	return rc == -EAGAIN || rc == -EWOULDBLOCK;
-}
-
 /* Writes what is ready, once; or, where one cannot wait for room, until it is written. */
 static void flush(struct stream *s)
 {
@@ -103,7 +98,7 @@ static void flush(struct stream *s)
 				loop_timer_start(s->timer, STREAM_FLUSH_MS);
 			if ((size_t)n == ready.n || always || s->out.terminal)
 				continue;
-		} else if (n < 0 && (always || !would_block(n))) {
+		} else if (n < 0 && (always || !fd_would_block(n))) {
 			write_failed(s, (int)-n);
 			return;
 		}
@@ -111,20 +106,21 @@ static void flush(struct stream *s)
 	}
 }
 
-static struct buf *sink_begin(void *ctx, void *about)
+static struct buf *sink_begin(void *ctx, void *tag)
 {
 	struct stream *s = ctx;
 
-	(void)about;
+	(void)tag;
 	return outbox_begin(&s->box);
 }
 
-static int sink_end(void *ctx, void *about, bool ok)
+static int sink_end(void *ctx, void *tag, int kind)
 {
 	struct stream *s = ctx;
+	bool ok = kind != PEER_TAKE_BACK;
 	int rc = outbox_end(&s->box, ok);
 
-	(void)about;
+	(void)tag;
 	if (rc == CLEAT_ELIMIT && outbox_overrun(&s->box)) {
 		say(s, CLEAT_LOG_ERROR, "the other side does not read: %zu bytes wait for it",
 		    s->box.ready);
@@ -246,7 +242,7 @@ static bool on_line(void *ctx, struct str line)
 {
 	struct stream *s = ctx;
 
-	s->peer->ops->receive(s->peer, line);
+	s->peer->ops->receive(s->peer, line, NULL, NULL);
 	return !s->broken && s->box.ready < OUTBOX_HIGH;
 }
 
@@ -297,7 +293,7 @@ static void read_some(struct stream *s, bool failed)
 		process(s);
 	} else if (n == 0) {
 		end_of_input(s);
-	} else if (!would_block(n) || failed) {
+	} else if (!fd_would_block(n) || failed) {
 		/* A terminal that hung up, a connection that was reset: the other side is gone. */
 		bool gone = n == -EIO || n == -ECONNRESET;
 

@@ -38,16 +38,19 @@ static inline void answer(struct echo *e, const char *p, size_t n)
 		return;
 	}
 	buf_append(b, p, n);
-	if (e->sink.end(e->sink.ctx, NULL, true))
+	if (e->sink.end(e->sink.ctx, NULL, PEER_ANSWER))
 		e->unsent++;
 	e->congested = e->congested || e->sink.congested(e->sink.ctx);
 }
 
-static inline void echo_receive(struct peer *p, struct str line)
+static inline size_t echo_receive(struct peer *p, struct str line, void *tag,
+				 const struct peer_headers *headers)
 {
 	struct echo *e = (struct echo *)(void *)p;
 	char text[64];
 
+	(void)tag;
+	(void)headers;
 	assert_int_equal(e->closed, 0);
 	e->received++;
 	if (str_eqz(line, "defer")) {
@@ -67,6 +70,7 @@ static inline void echo_receive(struct peer *p, struct str line)
 	} else {
 		answer(e, line.p, line.n);
 	}
+	return 1;
 }
 
 static inline void echo_oversize(struct peer *p, size_t limit)
@@ -88,7 +92,10 @@ static inline size_t echo_inflight(const struct peer *p)
 	return ((const struct echo *)(const void *)p)->inflight;
 }
 
-static const struct peer_ops echo_ops = { echo_receive, echo_oversize, echo_close, echo_inflight };
+static const struct peer_ops echo_ops = { .receive = echo_receive,
+					  .oversize = echo_oversize,
+					  .close = echo_close,
+					  .inflight = echo_inflight };
 
 /* ---- a connection under test -------------------------------------------------------------- */
 

@@ -1,0 +1,301 @@
+/* protocol/headers.c - see headers.h. Values are compared after decoding, numbers as numbers. */
+#include "protocol/headers.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "json/parse.h"
+
+#include <string.h>
+
+enum { VALUE_MAX = 64 * 1024, PATH_MAX_DEPTH = 64, SHOWN = 60 };
+
+static int mismatch(cleat_error *err, const char *field, struct str header, struct str body)
+{
+	return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_HEADER_MISMATCH,
+			 "Header mismatch: %s is '%.*s' but the message says '%.*s'", field,
+			 (int)(header.n < SHOWN ? header.n : SHOWN), header.p,
+			 (int)(body.n < SHOWN ? body.n : SHOWN), body.p);
+}
+
+static int absent(cleat_error *err, const char *field)
+{
+	return error_rpc(
+		err, CLEAT_EPROTO, CLEAT_RPC_HEADER_MISMATCH,
+		"Header mismatch: the header %s is missing; requests of 2026-07-28 over HTTP "
+		"carry it",
+		field);
+}
+
+static int unreadable(cleat_error *err, struct str field)
+{
+	return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_HEADER_MISMATCH,
+			 "Header mismatch: the header %.*s must stand once, as plain ASCII or as "
+			 "=?base64?...?=",
+			 (int)(field.n < SHOWN ? field.n : SHOWN), field.p);
+}
+
+int headers_check_version(const struct peer_headers *h, struct str version, cleat_error *err)
+{
+	if (!h)
+		return CLEAT_OK;
+	if (!h->version.p)
+		return absent(err, "MCP-Protocol-Version");
+	return str_eq(h->version, version)
+		       ? CLEAT_OK
+		       : mismatch(err, "MCP-Protocol-Version", h->version, version);
+}
+
+/* Which of the params Mcp-Name repeats; NULL: the method needs none. */
+static const char *name_param(struct str method)
+{
+	if (str_eqz(method, "tools/call") || str_eqz(method, "prompts/get"))
+		return "name";
+	return str_eqz(method, "resources/read") ? "uri" : NULL;
+}
+
+static int check_name(const struct peer_headers *h, struct str body, const cleat_allocator *mem,
+		      cleat_error *err)
+{
+	struct buf value;
+	int rc;
+
+	buf_init(&value, mem, VALUE_MAX);
+	rc = h->get(h->ctx, STR_LIT("mcp-name"), &value);
+	if (buf_status(&value))
+		rc = error_rpc(err, CLEAT_ENOMEM, CLEAT_RPC_INTERNAL_ERROR, "%s",
+			       cleat_strstatus(buf_status(&value)));
+	else if (rc == CLEAT_ENOENT)
+		rc = absent(err, "Mcp-Name");
+	else if (rc)
+		rc = unreadable(err, STR_LIT("Mcp-Name"));
+	else if (!str_eq(buf_str(&value), body))
+		rc = mismatch(err, "Mcp-Name", buf_str(&value), body);
+	buf_done(&value);
+	return rc;
+}
+
+int headers_check_request(const struct peer_headers *h, const struct rpc_message *m,
+			  const cleat_allocator *mem, cleat_error *err)
+{
+	const char *param = name_param(m->method);
+	struct str body;
+
+	if (!h)
+		return CLEAT_OK;
+	if (!h->method.p)
+		return absent(err, "Mcp-Method");
+	if (!str_eq(h->method, m->method))
+		return mismatch(err, "Mcp-Method", h->method, m->method);
+	body = param ? json_str(json_member(m->params, param)) : (struct str){ 0 };
+	return body.p ? check_name(h, body, mem, err) : CLEAT_OK; /* without one: not our error */
+}
+
+/* ---- annotations ------------------------------------------------------------------------------ */
+
+static bool is_token(struct str s)
+{
+	static const char marks[] = "!#$%&'*+-.^_`|~";
+
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      (c && strchr(marks, c))))
+			return false;
+	}
+	return s.n > 0;
+}
+
+static bool is_primitive(const cleat_json *schema)
+{
+	struct str type = json_str(json_member(schema, "type"));
+
+	return str_eqz(type, "string") || str_eqz(type, "integer") || str_eqz(type, "boolean");
+}
+
+static struct str field_name(struct arena *ar, struct str name)
+{
+	static const char prefix[] = "mcp-param-";
+	size_t n = sizeof prefix - 1 + name.n;
+	char *p = arena_alloc(ar, n + 1);
+
+	if (!p)
+		return (struct str){ 0 };
+	memcpy(p, prefix, sizeof prefix - 1);
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+
+		p[sizeof prefix - 1 + i] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+	}
+	p[n] = '\0';
+	return (struct str){ p, n };
+}
+
+static int bad(cleat_error *err, struct str property, const char *why)
+{
+	return error_set(err, CLEAT_EINVAL, "x-mcp-header of \"%.*s\": %s",
+			 (int)(property.n < SHOWN ? property.n : SHOWN), property.p, why);
+}
+
+/* The way down through "properties": iterators over what is open. */
+struct way {
+	cleat_json_iter open[PATH_MAX_DEPTH];
+	size_t depth;
+};
+
+static int add_param(struct arena *ar, const struct way *w, struct str name,
+		     struct header_param **list, cleat_error *err)
+{
+	struct str property = json_str(w->open[w->depth - 1].key);
+	struct header_param *p = arena_zalloc(ar, sizeof *p);
+
+	if (!is_token(name))
+		return bad(err, property, "must be letters, digits and - (a header field's name)");
+	if (!is_primitive(w->open[w->depth - 1].value))
+		return bad(err, property, "only strings, integers and booleans can be headers");
+	if (p) {
+		p->field = field_name(ar, name);
+		p->path = arena_alloc(ar, w->depth * sizeof *p->path);
+	}
+	if (!p || !p->field.p || !p->path)
+		return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+	for (const struct header_param *other = *list; other; other = other->next)
+		if (str_eq(other->field, p->field))
+			return bad(err, property, "another property has the same header");
+	for (p->depth = 0; p->depth < w->depth; p->depth++)
+		p->path[p->depth] = json_str(w->open[p->depth].key);
+	p->next = *list;
+	*list = p;
+	return CLEAT_OK;
+}
+
+static void go_into(struct way *w, const cleat_json *schema)
+{
+	const cleat_json *properties = json_member(schema, "properties");
+
+	if (json_is_object(properties) && w->depth < PATH_MAX_DEPTH)
+		w->open[w->depth++] = cleat_json_each(properties);
+}
+
+/* All members of that name with a string in them, wherever they stand; without recursion, through
+ * every container that is open. */
+static size_t count_annotations(const cleat_json *schema)
+{
+	cleat_json_iter open[PATH_MAX_DEPTH * 2];
+	size_t depth = 0, n = 0;
+
+	open[depth++] = cleat_json_each(schema);
+	while (depth) {
+		cleat_json_iter *it = &open[depth - 1];
+
+		if (!cleat_json_next(it)) {
+			depth--;
+			continue;
+		}
+		n += it->key && str_eqz(json_str(it->key), "x-mcp-header") &&
+		     json_is_string(it->value);
+		if ((json_is_object(it->value) || json_is_array(it->value)) &&
+		    depth < CLEAT_COUNT(open))
+			open[depth++] = cleat_json_each(it->value);
+	}
+	return n;
+}
+
+int header_params_find(struct arena *ar, const cleat_json *schema, struct header_param **ret,
+		       cleat_error *err)
+{
+	size_t all = count_annotations(schema), found = 0;
+	struct way w = { .depth = 0 };
+	int rc = CLEAT_OK;
+
+	*ret = NULL;
+	if (!all)
+		return CLEAT_OK;
+	go_into(&w, schema);
+	while (w.depth && !rc) {
+		cleat_json_iter *it = &w.open[w.depth - 1];
+		const cleat_json *name;
+
+		if (!cleat_json_next(it)) {
+			w.depth--;
+			continue;
+		}
+		name = json_member(it->value, "x-mcp-header");
+		if (name) {
+			found++;
+			rc = add_param(ar, &w, json_str(name), ret, err);
+		}
+		if (!rc)
+			go_into(&w, it->value);
+	}
+	if (!rc && found != all)
+		return error_set(
+			err, CLEAT_EINVAL,
+			"x-mcp-header may only stand in properties that are reached through "
+			"\"properties\" alone, not in items, $defs, anyOf and the like");
+	return rc;
+}
+
+/* ---- checking --------------------------------------------------------------------------------- */
+
+static const cleat_json *value_at(const struct header_param *p, const cleat_json *v)
+{
+	for (size_t i = 0; i < p->depth && v; i++)
+		v = json_get(v, p->path[i]);
+	return cleat_json_type(v) == CLEAT_JSON_NULL ? NULL : v;
+}
+
+static bool same_number(struct str text, const cleat_json *v, const cleat_allocator *mem)
+{
+	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, mem, NULL);
+	bool same = cleat_json_type(cleat_doc_root(doc)) == CLEAT_JSON_NUMBER &&
+		    cleat_json_equal(cleat_doc_root(doc), v);
+
+	cleat_doc_free(doc);
+	return same;
+}
+
+static bool agrees(struct str header, const cleat_json *v, const cleat_allocator *mem)
+{
+	switch (cleat_json_type(v)) {
+	case CLEAT_JSON_STRING: return str_eq(header, json_str(v));
+	case CLEAT_JSON_BOOL: return str_eqz(header, cleat_json_bool(v, false) ? "true" : "false");
+	case CLEAT_JSON_NUMBER: return same_number(header, v, mem);
+	default: return true; /* the arguments do not fit the schema, which is said elsewhere */
+	}
+}
+
+static int check_param(const struct peer_headers *h, const struct header_param *p,
+		       const cleat_json *v, const cleat_allocator *mem, cleat_error *err)
+{
+	struct buf value;
+	int rc;
+
+	buf_init(&value, mem, VALUE_MAX);
+	rc = h->get(h->ctx, p->field, &value);
+	if (buf_status(&value))
+		rc = error_rpc(err, CLEAT_ENOMEM, CLEAT_RPC_INTERNAL_ERROR, "%s",
+			       cleat_strstatus(buf_status(&value)));
+	else if (rc == CLEAT_ENOENT && v)
+		rc = absent(err, p->field.p);
+	else if (rc == CLEAT_ENOENT)
+		rc = CLEAT_OK;
+	else if (rc)
+		rc = unreadable(err, p->field);
+	else if (!v)
+		rc = mismatch(err, p->field.p, buf_str(&value), STR_LIT("nothing"));
+	else if (!agrees(buf_str(&value), v, mem))
+		rc = mismatch(err, p->field.p, buf_str(&value), STR_LIT("something else"));
+	buf_done(&value);
+	return rc;
+}
+
+int header_params_check(const struct peer_headers *h, const struct header_param *params,
+			const cleat_json *arguments, const cleat_allocator *mem, cleat_error *err)
+{
+	int rc = CLEAT_OK;
+
+	for (; h && params && !rc; params = params->next)
+		rc = check_param(h, params, value_at(params, arguments), mem, err);
+	return rc;
+}

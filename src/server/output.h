@@ -1,0 +1,22 @@
+/* server/output.h - a tool's result, held against what its output schema or fields promise.
+ *
+ * 2025-06-18 server/tools, output schema: a server that gives one MUST give structured results that
+ * conform to it. So a result that does not is a fault of the program: it is logged for the one who
+ * wrote it, and the client gets an error without any of it.
+ */
+#ifndef SERVER_OUTPUT_H
+#define SERVER_OUTPUT_H
+
+#include "server/state.h"
+
+/* Has the request's tool said what its results are, and is this one no error? */
+static inline bool output_promised(const cleat_request *req)
+{
+	return req->entry && req->entry->schemas.output.p && !req->is_error;
+}
+
+/* Does the structured result, in whichever revision and whether or not it will be sent as such, fit?
+ * If not, the reason is logged and the error was sent. */
+bool output_check(cleat_request *req);
+
+#endif

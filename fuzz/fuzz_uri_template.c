@@ -5,7 +5,7 @@
  * cannot undo, the expansion matches again and has then settled: expanding once more changes
  * nothing.
  */
-#include "protocol/uri_template_impl.h"
+#include "uri/template_impl.h"
 #include "json/parse.h"
 #include "json/writer.h"
 

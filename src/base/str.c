@@ -86,6 +86,19 @@ size_t utf8_length(struct str s)
 	return count;
 }
 
+uint32_t utf8_next(struct str s, size_t *i)
+{
+	static const unsigned char first_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
+	const unsigned char *p = (const unsigned char *)s.p + *i;
+	size_t len = utf8_sequence(p, s.n - *i);
+	uint32_t c = p[0] & first_bits[len];
+
+	*i += len ? len : 1;
+	for (size_t k = 1; k < len; k++)
+		c = c << 6 | (p[k] & 0x3F);
+	return len ? c : UTF8_BAD;
+}
+
 /* The folded character at s->p, which is moved on. */
 static unsigned char fold(struct str *s)
 {

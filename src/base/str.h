@@ -51,6 +51,10 @@ uint32_t str_hash(struct str s, uint32_t seed);
 size_t utf8_valid_prefix(struct str s);
 /* Number of code points; s must be valid. */
 size_t utf8_length(struct str s);
+/* The code point at s.p[*i] (*i < n), and *i moves behind it; UTF8_BAD, and one byte on, where there
+ * is no well-formed sequence. */
+#define UTF8_BAD UINT32_MAX
+uint32_t utf8_next(struct str s, size_t *i);
 
 /* Restricted edit distance (insert, delete, substitute, swap neighbours), case-insensitive for
  * ASCII, or SIZE_MAX when it is over `limit` or a string is longer than 64 bytes. */

@@ -1,20 +1,50 @@
-/* protocol/uri_chars.c - characters of URIs and their percent-encoding, for the URI template files.
+/* uri/chars.c - characters of URIs and their percent-encoding; see chars.h.
  *
- * Byte classes of RFC 3986 section 2 and the normal form that matching compares in: everything that
- * may not stand in a URI is escaped, escapes have capital digits. Independent of the locale. Not
- * here: resolving or normalising whole URIs.
+ * In the normal form everything that may not stand in a URI is escaped, and escapes have capital
+ * digits. Not here: resolving or normalising whole URIs.
  */
-#include "protocol/uri_template_impl.h"
+#include "uri/chars.h"
 
 #include <string.h>
 
-int uri_char_class(char c)
+unsigned uri_char_class(char c)
 {
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-		return CHAR_UNRESERVED;
+	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+		return CHAR_ALPHA;
+	if (c >= '0' && c <= '9')
+		return CHAR_DIGIT;
 	if (memchr("-._~", c, 4))
-		return CHAR_UNRESERVED;
-	return memchr(":/?#[]@!$&'()*+,;=", c, 18) ? CHAR_RESERVED : CHAR_OTHER;
+		return CHAR_MARK;
+	if (memchr(":/?#[]@", c, 7))
+		return CHAR_GEN_DELIM;
+	return memchr("!$&'()*+,;=", c, 11) ? CHAR_SUB_DELIM : CHAR_OTHER;
+}
+
+/* RFC 3987 section 2.2. Planes 1 to 13 go from their first code point, 14 from E1000; no plane has
+ * its last two. */
+static unsigned wide_class(uint32_t c)
+{
+	if ((c >= 0xA0 && c <= 0xD7FF) || (c >= 0xF900 && c <= 0xFDCF) ||
+	    (c >= 0xFDF0 && c <= 0xFFEF))
+		return CHAR_UCS;
+	if (c >= 0xE000 && c <= 0xF8FF)
+		return CHAR_PRIVATE;
+	if (c < 0x10000 || c > 0x10FFFD || (c & 0xFFFF) > 0xFFFD || (c >= 0xE0000 && c < 0xE1000))
+		return CHAR_OTHER;
+	return c >= 0xF0000 ? CHAR_PRIVATE : CHAR_UCS;
+}
+
+unsigned uri_char_at(struct str s, size_t i, size_t *ret_len)
+{
+	size_t next = i;
+	uint32_t c;
+
+	*ret_len = 1;
+	if ((unsigned char)s.p[i] < 0x80)
+		return uri_char_class(s.p[i]);
+	c = utf8_next(s, &next);
+	*ret_len = next - i;
+	return c == UTF8_BAD ? CHAR_OTHER : wide_class(c);
 }
 
 int uri_hex_digit(char c)
@@ -65,16 +95,4 @@ size_t uri_normal_next(struct str s, size_t *i, char out[3])
 bool uri_continues(const char *piece, size_t n)
 {
 	return n == 3 && memchr("89AB", piece[1], 4);
-}
-
-struct str uri_prefix(struct str s, size_t max)
-{
-	size_t i = 0;
-
-	if (max == 0)
-		return s;
-	for (; i < s.n; i++)
-		if (((unsigned char)s.p[i] & 0xC0) != 0x80 && max-- == 0)
-			break;
-	return (struct str){ s.p, i };
 }

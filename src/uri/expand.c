@@ -1,10 +1,10 @@
-/* protocol/uri_expand.c - URI template and variables to a URI; see uri_template.h.
+/* uri/expand.c - URI template and variables to a URI; see template.h.
  *
  * RFC 6570 section 3 with the table of its appendix A. Values come as JSON and are written straight
  * into the buf; numbers keep the text they were received as. Nothing is appended unless all of it
  * is. Not here: Unicode normalisation, which the RFC asks of the one who makes the values.
  */
-#include "protocol/uri_template_impl.h"
+#include "uri/template_impl.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -46,11 +46,12 @@ struct expander {
 
 static void put_encoded(struct buf *out, struct str s, bool reserved)
 {
+	unsigned as_is = reserved ? CHAR_UNRESERVED | CHAR_RESERVED : CHAR_UNRESERVED;
+
 	for (size_t i = 0; i < s.n; i++) {
-		int class = uri_char_class(s.p[i]);
 		char escape[3];
 
-		if (class == CHAR_UNRESERVED || (reserved && class == CHAR_RESERVED)) {
+		if (uri_char_class(s.p[i]) & as_is) {
 			buf_putc(out, s.p[i]);
 		} else if (reserved && uri_escape_at(s, i)) {
 			buf_append(out, s.p + i, 3);

@@ -1,4 +1,4 @@
-/* protocol/uri_match.c - a URI back to the variables of a template; see uri_template.h for the rules.
+/* uri/match.c - a URI back to the variables of a template; see template.h for the rules.
  *
  * Method. The URI in normal form is cut into units: characters, where an escape, or the escapes of
  * one UTF-8 sequence, are one. can(k, u) says whether atoms k... match exactly the units u...; it is
@@ -11,7 +11,7 @@
  * once per run. With T template bytes, at most 3T + 1 atoms and N units, all of it is at most
  * 8 (T + 1) (N + 1) steps, whatever the input: there is no backtracking. `steps` counts them.
  */
-#include "protocol/uri_template_impl.h"
+#include "uri/template_impl.h"
 
 #include "base/error.h"
 #include "base/mem.h"

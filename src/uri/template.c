@@ -1,10 +1,11 @@
-/* protocol/uri_template.c - compiling URI templates; see uri_template.h.
+/* uri/template.c - compiling URI templates; see template.h.
  *
- * Two passes: the text into parts by the grammar of RFC 6570 section 2, then the parts into the
- * flat program of literals, runs and optional groups that uri_match.c runs. All arrays are sized
- * before they are filled, from the counts that the limits bound; nothing recurses.
+ * Two passes: the text into parts by the grammar of RFC 6570 section 2, then the parts into the flat
+ * program of literals, runs and optional groups that match.c runs. The first alone, keeping nothing,
+ * is the check of the grammar. All arrays are sized before they are filled, from the counts that the
+ * limits bound; nothing recurses.
  */
-#include "protocol/uri_template_impl.h"
+#include "uri/template_impl.h"
 
 #include "base/error.h"
 
@@ -14,8 +15,8 @@
 
 struct compiler {
 	struct arena *ar;
-	struct uri_template *t;
-	struct str s; /* the arena's copy of the text */
+	struct uri_template *t; /* NULL: only the grammar is checked, nothing is kept */
+	struct str s;           /* with one, the arena's copy of the text */
 	size_t i;
 	cleat_error *err;
 };
@@ -30,14 +31,15 @@ static char peek(const struct compiler *c)
 	return c->i < c->s.n ? c->s.p[c->i] : '\0';
 }
 
-/* RFC 6570 section 2.1, with the apostrophe that erratum 6937 gives back. */
-static bool literal_char(const struct compiler *c)
+/* Length of the character at c->i if a literal may hold it, else 0: RFC 6570 section 2.1, with the
+ * apostrophe that erratum 6937 gives back. */
+static size_t literal_char(const struct compiler *c)
 {
-	char ch = c->s.p[c->i];
+	size_t len;
 
-	if (ch == '%')
-		return uri_escape_at(c->s, c->i);
-	return (unsigned char)ch >= 0x80 || uri_char_class(ch) != CHAR_OTHER;
+	if (c->s.p[c->i] == '%')
+		return uri_escape_at(c->s, c->i) ? 3 : 0;
+	return uri_char_at(c->s, c->i, &len) == CHAR_OTHER ? 0 : len;
 }
 
 static int parse_literal(struct compiler *c)
@@ -45,14 +47,18 @@ static int parse_literal(struct compiler *c)
 	size_t start = c->i;
 
 	while (c->i < c->s.n && c->s.p[c->i] != '{') {
+		size_t len = literal_char(c);
+
 		if (c->s.p[c->i] == '}')
 			return wrong(c, c->i, "'}' without '{'");
-		if (!literal_char(c))
+		if (len == 0)
 			return wrong(c, c->i, "this character has to be percent-encoded");
-		c->i++;
+		c->i += len;
 	}
-	c->t->parts[c->t->n_parts++] =
-		(struct uri_part){ .op = OP_LITERAL, .text = { c->s.p + start, c->i - start } };
+	if (c->t)
+		c->t->parts[c->t->n_parts++] =
+			(struct uri_part){ .op = OP_LITERAL,
+					   .text = { c->s.p + start, c->i - start } };
 	return CLEAT_OK;
 }
 
@@ -63,7 +69,7 @@ static size_t varchar(const struct compiler *c)
 
 	if (ch == '%')
 		return uri_escape_at(c->s, c->i) ? 3 : 0;
-	return ch == '_' || (uri_char_class(ch) == CHAR_UNRESERVED && !memchr("-.~", ch, 3));
+	return ch == '_' || uri_char_class(ch) & (CHAR_ALPHA | CHAR_DIGIT);
 }
 
 static int parse_name(struct compiler *c, struct str *ret)
@@ -114,24 +120,29 @@ static size_t slot_of(struct uri_template *t, struct str name)
 	return t->n_names++;
 }
 
-static int parse_spec(struct compiler *c)
+static int keep_spec(struct compiler *c, const struct uri_spec *spec)
 {
-	struct uri_spec *spec;
-	int rc;
+	struct uri_spec *to;
 
+	if (!c->t)
+		return CLEAT_OK;
 	if (c->t->n_specs == URI_TEMPLATE_MAX_VARS)
 		return error_set(c->err, CLEAT_ELIMIT, "URI template: over %d variables",
 				 URI_TEMPLATE_MAX_VARS);
-	spec = &c->t->specs[c->t->n_specs];
-	*spec = (struct uri_spec){ .max = 0 };
-	rc = parse_name(c, &spec->name);
-	if (rc == CLEAT_OK)
-		rc = parse_modifier(c, spec);
-	if (rc != CLEAT_OK)
-		return rc;
-	spec->slot = slot_of(c->t, spec->name);
-	c->t->n_specs++;
+	to = &c->t->specs[c->t->n_specs++];
+	*to = *spec;
+	to->slot = slot_of(c->t, spec->name);
 	return CLEAT_OK;
+}
+
+static int parse_spec(struct compiler *c, enum uri_op op)
+{
+	struct uri_spec spec = { .query = op >= OP_QUERY };
+	int rc = parse_name(c, &spec.name);
+
+	if (rc == CLEAT_OK)
+		rc = parse_modifier(c, &spec);
+	return rc == CLEAT_OK ? keep_spec(c, &spec) : rc;
 }
 
 /* Section 2.2; OP_LITERAL for the operators that are reserved for extensions. */
@@ -150,20 +161,19 @@ static enum uri_op parse_operator(struct compiler *c)
 
 static int parse_expression(struct compiler *c)
 {
-	struct uri_part *part = &c->t->parts[c->t->n_parts];
+	struct uri_part part = { .first = c->t ? c->t->n_specs : 0 };
 	size_t open = c->i++;
 	int rc;
 
-	*part = (struct uri_part){ .op = parse_operator(c), .first = c->t->n_specs };
-	if (part->op == OP_LITERAL)
+	part.op = parse_operator(c);
+	if (part.op == OP_LITERAL)
 		return wrong(c, c->i, "this operator is reserved");
 	for (;;) {
-		rc = parse_spec(c);
+		rc = parse_spec(c, part.op);
 		if (rc == CLEAT_EINVAL && c->i == c->s.n)
 			return wrong(c, open, "'{' without '}'");
 		if (rc != CLEAT_OK)
 			return rc;
-		c->t->specs[c->t->n_specs - 1].query = part->op >= OP_QUERY;
 		if (peek(c) != ',')
 			break;
 		c->i++;
@@ -173,8 +183,10 @@ static int parse_expression(struct compiler *c)
 	if (peek(c) != '}')
 		return wrong(c, c->i, "',' or '}' is expected here");
 	c->i++;
-	part->count = c->t->n_specs - part->first;
-	c->t->n_parts++;
+	if (c->t) {
+		part.count = c->t->n_specs - part.first;
+		c->t->parts[c->t->n_parts++] = part;
+	}
 	return CLEAT_OK;
 }
 
@@ -407,6 +419,13 @@ int uri_template_compile(struct arena *ar, struct str text, const struct uri_tem
 	return CLEAT_OK;
 }
 
+bool uri_template_is_valid(struct str text)
+{
+	struct compiler c = { .s = text };
+
+	return parse(&c) == CLEAT_OK;
+}
+
 bool uri_is_template(struct str text)
 {
 	const char *open = text.n ? memchr(text.p, '{', text.n) : NULL;
@@ -441,4 +460,16 @@ int uri_template_compare(const struct uri_template *a, const struct uri_template
 	if (a->n_names != b->n_names)
 		return a->n_names < b->n_names ? -1 : 1;
 	return 0;
+}
+
+struct str uri_prefix(struct str s, size_t max)
+{
+	size_t i = 0;
+
+	if (max == 0)
+		return s;
+	for (; i < s.n; i++)
+		if (((unsigned char)s.p[i] & 0xC0) != 0x80 && max-- == 0)
+			break;
+	return (struct str){ s.p, i };
 }

@@ -1,4 +1,4 @@
-/* protocol/uri_template.h - URI templates (RFC 6570): compiling, expanding, and the reverse.
+/* uri/template.h - URI templates (RFC 6570): compiling, expanding, and the reverse.
  *
  * Servers route resources/read by matching a URI against the templates they have registered;
  * clients expand a template into a URI. All four levels of the RFC, strict about its grammar. Not
@@ -39,8 +39,8 @@
  * For a URI in normal form whose variables hold unreserved characters and escapes of others only,
  * expanding the result of a match gives the URI back.
  */
-#ifndef PROTOCOL_URI_TEMPLATE_H
-#define PROTOCOL_URI_TEMPLATE_H
+#ifndef URI_TEMPLATE_H
+#define URI_TEMPLATE_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -70,6 +70,9 @@ struct uri_vars {
 /* Does the text contain an expression: a '{' with a '}' somewhere behind it? The expression may
  * still be malformed. */
 bool uri_is_template(struct str text);
+
+/* Does the text keep to the grammar of RFC 6570? Without the limits above; allocates nothing. */
+bool uri_template_is_valid(struct str text);
 
 /* Compiles into the arena; the text is copied. CLEAT_OK; CLEAT_EINVAL with the position in *err
  * (may be NULL) when the text breaks the grammar; CLEAT_ELIMIT; CLEAT_ENOMEM. A text without

@@ -1,13 +1,14 @@
-/* protocol/uri_template_impl.h - what a compiled URI template is made of.
+/* uri/template_impl.h - what a compiled URI template is made of.
  *
- * Only for uri_template.c (compiles), uri_expand.c and uri_match.c; everybody else sees
- * uri_template.h. A template is kept twice: as parts, which expansion walks, and as atoms, a flat
- * program that matching runs. Both are made once and never change.
+ * Only for template.c (compiles), expand.c and match.c; everybody else sees template.h. A template
+ * is kept twice: as parts, which expansion walks, and as atoms, a flat program that matching runs.
+ * Both are made once and never change.
  */
-#ifndef PROTOCOL_URI_TEMPLATE_IMPL_H
-#define PROTOCOL_URI_TEMPLATE_IMPL_H
+#ifndef URI_TEMPLATE_IMPL_H
+#define URI_TEMPLATE_IMPL_H
 
-#include "protocol/uri_template.h"
+#include "uri/chars.h"
+#include "uri/template.h"
 
 enum uri_op {
 	OP_LITERAL, /* no expression */
@@ -82,21 +83,6 @@ struct uri_template {
 	size_t literals;
 };
 
-enum { CHAR_OTHER, CHAR_UNRESERVED, CHAR_RESERVED };
-
-/* RFC 3986 section 2; '%' is CHAR_OTHER. */
-int uri_char_class(char c);
-/* 0 to 15, or -1. */
-int uri_hex_digit(char c);
-/* Is there a complete escape at s.p[i]? */
-bool uri_escape_at(struct str s, size_t i);
-/* Writes '%' and two capital hex digits. */
-void uri_escape(char out[3], unsigned char c);
-/* Writes the normal form of what stands at s.p[*i] (i < n) and moves on; returns the length, 1 or
- * 3, or 0 for a broken escape. */
-size_t uri_normal_next(struct str s, size_t *i, char out[3]);
-/* Does this piece of normal form continue an encoded character (UTF-8 10xxxxxx)? */
-bool uri_continues(const char *piece, size_t n);
 /* The first `max` characters of valid UTF-8; all of it for 0. */
 struct str uri_prefix(struct str s, size_t max);
 

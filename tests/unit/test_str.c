@@ -141,9 +141,12 @@ static void utf8_every_code_point_is_judged_right(void **state)
 	for (uint32_t cp = 0; cp < 0x120000; cp++) {
 		struct str s = { p, encode(cp, p) };
 		bool good = (cp < 0xD800 || cp > 0xDFFF) && cp <= 0x10FFFF;
+		size_t i = 0;
 
 		if (utf8_valid_prefix(s) != (good ? s.n : 0) || (good && utf8_length(s) != 1))
 			fail_msg("U+%04X", (unsigned)cp);
+		if (utf8_next(s, &i) != (good ? cp : UTF8_BAD) || i != (good ? s.n : 1))
+			fail_msg("U+%04X is read as something else", (unsigned)cp);
 	}
 }
 
@@ -154,6 +157,24 @@ static void utf8_length_counts_code_points(void **state)
 	assert_int_equal(utf8_length(STR_LIT("abc")), 3);
 	assert_int_equal(utf8_length(STR_LIT("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80")), 4);
 	assert_int_equal(utf8_length(STR_LIT("\0\0")), 2);
+}
+
+/* Malformed bytes are passed one by one, as the reader of a text needs it to go on. */
+static void utf8_next_walks_a_text(void **state)
+{
+	static const uint32_t want[] = {
+		'a', 0xE9, UTF8_BAD, UTF8_BAD, 0x20AC, 0, 0x1F600, UTF8_BAD
+	};
+	struct str s = STR_LIT("a\xC3\xA9\xE2\x82\xE2\x82\xAC\0\xF0\x9F\x98\x80\xF0");
+	size_t i = 0, n = 0;
+
+	(void)state;
+	for (; i < s.n; n++) {
+		assert_true(n < sizeof want / sizeof want[0]);
+		assert_int_equal(utf8_next(s, &i), want[n]);
+	}
+	assert_int_equal(i, s.n);
+	assert_int_equal(n, sizeof want / sizeof want[0]);
 }
 
 static void str_distance_table(void **state)
@@ -333,6 +354,7 @@ int main(void)
 		cmocka_unit_test(utf8_valid_prefix_stops_at_each_ill_formed_class),
 		cmocka_unit_test(utf8_every_code_point_is_judged_right),
 		cmocka_unit_test(utf8_length_counts_code_points),
+		cmocka_unit_test(utf8_next_walks_a_text),
 		cmocka_unit_test(str_distance_table),
 		cmocka_unit_test(str_distance_of_long_text_is_not_computed),
 		cmocka_unit_test(str_nearest_offers),

@@ -1,4 +1,4 @@
-/* test_uri_match.c - URI templates backwards (rules: protocol/uri_template.h): rule by rule, against
+/* test_uri_match.c - URI templates backwards (rules: uri/template.h): rule by rule, against
  * a reference matcher, round trips, the bound of the work, short memory.
  */
 #include "uri_support.h"
@@ -50,7 +50,7 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 
 /* ---- matching ----------------------------------------------------------------------------- */
 
-/* protocol/uri_template.h, rule by rule */
+/* uri/template.h, rule by rule */
 static void matching_follows_the_rules(void **state)
 {
 	static const char *const cases[][3] = {

@@ -168,6 +168,9 @@ static void malformed_templates_are_refused_with_a_position(void **state)
 		{ "a\nb", "position 2: this character has to be percent-encoded" },
 		{ "a\x7F", "position 2: this character has to be percent-encoded" },
 		{ "a\xC3", "not UTF-8" },
+		/* ucschar and iprivate of RFC 3987 have neither controls nor noncharacters */
+		{ "a\xC2\x80", "position 2: this character has to be percent-encoded" },
+		{ "a\xEF\xBF\xBF", "position 2: this character has to be percent-encoded" },
 	};
 	struct arena ar;
 
@@ -179,6 +182,7 @@ static void malformed_templates_are_refused_with_a_position(void **state)
 
 		if (uri_template_compile(&ar, str_of(cases[i].text), &t, &err) != CLEAT_EINVAL)
 			fail_msg("%s is accepted", cases[i].text);
+		assert_false(uri_template_is_valid(str_of(cases[i].text)));
 		assert_null(t);
 		assert_int_equal(err.status, CLEAT_EINVAL);
 		if (!strstr(err.message, cases[i].message))
@@ -222,11 +226,12 @@ static void limits_are_exact(void **state)
 
 	(void)state;
 	arena_init(&ar, NULL, 0);
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
-		assert_int_equal(
-			uri_template_compile(&ar, str_of(repeat(&ar, cases[i].piece, cases[i].n)),
-					     &t, NULL),
-			cases[i].status);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct str text = str_of(repeat(&ar, cases[i].piece, cases[i].n));
+
+		assert_int_equal(uri_template_compile(&ar, text, &t, NULL), cases[i].status);
+		assert_true(uri_template_is_valid(text)); /* the grammar has no limits */
+	}
 	arena_done(&ar);
 }
 

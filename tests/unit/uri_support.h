@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "protocol/uri_template_impl.h"
+#include "uri/template_impl.h"
 #include "json/parse.h"
 
 static inline const struct uri_template *must_compile(struct arena *ar, const char *text)

@@ -45,13 +45,10 @@ endfunction()
 
 file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/test_*.c")
 file(GLOB unit_support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
-# What a test links besides: test_NAME_LINK. The clients of the TLS tests are OpenSSL's.
-find_library(CLEAT_SSL_LIBRARY ssl)
-find_library(CLEAT_CRYPTO_LIBRARY crypto)
-mark_as_advanced(CLEAT_SSL_LIBRARY CLEAT_CRYPTO_LIBRARY)
-set(test_tls_LINK ${CLEAT_SSL_LIBRARY} ${CLEAT_CRYPTO_LIBRARY})
-set(test_tls_files_LINK ${test_tls_LINK})
-set(test_tls_missing_LINK ${test_tls_LINK})
+# What a test links besides. The clients of the TLS tests are OpenSSL's.
+foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_http_server_tls)
+  set(${name}_LINK ssl crypto)
+endforeach()
 if(CLEAT_CMOCKA_LIBRARY)
   foreach(source IN LISTS unit_sources)
     cmake_path(GET source STEM name)

@@ -10,6 +10,7 @@
 #include <cleat/rpc.h>
 #include <cleat/schema.h>
 #include <cleat/server.h>
+#include <cleat/http.h>
 #include <cleat/uri.h>
 #include <cleat/wire.h>
 

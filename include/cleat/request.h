@@ -154,6 +154,7 @@ CLEAT_API int cleat_reply_annotate(cleat_request *req, const cleat_annotations *
 				   const char *meta);
 
 /* A structured result: the record of the tool's `output` fields, JSON from a template, or a value.
+ * The last one counts. It is checked against the tool's `output` or `output_schema`, see cleat_tool.
  * A text block with the same JSON is added when there is no other content, for older clients. */
 CLEAT_API int cleat_reply_record(cleat_request *req, const void *record);
 CLEAT_API int cleat_reply_jsonf(cleat_request *req, const char *fmt, ...) CLEAT_PRINTF(2, 3);
@@ -199,15 +200,18 @@ CLEAT_API int cleat_reply_not_found(cleat_request *req);
 /* All of these: `key` names the question within the handler. CLEAT_OK: the answer is there.
  * CLEAT_NEED_INPUT: not yet, return it. CLEAT_EDECLINED, CLEAT_ECANCELLED: the user said no, or
  * closed the question. CLEAT_EUNSUPPORTED: this client cannot be asked this. CLEAT_EREMOTE,
- * CLEAT_ETIMEOUT, CLEAT_EPROTO: the answer was an error, never came, or made no sense. Returning a
- * negative one gives the client a fitting answer. Several questions may be asked in one run; return
- * CLEAT_NEED_INPUT if any is open. Only in tools, prompts and resources. */
+ * CLEAT_ETIMEOUT, CLEAT_EPROTO: the answer was an error, never came, or made no sense. CLEAT_EINVAL,
+ * CLEAT_EMISUSE: the question is wrong. Returning a negative one gives the client a fitting answer.
+ * Several questions may be asked in one run; return CLEAT_NEED_INPUT if any is open. Only in tools,
+ * prompts and resources. */
 
 /* A form with `fields` (flat: booleans, numbers, strings, choices); the checked answer goes to
  * `ret_record`, which is zeroed first. */
 CLEAT_API int cleat_ask_form(cleat_request *req, const char *key, const char *message,
 			     const cleat_field *fields, void *ret_record) CLEAT_MUST_USE;
-/* A form by requestedSchema (JSON text), the answer as JSON. */
+/* A form by requestedSchema (JSON text): an object of strings, numbers, booleans and choices, which a
+ * client can draw. The answer, checked against it, goes to *ret ({} when it was empty) and lives as
+ * long as the request. CLEAT_EINVAL when the schema is wrong or no form; the reply says why. */
 CLEAT_API int cleat_ask_schema(cleat_request *req, const char *key, const char *message,
 			       const char *schema, const cleat_json **ret) CLEAT_MUST_USE;
 /* A question with no fields: CLEAT_OK when the user accepts, CLEAT_EDECLINED when not. */

@@ -97,7 +97,12 @@ typedef struct cleat_server_opts {
 } cleat_server_opts;
 
 /* A tool. Either a `signature` (which gives name and arguments) or a `name` with `input` fields or
- * an `input_schema` (JSON text, 2020-12); neither means no arguments. Everything is copied. */
+ * an `input_schema`; neither means no arguments. Everything is copied.
+ *
+ * Schemas are JSON text, 2020-12 or, where "$schema" says so, draft-07; <cleat/schema.h> says what is
+ * checked. Arguments that do not fit never reach the handler. With `output` or `output_schema` every
+ * result that is no error must have a structured part that fits; if not, the client gets
+ * CLEAT_RPC_INTERNAL_ERROR and opts.log the reason. */
 typedef struct cleat_tool {
 	const char *name; /* 1-128 visible characters; A-Za-z0-9_.- is what every client takes */
 	const char *title;
@@ -105,9 +110,9 @@ typedef struct cleat_tool {
 	cleat_handler *call;
 	const char *signature;
 	const cleat_field *input;
-	const char *input_schema;
+	const char *input_schema;  /* of type "object" */
 	const cleat_field *output; /* with cleat_reply_record() */
-	const char *output_schema;
+	const char *output_schema; /* clients before 2026-07-28 see it if it is of type "object" */
 	int8_t read_only, destructive, idempotent,
 		open_world; /* CLEAT_YES, CLEAT_NO, CLEAT_UNSET */
 	bool blocking;      /* run on a worker thread */
@@ -208,8 +213,9 @@ CLEAT_API int cleat_server_add_prompts_(cleat_server *s, const cleat_prompt *pro
 					size_t size);
 
 /* Adds one or several. CLEAT_OK; CLEAT_EINVAL (bad name, schema, fields; the reason is in
- * cleat_server_error()), CLEAT_EEXIST (name or URI taken), CLEAT_ENOMEM. On failure nothing of the
- * call is added and every userdata of the call is destroyed. Clients that listen are told. */
+ * cleat_server_error()), CLEAT_EUNSUPPORTED (a schema of another dialect, or a pattern where PCRE2 is
+ * not installed), CLEAT_EEXIST (name or URI taken), CLEAT_ELIMIT, CLEAT_ENOMEM. On failure nothing of
+ * the call is added and every userdata of the call is destroyed. Clients that listen are told. */
 static inline int cleat_server_add_tool(cleat_server *s, const cleat_tool *tool)
 {
 	return cleat_server_add_tools_(s, tool, 1, sizeof(cleat_tool));

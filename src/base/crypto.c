@@ -211,6 +211,19 @@ int crypto_open(const unsigned char key[CRYPTO_KEY_SIZE], struct str aad, struct
 					    : "libcrypto could not open");
 }
 
+void crypto_wipe(void *p, size_t n)
+{
+	struct calls own;
+	const struct calls *c = calls_get(&own, NULL);
+
+	if (c) {
+		c->OPENSSL_cleanse(p, n);
+		return;
+	}
+	for (volatile unsigned char *at = p; n > 0; n--)
+		*at++ = 0;
+}
+
 /* Without libcrypto nothing equals anything: the callers compare secrets, and fail closed. */
 bool crypto_equal(const void *a, const void *b, size_t n)
 {

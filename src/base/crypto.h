@@ -24,6 +24,8 @@ int crypto_seal(const unsigned char key[CRYPTO_KEY_SIZE], struct str aad, struct
 /* The reverse; CLEAT_EPROTO when the text was not sealed with this key and aad. */
 int crypto_open(const unsigned char key[CRYPTO_KEY_SIZE], struct str aad, struct str sealed,
 		struct buf *out, cleat_error *err);
+/* Overwrites a secret that is not needed any more; no compiler leaves it out. */
+void crypto_wipe(void *p, size_t n);
 /* Equal in constant time. */
 bool crypto_equal(const void *a, const void *b, size_t n);
 

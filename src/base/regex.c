@@ -107,6 +107,7 @@ struct regex {
 	uint32_t fee;      /* for an item */
 	uint32_t byte_fee; /* for a byte, in quarters */
 	bool backrefs;
+	size_t size; /* of the code */
 	struct slot *_Atomic idle;
 };
 
@@ -178,6 +179,7 @@ static void weigh(struct regex *re, struct str p)
 	re->fee = FEE + repeat + behind + wide / 2 + (uint32_t)(frame / 16);
 	re->byte_fee = 4 + wide;
 	re->backrefs = backref > 0;
+	re->calls.pcre2_pattern_info_8(re->code, PCRE2_INFO_SIZE, &re->size);
 }
 
 static int compile_status(int code)
@@ -423,6 +425,11 @@ int regex_match(const struct regex *re, struct str text, size_t from, size_t *re
 int regex_match_within(const struct regex *re, struct str text, uint64_t *budget)
 {
 	return match(re, text, 0, budget, NULL, NULL);
+}
+
+size_t regex_size(const struct regex *re)
+{
+	return sizeof *re + re->size;
 }
 
 void regex_free(struct regex *re)

@@ -15,7 +15,7 @@ struct regex;
 
 enum regex_flag {
 	REGEX_CASELESS = 1,
-	REGEX_ECMA = 2,     /* PCRE2_DOLLAR_ENDONLY, ALT_BSUX, MATCH_UNSET_BACKREF and the like */
+	REGEX_ECMA = 2, /* $ only at the very end, [] and [^], unset back references are empty */
 	REGEX_MULTILINE = 4 /* ^ and $ at line ends */
 };
 
@@ -34,6 +34,8 @@ int regex_match(const struct regex *re, struct str text, size_t from, size_t *re
 /* The same anywhere in the text, for callers that have a budget for many matches: what this one took,
  * in about nanoseconds, is taken from *budget, and more than that it does not take (CLEAT_ELIMIT). */
 int regex_match_within(const struct regex *re, struct str text, uint64_t *budget);
+/* Bytes that it takes while nothing is matched: some patterns take a thousand times their length. */
+size_t regex_size(const struct regex *re);
 /* Accepts NULL. */
 void regex_free(struct regex *re);
 

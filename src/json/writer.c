@@ -2,6 +2,7 @@
  * copied in runs. Not here: templates (format.c).
  */
 #include "json/writer.h"
+#include "base/base64.h"
 #include "base/cold.h"
 
 #include "json/node.h"
@@ -474,35 +475,16 @@ void jw_value(struct jw *w, const cleat_json *v)
 
 /* ---- base64 ------------------------------------------------------------------------------- */
 
-static char *encode_base64(char *to, const unsigned char *p, size_t n)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (; n >= 3; n -= 3, p += 3, to += 4) {
-		to[0] = digits[p[0] >> 2];
-		to[1] = digits[(p[0] & 3) << 4 | p[1] >> 4];
-		to[2] = digits[(p[1] & 15) << 2 | p[2] >> 6];
-		to[3] = digits[p[2] & 63];
-	}
-	if (n == 0)
-		return to;
-	to[0] = digits[p[0] >> 2];
-	to[1] = digits[(p[0] & 3) << 4 | (n == 2 ? p[1] >> 4 : 0)];
-	to[2] = n == 2 ? digits[(p[1] & 15) << 2] : '=';
-	to[3] = '=';
-	return to + 4;
-}
-
 void jw_base64(struct jw *w, const void *p, size_t n)
 {
-	char *start = reserve(w, n <= SIZE_MAX / 4 ? (n + 2) / 3 * 4 + 2 : SIZE_MAX), *to = start;
+	size_t size = base64_size(BASE64_STANDARD, n);
+	char *start = reserve(w, size < SIZE_MAX - 2 ? size + 2 : SIZE_MAX), *to = start;
 
 	w->comma = true;
 	if (!to)
 		return;
 	*to++ = '"';
-	to = encode_base64(to, p, n);
+	to = base64_encode(BASE64_STANDARD, p, n, to);
 	*to++ = '"';
 	w->b->len += (size_t)(to - start);
 }

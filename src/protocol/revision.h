@@ -42,7 +42,8 @@ enum feature {
 	FEAT_INPUT_TOOL_ERROR = 1 << 17, /* arguments that do not fit are a tool error */
 	/* 2026-07-28 */
 	FEAT_ANY_STRUCTURED = 1 << 18, /* structuredContent need not be an object */
-	FEAT_CACHING = 1 << 19
+	FEAT_CACHING = 1 << 19,
+	FEAT_SSE_PRIMING = 1 << 20 /* 2025-11-25 only: streams of events begin with an empty one */
 };
 
 /* "2025-11-25"; static. */

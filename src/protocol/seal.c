@@ -12,6 +12,7 @@
  */
 #include "protocol/seal.h"
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "json/canonical.h"
 
@@ -31,70 +32,6 @@ enum { VERSION_SIZE = sizeof version - 1 };
 /* Where they stand in the request that is asked again they differ by design: 2026-07-28
  * patterns/mrtr. */
 static const char *const unbound[] = { "_meta", "inputResponses", "requestState" };
-
-/* ---- base64url ---------------------------------------------------------------------------- */
-
-static size_t encoded_size(size_t n)
-{
-	return n / 3 * 4 + (n % 3 ? n % 3 + 1 : 0);
-}
-
-static void encode(const unsigned char *in, size_t n, char *out)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	uint32_t bits = 0;
-	unsigned have = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		bits = (bits << 8 | in[i]) & 0xFFFF;
-		for (have += 8; have >= 6;) {
-			have -= 6;
-			*out++ = digits[bits >> have & 63];
-		}
-	}
-	if (have)
-		*out = digits[bits << (6 - have) & 63];
-}
-
-static int digit(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '-' ? 62 : c == '_' ? 63 : -1;
-}
-
-/* Appends the bytes; false when the text is not canonical. A full buf is told by its status. */
-static bool decode(struct str text, struct buf *out)
-{
-	size_t n = text.n / 4 * 3 + (text.n % 4 ? text.n % 4 - 1 : 0);
-	unsigned char *to = (unsigned char *)buf_reserve(out, n);
-	uint32_t bits = 0;
-	unsigned have = 0;
-
-	if (!to || text.n % 4 == 1)
-		return false;
-	for (size_t i = 0; i < text.n; i++) {
-		int d = digit(text.p[i]);
-
-		if (d < 0)
-			return false;
-		bits = (bits << 6 | (uint32_t)d) & 0xFFFF;
-		have += 6;
-		if (have >= 8) {
-			have -= 8;
-			*to++ = (unsigned char)(bits >> have & 0xFF);
-		}
-	}
-	if (bits & ((1u << have) - 1)) /* bits after the last byte */
-		return false;
-	buf_commit(out, n);
-	return true;
-}
 
 /* ---- binding ------------------------------------------------------------------------------ */
 
@@ -167,14 +104,14 @@ int seal_digest(const cleat_json *params, const cleat_allocator *mem,
 /* Appends the token for sealed bytes. */
 static int write_token(struct str sealed, struct buf *out, cleat_error *err)
 {
-	size_t n = VERSION_SIZE + encoded_size(sealed.n);
+	size_t n = VERSION_SIZE + base64_size(BASE64_URL, sealed.n);
 	char *to = buf_reserve(out, n);
 
 	if (!to)
 		return error_set(err, buf_status(out), "no room for the sealed state: %s",
 				 cleat_strstatus(buf_status(out)));
 	memcpy(to, version, VERSION_SIZE);
-	encode((const unsigned char *)sealed.p, sealed.n, to + VERSION_SIZE);
+	base64_encode(BASE64_URL, sealed.p, sealed.n, to + VERSION_SIZE);
 	buf_commit(out, n);
 	return CLEAT_OK;
 }
@@ -186,7 +123,8 @@ int seal_write(const unsigned char key[CRYPTO_KEY_SIZE], const struct seal_bindi
 	int rc;
 
 	if (payload.n > TOKEN_MAX ||
-	    VERSION_SIZE + encoded_size(SEAL_OVERHEAD + EXPIRY_SIZE + payload.n) > TOKEN_MAX)
+	    VERSION_SIZE + base64_size(BASE64_URL, SEAL_OVERHEAD + EXPIRY_SIZE + payload.n) >
+		    TOKEN_MAX)
 		return error_set(err, CLEAT_ELIMIT,
 				 "a state of %zu bytes is too long: the sealed text may have %d",
 				 payload.n, (int)TOKEN_MAX);
@@ -220,15 +158,13 @@ static int open_text(const unsigned char *key, struct str aad, struct str text, 
 	int rc;
 
 	buf_init(&sealed, &plain->mem, TOKEN_MAX);
-	if (decode(text, &sealed)) {
+	rc = base64_decode(BASE64_URL, text, &sealed);
+	if (rc == CLEAT_OK)
 		rc = crypto_open(key, aad, buf_str(&sealed), plain, err);
-		if (rc == CLEAT_EPROTO)
-			rc = not_ours(err);
-	} else if (buf_status(&sealed)) {
-		rc = error_set(err, buf_status(&sealed), "no memory to open requestState");
-	} else {
+	else if (rc != CLEAT_EPROTO)
+		error_set(err, rc, "no memory to open requestState");
+	if (rc == CLEAT_EPROTO)
 		rc = not_ours(err);
-	}
 	buf_done(&sealed);
 	return rc;
 }

@@ -62,6 +62,7 @@ struct runner {
 	struct pool pool;
 	struct cancelfds cancel;
 	struct runner_link *links;
+	struct http_listen *https;
 	bool connected;             /* there was a connection: the clock stays */
 	uint64_t (*now)(void *ctx); /* NULL: the system's clock */
 	void *now_ctx;

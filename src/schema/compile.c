@@ -229,9 +229,11 @@ static node_id same_value(const struct node *n, uint32_t *i)
 {
 	static const struct combine_rules none;
 	const struct combine_rules *r = n->combine ? n->combine : &none;
-	const node_id single[] = { r->ref,  only_target(r->dynamic), r->not,
-				   r->when, r->then,                 r->otherwise };
-	const struct node_list lists[] = { { single, CLEAT_COUNT(single) }, r->all, r->any, r->one };
+	const node_id single[] = { r->ref,      only_target(r->dynamic), r->not, r->when, r->then,
+				   r->otherwise };
+	const struct node_list lists[] = {
+		{ single, CLEAT_COUNT(single) }, r->all, r->any, r->one
+	};
 	uint32_t first = 0;
 
 	for (size_t k = 0; k < CLEAT_COUNT(lists); first += lists[k++].n)

@@ -50,7 +50,7 @@ struct compiler {
 	size_t n_anchors, cap_anchors;
 	struct index by_json, by_uri, by_anchor;
 	struct regex **regexes;
-	size_t n_regexes, cap_regexes;
+	size_t n_regexes, cap_regexes, regex_bytes;
 	struct dynamic_name *dynamic; /* those that some $dynamicRef looks for */
 	struct buf uri;               /* scratch */
 	uint32_t depth_max;

@@ -3,10 +3,10 @@
  */
 #include "schema/describe.h"
 
-#include "json/node.h"
-#include "json/parse.h"
 #include "schema/show.h"
 #include "schema/wording.h"
+#include "json/node.h"
+#include "json/parse.h"
 
 enum { MOST_HOPS = 8, MOST_VALUES = 20, MOST_FORMS = 5, MOST_NAMES = 5 };
 

@@ -7,12 +7,12 @@
 #include "schema/explain.h"
 
 #include "base/mem.h"
-#include "json/node.h"
-#include "json/parse.h"
 #include "schema/describe.h"
 #include "schema/show.h"
 #include "schema/wording.h"
 #include "uri/chars.h"
+#include "json/node.h"
+#include "json/parse.h"
 
 enum { LINE_MAX_BYTES = 8192, PROBLEM_COST = 100 };
 
@@ -186,12 +186,12 @@ void explain_never(struct run *r, node_id id, const yyjson_val *v, const struct 
 
 void explain_not(struct run *r, node_id id, const yyjson_val *v, const struct at *at)
 {
-	node_id not = r->s->nodes[id].combine->not;
+	node_id not = r->s->nodes[id].combine->not ;
 	struct problem p;
 
 	if (!problem_begin(&p, r, id, "not", v, at))
 		return;
-	if (describe_is_complete(r->s, not)) {
+	if (describe_is_complete(r->s, not )) {
 		buf_appendz(&p.line, "must not be ");
 		describe_for_type(&p.line, r->s, not, run_type(v));
 	} else {
@@ -250,12 +250,11 @@ void explain_unknown(struct run *r, node_id id, const char *keyword, const yyjso
 
 void explain_duplicate(struct run *r, node_id id, const yyjson_val *v, const struct at *at)
 {
-	const cleat_json *key = cleat_json_duplicate(node_json(v));
 	struct problem p;
 
-	if (!key || !problem_begin(&p, r, id, NULL, v, at))
+	if (!problem_begin(&p, r, id, NULL, v, at))
 		return;
-	show_quoted(&p.line, json_str(key), SHOW_CHARS);
+	show_quoted(&p.line, json_str(cleat_json_duplicate(node_json(v))), SHOW_CHARS);
 	buf_appendz(&p.line, " stands twice");
 	problem_end(&p);
 }
@@ -312,7 +311,7 @@ void explain_contains(struct run *r, node_id id, uint64_t found, const yyjson_va
 {
 	const struct array_rules *rules = r->s->nodes[id].array;
 	bool few = found < rules->min_contains;
-	const char *keyword = !few                     ? "maxContains"
+	const char *keyword = !few                      ? "maxContains"
 			      : rules->min_contains > 1 ? "minContains"
 							: "contains";
 	struct problem p;

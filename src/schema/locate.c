@@ -190,7 +190,8 @@ static int add_anchor(struct compiler *c, node_id id, const char *keyword, struc
 	void *array = c->anchors;
 
 	if (old && old->node != id)
-		return compile_bad_text(c, id, keyword, name, "is the name of another schema already");
+		return compile_bad_text(c, id, keyword, name,
+					"is the name of another schema already");
 	if (old) { /* $anchor and $dynamicAnchor of one schema may have one name */
 		((struct anchor *)old)->dynamic |= dynamic;
 		return CLEAT_OK;
@@ -457,8 +458,8 @@ static struct str decode(struct compiler *c, struct str s)
 		return (struct str){ 0 };
 	for (size_t i = 0; i < s.n; i++) {
 		if (uri_escape_at(s, i)) {
-			out[n++] = (char)(uri_hex_digit(s.p[i + 1]) * 16 +
-					  uri_hex_digit(s.p[i + 2]));
+			out[n++] =
+				(char)(uri_hex_digit(s.p[i + 1]) * 16 + uri_hex_digit(s.p[i + 2]));
 			i += 2;
 		} else {
 			out[n++] = s.p[i];

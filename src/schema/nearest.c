@@ -4,9 +4,9 @@
  */
 #include "schema/explain.h"
 
-#include "json/node.h"
 #include "schema/describe.h"
 #include "schema/show.h"
+#include "json/node.h"
 
 enum { WORDS_MAX_BYTES = 4096, MOST_ELEMENTS = 10 };
 

@@ -3,8 +3,8 @@
  */
 #include "schema/path.h"
 
-#include "json/node.h"
 #include "schema/show.h"
+#include "json/node.h"
 
 /* As deep as a check goes, and one for a member that is missing there. */
 enum { PATH_MAX_PARTS = DEPTH_MOST + 2, PLAIN_MAX_PARTS = 20 };

@@ -9,13 +9,13 @@
 #include "base/mem.h"
 #include "schema/pattern.h"
 
-#include <stdio.h>
 #include "json/hash.h"
 #include "json/node.h"
 #include "json/number.h"
 #include "json/parse.h"
+#include <stdio.h>
 
-enum { FEW_PROPERTIES = 8, FEW_VALUES = 8, MOST_REGEXES = 1 << 20 };
+enum { FEW_PROPERTIES = 8, FEW_VALUES = 8, MOST_REGEXES = 1 << 20, MOST_REGEX_BYTES = 16 << 20 };
 
 /* What is being collected for one node. */
 struct draft {
@@ -187,6 +187,10 @@ static int take_regex(struct draft *d, struct str source, const struct regex **r
 		return compile_fail_at(c, rc, d->id, d->kw->name.p, "%s", err.message);
 	c->regexes[c->n_regexes++] = re;
 	*ret = re;
+	c->regex_bytes += regex_size(re);
+	if (c->regex_bytes > MOST_REGEX_BYTES)
+		return compile_fail(c, CLEAT_ELIMIT, "the patterns need more than %d MiB",
+				    MOST_REGEX_BYTES >> 20);
 	return CLEAT_OK;
 }
 

@@ -102,7 +102,8 @@ static bool check_number(struct run *r, const struct node *n, const yyjson_val *
 	const struct number_rules *rules = n->number;
 	const char *broken = NULL;
 	int64_t i;
-	bool above, small = node_len(v) < SHORT_NUMBER && json_small_floor(node_json(v), &i, &above);
+	bool above,
+		small = node_len(v) < SHORT_NUMBER && json_small_floor(node_json(v), &i, &above);
 	bool whole = small && !above;
 
 	if (!small) { /* what is long is paid for */

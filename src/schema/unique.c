@@ -40,8 +40,8 @@ static uint32_t enter(struct run *r, struct element *all, uint32_t j, uint32_t *
 	uint32_t i = *head;
 
 	/* objects in which a key stands twice have one hash and differ all the same */
-	while (i != NONE && (all[i].hash != all[j].hash ||
-			     !value_equal(r, all[i].value, all[j].value)))
+	while (i != NONE &&
+	       (all[i].hash != all[j].hash || !value_equal(r, all[i].value, all[j].value)))
 		i = all[i].next;
 	all[j].next = *head;
 	*head = j;
@@ -80,6 +80,6 @@ bool unique_check(struct run *r, const yyjson_val *v, uint32_t *ret_i, uint32_t 
 	uint64_t cost = value_cost(v);
 
 	if (node_len(v) <= FEW_ITEMS)
-		return !run_pay(r, cost * node_len(v) / 8) || few_differ(v, ret_i, ret_j);
+		return !run_pay(r, cost * (node_len(v) + 8) / 8) || few_differ(v, ret_i, ret_j);
 	return !run_pay(r, cost) || many_differ(r, v, ret_i, ret_j);
 }

@@ -470,7 +470,10 @@ static bool take_facts(struct conn *c, const struct peer_facts *facts)
 	if (!facts)
 		return true;
 	c->facts = *facts;
-	c->facts.principal.p = arena_strndup(&c->arena, facts->principal.p, facts->principal.n);
+	c->facts.principal.p = NULL;
+	if (facts->principal.p)
+		c->facts.principal.p =
+			mem_strndup(&c->server->mem, facts->principal.p, facts->principal.n);
 	return c->facts.principal.p || !facts->principal.p;
 }
 
@@ -573,6 +576,7 @@ void conn_maybe_free(struct conn *c)
 		free_batch(b);
 	}
 	free_subscriptions(c);
+	mem_free(&s->mem, (char *)c->facts.principal.p);
 	rpc_table_done(&c->inflight);
 	rpc_table_done(&c->pending);
 	arena_done(&c->arena);

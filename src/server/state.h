@@ -181,7 +181,7 @@ struct conn {
 	cleat_server *server;
 	struct conn *next, *prev;
 	struct peer_sink sink;
-	struct peer_facts facts;            /* the principal is in the arena */
+	struct peer_facts facts;            /* with a principal of its own */
 	size_t taken;                       /* requests, in the call of receive() at hand */
 	const struct peer_headers *headers; /* of the message at hand */
 	bool closed;

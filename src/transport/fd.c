@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 int fd_look(struct fd_end *e, int fd, bool write, cleat_error *err)
@@ -100,4 +101,18 @@ ptrdiff_t fd_write(const struct fd_end *e, const void *p, size_t n)
 			done = -errno;
 	} while (done == -EINTR);
 	return done;
+}
+
+ptrdiff_t fd_write_pair(const struct fd_end *e, struct str a, struct str b)
+{
+	/* sendmsg() only reads. */
+	struct iovec parts[2] = { { (void *)(uintptr_t)a.p, a.n },
+				  { (void *)(uintptr_t)b.p, b.n } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+	ssize_t done;
+
+	do {
+		done = sendmsg(e->fd, &m, MSG_NOSIGNAL);
+	} while (done < 0 && errno == EINTR);
+	return done < 0 ? -errno : done;
 }

@@ -7,7 +7,11 @@
 #ifndef TRANSPORT_FD_H
 #define TRANSPORT_FD_H
 
+#include "base/str.h"
+
 #include <cleat/base.h>
+
+#include <errno.h>
 
 struct fd_end {
 	int fd;
@@ -26,5 +30,13 @@ void fd_restore(const struct fd_end *e);
 /* As read() and write(), but the result is -errno on failure and never -EINTR. */
 ptrdiff_t fd_read(const struct fd_end *e, void *p, size_t n);
 ptrdiff_t fd_write(const struct fd_end *e, const void *p, size_t n);
+/* a and then b, with one call; for sockets. */
+ptrdiff_t fd_write_pair(const struct fd_end *e, struct str a, struct str b);
+
+/* Does the result of one of these say that it has to be tried again later? */
+static inline bool fd_would_block(ptrdiff_t rc)
+{
+	return rc == -EAGAIN || rc == -EWOULDBLOCK;
+}
 
 #endif

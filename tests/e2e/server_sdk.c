@@ -3,7 +3,7 @@
  *
  * Nothing here sleeps: a call waits until another call releases it. The environment chooses what a
  * command line would: SERVER_PAGE (entries per list page), SERVER_TTL (milliseconds that lists may be
- * kept).
+ * kept), SERVER_QUIET (errors are provoked, and are not worth failing for).
  */
 #include "../wire/fixture.h"
 
@@ -163,9 +163,38 @@ static int model_with_tools(cleat_request *req)
 
 /* ---- structured results ----------------------------------------------------------------------------- */
 
-static int lie(cleat_request *req)
+static int odd_mail(cleat_request *req)
 {
-	return cleat_reply_jsonf(req, "{n: 'three'}");
+	return cleat_reply_jsonf(req, "{to: 'nobody'}");
+}
+
+/* What it says depends on which of two schemas it has; who remembers the other one is surprised. */
+static int count(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, cleat_request_userdata(req) ? "{n: 'three'}" : "{n: 3}");
+}
+
+static void add_count(cleat_server *s, bool in_words)
+{
+	static char words[1];
+	char schema[100];
+
+	snprintf(schema, sizeof schema,
+		 "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"%s\"}}}",
+		 in_words ? "string" : "integer");
+	cleat_server_add_tool(s, &(cleat_tool){ .name = "count",
+						.call = count,
+						.output_schema = schema,
+						.userdata = in_words ? words : NULL });
+}
+
+static int count_in_words(cleat_request *req)
+{
+	cleat_server *s = cleat_request_server(req);
+
+	cleat_server_remove_tool(s, "count");
+	add_count(s, true);
+	return cleat_reply_text(req, "in words from now on");
 }
 
 static void add_own(cleat_server *s)
@@ -181,13 +210,15 @@ static void add_own(cleat_server *s)
 		{ .name = "roots_changed", .call = roots_changed },
 		{ .name = "roots", .call = roots },
 		{ .name = "model_with_tools", .call = model_with_tools },
-		{ .name = "lie",
-		  .call = lie,
-		  .output_schema = "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":"
-				   "\"integer\"}},\"required\":[\"n\"]}" },
+		{ .name = "count_in_words", .call = count_in_words },
+		{ .name = "odd_mail",
+		  .call = odd_mail,
+		  .output_schema = "{\"type\":\"object\",\"properties\":{\"to\":{\"type\":"
+				   "\"string\",\"format\":\"email\"}}}" },
 	};
 
 	cleat_server_add_tools(s, tools, CLEAT_COUNT(tools));
+	add_count(s, false);
 }
 
 static unsigned from_environment(const char *name)
@@ -202,7 +233,7 @@ static unsigned from_environment(const char *name)
 static void only_errors(void *userdata, int level, const char *message)
 {
 	(void)userdata;
-	if (level >= CLEAT_LOG_ERROR)
+	if (level >= (getenv("SERVER_QUIET") ? CLEAT_LOG_CRITICAL : CLEAT_LOG_ERROR))
 		fprintf(stderr, "%s\n", message);
 }
 
@@ -235,6 +266,7 @@ int main(int argc, char **argv)
 	fixture_add_calls(s);
 	fixture_add_asks(s);
 	fixture_add_contents(s);
+	fixture_add_schemas(s);
 	add_own(s);
 	return cleat_server_main(s, argc, argv);
 }

@@ -190,6 +190,20 @@ const examples = {
 		}
 	}),
 
+	schemas: () => bothEras('schemas', async (c) => {
+		const [tool] = (await c.get('tools/list')).tools;
+		equal(tool.inputSchema.$defs.place.required, ['lat', 'lon']);
+		equal(tool.outputSchema.required, ['km']);
+		equal((await c.call('equator', { to: 'Oslo' })).structuredContent, { km: 6660.88 });
+		equal((await c.call('equator', { to: { lat: -10, lon: 0 } })).structuredContent, { km: 1112 });
+		check((await c.call('equator', { to: 'Atlantis' })).isError, 'not known');
+		for (const [args, word] of [[{}, 'to: required'], [{ to: 5 }, 'to: '], [{ to: '' }, 'to: '],
+			[{ to: { lat: 91, lon: 0 } }, 'to: '], [{ to: 'Oslo', from: 1 }, '"from"']]) {
+			const bad = await c.call('equator', args);
+			check(bad.isError && text(bad).includes(word), `${JSON.stringify(args)} is refused`);
+		}
+	}),
+
 	blocking: () => bothEras('blocking', async (c, child) => {
 		const file = path.join(scratch, 'big');
 		fs.writeFileSync(file, Buffer.alloc(200000));

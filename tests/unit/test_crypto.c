@@ -304,6 +304,17 @@ static void equal_compares_all_bytes(void **state)
 	}
 }
 
+static void wipe_leaves_nothing_and_touches_nothing_else(void **state)
+{
+	char text[] = "[secret]";
+
+	(void)state;
+	crypto_wipe(text + 1, 6);
+	assert_memory_equal(text, "[\0\0\0\0\0\0]", 9);
+	crypto_wipe(text, 0);
+	assert_memory_equal(text, "[\0\0\0\0\0\0]", 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +328,7 @@ int main(void)
 		cmocka_unit_test(full_and_failing_buffers_are_told),
 		cmocka_unit_test(random_bytes_differ_and_fill_exactly),
 		cmocka_unit_test(equal_compares_all_bytes),
+		cmocka_unit_test(wipe_leaves_nothing_and_touches_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static char *fake_dlerror(void);
 #define crypto_sha256 copy_sha256
 #define crypto_seal   copy_seal
 #define crypto_open   copy_open
+#define crypto_wipe   copy_wipe
 #define crypto_equal  copy_equal
 #include "base/crypto.c" /* NOLINT(bugprone-suspicious-include): see above */
 #include "base/lazy.c"   /* NOLINT(bugprone-suspicious-include): see above */
@@ -159,6 +160,12 @@ static void assert_all_unsupported(void)
 	assert_int_equal(copy_open(key, STR_LIT(""), STR_LIT("x"), &b, &e), CLEAT_EUNSUPPORTED);
 	assert_string_equal(e.message, want);
 	assert_false(copy_equal("a", "a", 1)); /* cannot say, so no */
+	memset(bytes, 'x', sizeof bytes);
+	copy_wipe(bytes + 1, sizeof bytes - 2); /* needs nothing */
+	assert_int_equal(bytes[0], 'x');
+	assert_int_equal(bytes[sizeof bytes - 1], 'x');
+	for (size_t i = 1; i < sizeof bytes - 1; i++)
+		assert_int_equal(bytes[i], 0);
 	assert_null(b.data);
 }
 

@@ -3,6 +3,7 @@
 #include "unit/support.h"
 #include "json/parse.h"
 
+#include <cleat/schema.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,6 +38,17 @@ static const cleat_field point_fields[] = {
 	CLEAT_FIELD(struct point, y, NULL, .optional = true, CLEAT_AT_LEAST(-3)), CLEAT_FIELD_END
 };
 
+/* Whatever is written is a schema that the engine accepts. */
+static void assert_compiles(const char *text)
+{
+	cleat_error err;
+	cleat_schema *schema = cleat_schema_parse(text, strlen(text), NULL, &err);
+
+	if (!schema)
+		fail_msg("%s: %s", text, err.message);
+	cleat_schema_free(schema);
+}
+
 static void expect(const cleat_field *fields, enum field_schema_style style, const char *wanted)
 {
 	struct buf b;
@@ -49,6 +61,7 @@ static void expect(const cleat_field *fields, enum field_schema_style style, con
 	buf_putc(&b, '\0');
 	assert_int_equal(buf_status(&b), CLEAT_OK);
 	assert_string_equal(buf_str(&b).p, wanted);
+	assert_compiles(buf_str(&b).p);
 	buf_done(&b);
 }
 

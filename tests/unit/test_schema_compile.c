@@ -835,6 +835,23 @@ static void ten_thousand_subschemas_are_the_default(void **state)
 	free(text);
 }
 
+/* Some patterns take a thousand times their length when they are compiled. */
+static void memory_of_patterns_is_limited(void **state)
+{
+	enum { PATTERNS = 9000 };
+	static const char pattern[] = "{\"pattern\":\"(?:(?:[a-z]{1,100}){1,50}){1,12}\"}";
+	char *text = malloc(PATTERNS * sizeof pattern + 20), *p = text;
+
+	(void)state;
+	assert_non_null(text);
+	p += sprintf(p, "{\"allOf\":[%s", pattern);
+	for (int i = 1; i < PATTERNS; i++)
+		p += sprintf(p, ",%s", pattern);
+	strcpy(p, "]}");
+	refuse(text, NULL, CLEAT_ELIMIT, "the patterns need more than 16 MiB");
+	free(text);
+}
+
 static void uris_are_limited(void **state)
 {
 	size_t n = 70000;
@@ -881,6 +898,7 @@ int main(void)
 		cmocka_unit_test(json_is_read_as_deep_as_schemas_may_be),
 		cmocka_unit_test(subschemas_are_limited_exactly),
 		cmocka_unit_test(ten_thousand_subschemas_are_the_default),
+		cmocka_unit_test(memory_of_patterns_is_limited),
 		cmocka_unit_test(uris_are_limited),
 	};
 

@@ -193,6 +193,112 @@ static void bad_tools_are_refused_with_reasons(void **state)
 	assert_tool_refused(&t, CLEAT_EINVAL, "one of signature, input and input_schema");
 }
 
+/* A schema that cannot be checked against is found when it is registered: wrong keywords, references
+ * to nothing, dialects that are not known (2025-11-25 basic, JSON Schema usage), endless ones. */
+static void schemas_that_do_not_compile_are_refused(void **state)
+{
+	static const struct {
+		const char *members; /* beside the type */
+		int status;
+		const char *why;
+	} cases[] = {
+		{ "\"properties\":[]", CLEAT_EINVAL, "/properties: expected " },
+		{ "\"properties\":{\"n\":{\"type\":\"intger\"}}", CLEAT_EINVAL,
+		  "/properties/n/type: " },
+		{ "\"properties\":{\"n\":{\"minimum\":\"1\"}}", CLEAT_EINVAL,
+		  "/properties/n/minimum: expected a number, got \"1\"" },
+		{ "\"required\":\"n\"", CLEAT_EINVAL, "/required: expected " },
+		{ "\"$ref\":\"#/$defs/none\"", CLEAT_EINVAL, "/$ref: " },
+		{ "\"$ref\":\"https://example.com/far-away\"", CLEAT_EINVAL, "/$ref: " },
+		{ "\"$ref\":\"#\"", CLEAT_EINVAL, "leads back to itself" },
+		{ "\"properties\":{\"a\":{},\"a\":{}}", CLEAT_EINVAL, "stands twice" },
+		{ "\"$schema\":\"https://example.com/dialect\"", CLEAT_EUNSUPPORTED,
+		  "not a known dialect" },
+		{ "\"$schema\":\"http://json-schema.org/draft-04/schema#\"", CLEAT_EUNSUPPORTED,
+		  "not a known dialect" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		cleat_tool t = { .name = "t", .call = ok };
+		char schema[256], where[64];
+
+		snprintf(schema, sizeof schema, "{\"type\":\"object\",%s}", cases[i].members);
+		t.input_schema = schema;
+		snprintf(where, sizeof where, "\"t\": input_schema: ");
+		assert_tool_refused(&t, cases[i].status, where);
+		assert_tool_refused(&t, cases[i].status, cases[i].why);
+		t.input_schema = NULL;
+		t.output_schema = schema;
+		snprintf(where, sizeof where, "\"t\": output_schema: ");
+		assert_tool_refused(&t, cases[i].status, where);
+		assert_tool_refused(&t, cases[i].status, cases[i].why);
+	}
+}
+
+/* Both dialects, and what they call remarks. A tool is freed with its schemas. */
+static void schemas_of_both_dialects_are_taken(void **state)
+{
+	static const char modern[] =
+		"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
+		"\"$defs\":{\"a\":{\"$ref\":\"#/$defs/a/properties/b\",\"properties\":{\"b\":"
+		"{\"$ref\":\"#\"}}}}}";
+	static const char old[] =
+		"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"type\":\"object\","
+		"\"definitions\":{\"a\":{}},\"properties\":{\"a\":{\"$ref\":\"#/definitions/a\"}}}";
+	static const char remarks[] =
+		"{\"type\":\"object\",\"x-mine\":{\"type\":7},\"examples\":3,\"title\":null}";
+	static const char *const schemas[] = { "{\"type\":\"object\"}", modern, old, remarks };
+	struct rig r;
+
+	(void)state;
+	rig_server(&r, NULL);
+	for (size_t i = 0; i < CLEAT_COUNT(schemas); i++) {
+		assert_int_equal(
+			cleat_server_add_tool(r.s, &(cleat_tool){ .name = "t",
+								  .call = ok,
+								  .input_schema = schemas[i],
+								  .output_schema = schemas[i] }),
+			CLEAT_OK);
+		assert_int_equal(cleat_server_remove_tool(r.s, "t"), CLEAT_OK);
+	}
+	rig_stop(&r);
+}
+
+/* Every allocation of a registration with schemas fails once, and from then on. */
+static void registering_schemas_without_memory_fails_cleanly(void **state)
+{
+	static const char schema[] =
+		"{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/a\"},\"b\":{"
+		"\"enum\":[1,\"x\"]}},\"required\":[\"a\"],\"$defs\":{\"a\":{\"type\":\"string\"}}}";
+	const cleat_tool t = {
+		.name = "t", .call = ok, .input_schema = schema, .output_schema = schema
+	};
+	struct fail_alloc fa;
+
+	(void)state;
+	for (int forever = 0; forever < 2; forever++)
+		for (size_t n = 1;; n++) {
+			cleat_server *s;
+			bool hit;
+			int rc;
+
+			fail_alloc_init(&fa, 0, false);
+			s = cleat_server_new("s", "1", &(cleat_server_opts){ .memory = &fa.hook });
+			fa.countdown = n;
+			fa.forever = forever;
+			rc = cleat_server_add_tool(s, &t);
+			hit = fail_alloc_hit(&fa);
+			assert_int_equal(rc, hit ? CLEAT_ENOMEM : CLEAT_OK);
+			fa.countdown = 0;
+			fa.forever = false;
+			cleat_server_free(s);
+			assert_int_equal(fa.live, 0);
+			if (!hit)
+				break;
+		}
+}
+
 /* What is passed in is copied: the caller may forget all of it at once. */
 static void everything_is_copied(void **state)
 {
@@ -758,6 +864,9 @@ int main(void)
 		cmocka_unit_test(bad_names_are_refused),
 		cmocka_unit_test(unusual_name_is_taken_with_a_remark),
 		cmocka_unit_test(bad_tools_are_refused_with_reasons),
+		cmocka_unit_test(schemas_that_do_not_compile_are_refused),
+		cmocka_unit_test(schemas_of_both_dialects_are_taken),
+		cmocka_unit_test(registering_schemas_without_memory_fails_cleanly),
 		cmocka_unit_test(everything_is_copied),
 		cmocka_unit_test(bad_resources_are_refused_with_reasons),
 		cmocka_unit_test(bad_prompts_are_refused_with_reasons),

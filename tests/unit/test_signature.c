@@ -5,6 +5,7 @@
 #include "unit/support.h"
 #include "json/parse.h"
 
+#include <cleat/schema.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +19,15 @@ static void expect_schema(const char *signature, const char *wanted)
 {
 	cleat_error err = { 0 };
 	char *schema = cleat_signature_schema(signature, NULL, &err);
+	cleat_schema *compiled;
 
 	if (!schema)
 		fail_msg("%s: %s", signature, err.message);
 	assert_string_equal(schema, wanted);
+	compiled = cleat_schema_parse(schema, strlen(schema), NULL, &err);
+	if (!compiled)
+		fail_msg("%s: %s", signature, err.message);
+	cleat_schema_free(compiled);
 	free(schema);
 }
 

@@ -65,5 +65,6 @@ void fixture_add_all(cleat_server *s)
 	fixture_add_calls(s);
 	fixture_add_asks(s);
 	fixture_add_contents(s);
+	fixture_add_schemas(s);
 	fixture_add_misuse(s);
 }

@@ -35,6 +35,7 @@ void fixture_add_shapes(cleat_server *s);
 void fixture_add_calls(cleat_server *s);
 void fixture_add_asks(cleat_server *s);
 void fixture_add_contents(cleat_server *s);
+void fixture_add_schemas(cleat_server *s);
 void fixture_add_misuse(cleat_server *s);
 
 /* The deferred request that was parked under `key`; NULL when there is none. */

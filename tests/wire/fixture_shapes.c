@@ -95,6 +95,11 @@ static int say_ok(cleat_request *req)
 	return cleat_reply_text(req, "ok");
 }
 
+static int say_list(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "['ok']");
+}
+
 static int show_prompt(cleat_request *req)
 {
 	cleat_reply_description(req, "A review, made to measure");
@@ -143,7 +148,7 @@ void fixture_add_shapes(cleat_server *s)
 						.destroy = given_back });
 	cleat_server_add_tool(s, &(cleat_tool){ .name = "any_output",
 						.description = "Its output is a list",
-						.call = say_ok,
+						.call = say_list,
 						.output_schema = "{\"type\":\"array\"}" });
 	cleat_server_add_resource(s, &(cleat_resource){ .uri = "shape://full",
 							.name = "full",

@@ -229,10 +229,19 @@ export function commonCases(sdk) {
 		assert.deepEqual(JSON.parse(text(result)), result.structuredContent);
 	});
 
+	// To the server a format is a remark, as 2020-12 has it; the SDK takes it for a rule.
 	it('the SDK does validate: a result against its schema is refused there', async t => {
 		const s = await t.open(sdk);
 		await s.client.listTools();
-		await refused(s.call('lie'), -32602, /output schema/);
+		await refused(s.call('odd_mail'), -32602, /output schema/);
+	});
+
+	it('a result against its own schema is an error of the server, and nothing of it is sent', async t => {
+		const s = await t.open(sdk, { env: { SERVER_QUIET: '1' } });
+		assert.deepEqual((await s.call('answer', { value: { score: 5 } })).structuredContent, { score: 5 });
+		await refused(s.call('answer', { value: { score: 77 } }), -32603, /does not fit its output schema/);
+		await refused(s.call('answer'), -32603, /no structured result/);
+		assert.ok(!JSON.stringify(s.received.items).includes('77'));
 	});
 
 	it('a failure of a tool is a result with isError', async t => {
@@ -250,6 +259,9 @@ export function commonCases(sdk) {
 		const wrong = await s.call('typed', { i: 11, c: 'blue', l: [1, 'x'], unknown: 1 });
 		assert.equal(wrong.isError, true);
 		for (const name of [/^i:/m, /^c:/m, /^l\[1\]|^l\.1|^l\/1/m, /unknown/]) assert.match(text(wrong), name);
+		const order = await s.call('order', { item: '', count: 11, to: {}, cuont: 1 });
+		assert.equal(order.isError, true);
+		for (const name of [/^item:/m, /^count:/m, /^to.city:/m, /"cuont"/]) assert.match(text(order), name);
 	});
 
 	it('arguments that are declared with defaults get them', async t => {

@@ -1,0 +1,127 @@
+/* fuzz_http_field.c - any bytes as a header value, for everything that reads one.
+ *
+ * Invariants: a sentinel is decoded to what was encoded, what is decoded is UTF-8 and is encoded to a
+ * value that decodes to it; hosts and origins that are accepted are put together from their parts
+ * again, and nothing of them depends on case; qualities are in range and do not contradict the
+ * preference.
+ */
+#include "http/field.h"
+
+#include <stdlib.h>
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void check_encode(struct str value)
+{
+	bool is_text = utf8_valid_prefix(value) == value.n;
+	struct buf sent, back;
+	int rc;
+
+	buf_init(&sent, NULL, 1 << 22);
+	buf_init(&back, NULL, 1 << 22);
+	http_sentinel_encode(value, &sent);
+	must(buf_status(&sent) == CLEAT_OK && buf_size(&sent) > 0);
+	rc = http_sentinel_decode(buf_str(&sent), &back);
+	must(rc == (is_text ? CLEAT_OK : CLEAT_EPROTO));
+	must(str_eq(buf_str(&back), is_text ? value : STR_LIT("")));
+	buf_done(&sent);
+	buf_done(&back);
+}
+
+static void check_decode(struct str value)
+{
+	struct buf out;
+	int rc;
+
+	buf_init(&out, NULL, 1 << 22);
+	rc = http_sentinel_decode(value, &out);
+	must(rc == CLEAT_OK || (rc == CLEAT_EPROTO && buf_size(&out) == 0));
+	if (rc == CLEAT_OK) {
+		must(utf8_valid_prefix(buf_str(&out)) == buf_size(&out));
+		check_encode(buf_str(&out));
+	}
+	buf_done(&out);
+}
+
+/* The same with the other case. */
+static void flip(struct buf *b)
+{
+	for (size_t i = 0; i < buf_size(b); i++) {
+		char c = b->data[i];
+
+		if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
+			b->data[i] = (char)(c ^ 0x20);
+	}
+}
+
+static void check_host(struct str value)
+{
+	struct str host, port, again, port_again;
+	struct buf b;
+
+	if (!http_split_host(value, &host, &port))
+		return;
+	buf_init(&b, NULL, 1 << 20);
+	buf_append(&b, host.p, host.n);
+	must(host.n > 0 && http_split_host(buf_str(&b), &again, &port_again));
+	must(str_eq(again, host) && !port_again.p);
+	if (port.p) {
+		buf_putc(&b, ':');
+		buf_append(&b, port.p, port.n);
+	}
+	must(str_eq(buf_str(&b), value));
+	flip(&b);
+	must(http_split_host(buf_str(&b), &again, &port_again) && again.n == host.n);
+	must(http_is_loopback_name(again) == http_is_loopback_name(host));
+	buf_done(&b);
+}
+
+static void check_origin(struct str value)
+{
+	struct str scheme, host, port, authority;
+
+	must(!http_is_loopback_name(value) || http_split_host(value, &host, &port));
+	if (!http_split_origin(value, &scheme, &host, &port))
+		return;
+	must(scheme.n > 0 && scheme.p == value.p && host.p == scheme.p + scheme.n + 3);
+	authority = (struct str){ host.p, value.n - scheme.n - 3 };
+	must(http_split_host(authority, &host, &port));
+	check_host(authority);
+}
+
+static void check_lists(struct str value)
+{
+	int json = http_accept_quality(value, "application/json");
+	int sse = http_accept_quality(value, "text/event-stream");
+	bool ab = http_accept_prefers(value, "application/json", "text/event-stream");
+	bool ba = http_accept_prefers(value, "text/event-stream", "application/json");
+	struct str token = http_bearer(value);
+
+	must(json >= 0 && json <= 1000 && sse >= 0 && sse <= 1000);
+	must(!(ab && ba) && (!ab || json >= sse) && (!ba || sse >= json));
+	must(!token.p || (token.n > 0 && token.p + token.n == value.p + value.n));
+	if (http_is_media_type(value, "application/json"))
+		must(http_accept_quality((struct str){ value.p, 16 }, "application/json") == 1000);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *copy =
+		malloc(size ? size : 1); /* of its own size, so that a byte too far is noticed */
+	struct str value = { copy, size };
+
+	must(copy);
+	if (size)
+		memcpy(copy, data, size);
+	check_decode(value);
+	check_encode(value);
+	check_host(value);
+	check_origin(value);
+	check_lists(value);
+	free(copy);
+	return 0;
+}

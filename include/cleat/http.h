@@ -1,0 +1,79 @@
+/* cleat/http.h - a server on the network: Streamable HTTP for clients of every revision on one
+ * address, and HTTP+SSE of 2024-11-05 beside it.
+ *
+ *	cleat_server_listen_http(s, "http://127.0.0.1:8080/mcp", NULL);
+ *	return cleat_server_run(s);
+ *
+ * Nothing in the server changes: the same handlers, called on the same thread. cleat_server_main()
+ * does all of this for a program that is started with --http ADDRESS.
+ *
+ * Safe by default. Without a host the address is the loopback one; an address that others can reach
+ * is refused unless clients have to authorize themselves (tokens or verify) or allow_remote is set.
+ * Host and Origin are checked (DNS rebinding, requests by other web sites), bodies and headers are
+ * limited while they are read, slow clients are cut off, sessions expire.
+ */
+#ifndef CLEAT_HTTP_H
+#define CLEAT_HTTP_H
+
+#include <cleat/server.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All-zero is a good default; NULL where the struct is asked for is all-zero. Lists end with NULL. */
+typedef struct cleat_http_opts {
+	/* who may connect */
+	bool allow_remote;              /* others may connect, and need not authorize themselves */
+	const char *const *allow_hosts; /* further names in Host: "mcp.example.com" */
+	const char *const *allow_origins; /* web pages that may connect: "https://app.example" */
+	const char *token_file; /* bearer tokens, one "NAME TOKEN" a line; see the guide */
+	/* Whose token is it? Writes a name, terminated, to `name` (256 bytes) and gives CLEAT_OK, or any
+	 * other status: 401. Called instead of looking into token_file. Loop thread; must not wait. */
+	int (*verify)(void *userdata, const char *token, char *name);
+	void *userdata;
+
+	/* TLS: both, PEM. The address is https then. */
+	const char *tls_cert, *tls_key;
+
+	/* what is served */
+	bool no_old_sse;  /* not HTTP+SSE of 2024-11-05 */
+	bool no_sessions; /* 2026-07-28 only */
+
+	/* limits */
+	unsigned threads;         /* 0: 1 */
+	size_t max_body;          /* bytes of one request; 0: 4 MiB */
+	size_t max_sessions;      /* 0: 10,000; more are refused with 503 */
+	uint64_t session_idle_ms; /* a session that is not used for so long ends; 0: 30 min */
+	size_t max_events; /* bytes of events that are kept for clients that come back; 0: 10 MiB */
+	unsigned max_connections; /* 0: what the system allows, at most 65,536 */
+	unsigned max_per_address; /* connections of one client's address; 0: 1,024 */
+	unsigned socket_mode;     /* of a unix socket; 0: 0600 */
+
+	/* operation */
+	const char *metrics; /* address for GET /metrics (Prometheus); NULL: none */
+	int access_log;      /* descriptor for one JSON line for each request; 0: none */
+} cleat_http_opts;
+
+/* Listens on an address: "http://127.0.0.1:8080/mcp", "8080", "[::1]:8080", "unix:/run/mcp.sock" or
+ * "fd:3" (socket activation). The path is /mcp when none is given; port 0 takes any. Connections are
+ * served while the server's loop runs (cleat_server_run(), or the loop of cleat_server_opts.loop).
+ * CLEAT_OK; CLEAT_EINVAL (an address that is none, or not safe: the reason is in
+ * cleat_server_error()), CLEAT_EIO (it cannot be had: taken, forbidden), CLEAT_ENOMEM. May be called
+ * several times. Loop thread. */
+CLEAT_API int cleat_server_listen_http(cleat_server *s, const char *address,
+				       const cleat_http_opts *opts);
+/* The i-th address that is listened on, as a URL with the port that it got; NULL behind the last.
+ * Borrowed from the server. */
+CLEAT_API const char *cleat_server_http_url(const cleat_server *s, size_t i);
+/* Reads certificates and tokens again; what cannot be read stays as it was and is logged. Loop
+ * thread. */
+CLEAT_API void cleat_server_reload_http(cleat_server *s);
+/* Runs the server's loop until cleat_server_stop(): then no new requests are taken, those that run may
+ * finish (at most ten seconds), and it returns. CLEAT_OK or why it could not run. */
+CLEAT_API int cleat_server_run(cleat_server *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+/* transport/http_peers.c - see http_peers.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "transport/http_peers.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { KEY = 16 };
+
+struct http_peer {
+	struct http_peer *next;
+	unsigned count;
+	unsigned char key[KEY];
+};
+
+static bool key_of(const struct sockaddr *from, unsigned char key[KEY])
+{
+	const struct in6_addr *six;
+
+	memset(key, 0, KEY);
+	if (from->sa_family == AF_INET) {
+		memcpy(key + 12, &((const struct sockaddr_in *)(const void *)from)->sin_addr, 4);
+		key[10] = key[11] = 0xFF;
+		return key[12] != 127;
+	}
+	if (from->sa_family != AF_INET6)
+		return false;
+	six = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+	memcpy(key, six->s6_addr, KEY);
+	if (IN6_IS_ADDR_V4MAPPED(six))
+		return key[12] != 127;
+	memset(key + 8, 0, 8);
+	return !IN6_IS_ADDR_LOOPBACK(six);
+}
+
+static struct http_peer **bucket(struct http_peers *p, const unsigned char key[KEY])
+{
+	/* The seed only has to differ from one server to the next. */
+	uint32_t seed = (uint32_t)((uintptr_t)p >> 4);
+
+	return &p->buckets[str_hash((struct str){ (const char *)key, KEY }, seed) %
+			   HTTP_PEERS_BUCKETS];
+}
+
+int http_peers_add(struct http_peers *p, const cleat_allocator *mem, const struct sockaddr *from,
+		   unsigned max, struct http_peer **ret)
+{
+	unsigned char key[KEY];
+	struct http_peer **first, *peer;
+
+	*ret = NULL;
+	if (!key_of(from, key))
+		return CLEAT_OK;
+	first = bucket(p, key);
+	for (peer = *first; peer && memcmp(peer->key, key, KEY) != 0; peer = peer->next)
+		;
+	if (peer && peer->count >= max)
+		return CLEAT_ELIMIT;
+	if (!peer) {
+		peer = mem_zalloc(mem, sizeof *peer);
+		if (!peer)
+			return CLEAT_ENOMEM;
+		memcpy(peer->key, key, KEY);
+		peer->next = *first;
+		*first = peer;
+	}
+	peer->count++;
+	*ret = peer;
+	return CLEAT_OK;
+}
+
+void http_peers_remove(struct http_peers *p, const cleat_allocator *mem, struct http_peer *peer)
+{
+	struct http_peer **at;
+
+	if (!peer || --peer->count > 0)
+		return;
+	at = bucket(p, peer->key);
+	while (*at != peer)
+		at = &(*at)->next;
+	*at = peer->next;
+	mem_free(mem, peer);
+}

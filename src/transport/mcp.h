@@ -1,0 +1,77 @@
+/* transport/mcp.h - MCP over HTTP: the endpoint that clients of every revision use.
+ *
+ *   POST   2026-07-28: each request stands alone; what is sent because of it is its answer
+ *   POST   2025-03-26 to 2025-11-25: with a session; GET listens and resumes, DELETE ends it
+ *   GET /sse, POST /messages: the older transport of 2024-11-05, beside it
+ *   GET /healthz, OPTIONS: for machines and browsers
+ *
+ * An http_service (transport/http_server.h) on one side, peers (protocol/peer.h) on the other. Every
+ * request passes the same gate before anything looks at its path: Host, Origin, authorization. Not
+ * here: sockets, the server's meaning of a message.
+ */
+#ifndef TRANSPORT_MCP_H
+#define TRANSPORT_MCP_H
+
+#include "protocol/peer.h"
+#include "store/store.h"
+#include "transport/http_server.h"
+#include "transport/policy.h"
+
+struct mcp;
+
+/* What happened in one exchange, for the access log and the counters. */
+struct mcp_record {
+	const char *address;
+	struct str method, path; /* of HTTP */
+	struct str rpc_method;   /* of the message, where a header says it; else absent */
+	struct str principal;    /* absent: nobody */
+	struct str session;      /* absent: none */
+	struct str revision;     /* MCP-Protocol-Version; absent: not sent */
+	int status;
+	uint64_t bytes, micros;
+};
+
+struct mcp_opts {
+	cleat_loop *loop;
+	const cleat_allocator *mem;
+	/* A new connection of the role that is served; NULL when it has no memory. */
+	struct peer *(*accept)(void *ctx, const struct peer_sink *sink,
+			       const struct peer_facts *facts);
+	/* Who sends this request? CLEAT_OK with the name (empty: anybody) in *ret; anything else is
+	 * 401. NULL: nobody is asked. */
+	int (*authorize)(void *ctx, const struct http_request *r, struct str *ret);
+	/* Remarks for people. */
+	void (*note)(void *ctx, int level, const char *text);
+	/* An exchange is over; see http_service.logged. May be NULL. */
+	void (*logged)(void *ctx, const struct mcp_record *r);
+	void *ctx;
+	const char *path; /* NULL: "/mcp" */
+	bool no_old_sse;  /* no /sse and /messages */
+	bool no_sessions; /* 2026-07-28 only: GET and DELETE are 405 */
+	struct policy_opts policy;
+	struct store *store;        /* sessions and events; borrowed */
+	size_t max_body;            /* of a POST; 0: 4 MiB */
+	size_t max_reply;           /* of one message */
+	uint64_t session_idle_ms;   /* 0: 30 min */
+	uint64_t keep_alive_ms;     /* between comments on a silent stream; 0: 15 s */
+	uint64_t (*now)(void *ctx); /* milliseconds that never go back; NULL: loop_now() */
+};
+
+/* CLEAT_OK, CLEAT_EINVAL (a path that is none), CLEAT_ENOMEM. */
+int mcp_new(const struct mcp_opts *o, struct mcp **ret, cleat_error *err);
+/* To be given to the http_server. */
+struct http_service mcp_service(struct mcp *m);
+/* No new sessions and requests (503); what runs may finish, streams that only listen end. The role
+ * has been told to stop before. */
+void mcp_shutdown(struct mcp *m);
+/* All peers were closed by somebody else and must not be used any more. */
+void mcp_forget(struct mcp *m);
+/* After the http_server is gone. Closes all peers. Accepts NULL. */
+void mcp_free(struct mcp *m);
+
+struct mcp_stats {
+	size_t sessions, streams;
+};
+void mcp_stats(const struct mcp *m, struct mcp_stats *ret);
+
+#endif

@@ -1,0 +1,791 @@
+/* test_http_server.c - requests and answers: keep-alive, pipelines, slices, bodies, HEAD, the end of
+ * input, and what a service may do.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "http_rig.h"
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+static void a_request_is_answered_and_the_connection_stays(void **state)
+{
+	struct answer *a = malloc(sizeof *a);
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	for (int i = 0; i < 3; i++) {
+		put(c, GET("/a?q"));
+		assert_true(read_answer(c, a, false));
+		assert_int_equal(a->status, 200);
+		assert_string_equal(a->body, "GET /a");
+		assert_string_equal(header(a, "Content-Type"), "text/plain");
+		assert_int_equal(strlen(header(a, "Date")),
+				 strlen("Sun, 06 Nov 1994 08:49:37 GMT"));
+		assert_null(header(a, "Connection"));
+		assert_string_equal(r.line, "GET /a");
+		assert_int_equal(r.status, 200);
+		assert_int_equal(r.bytes, 6);
+	}
+	assert_int_equal(r.logged, 3);
+	assert_int_equal(rig_stats(&r).accepted, 1);
+	assert_int_equal(rig_stats(&r).exchanges, 0);
+	free(a);
+	hang_up(c);
+	rig_close(&r);
+	assert_int_equal(r.gone, 0);
+}
+
+/* RFC 9112 section 9.3.2: answers in the order of the requests; and they leave in one piece. */
+static void pipelined_requests_are_answered_in_order(void **state)
+{
+	struct client *c;
+	char text[2048] = "", path[32];
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	rig_turn(&r);
+	for (int i = 0; i < 10; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text),
+			 "GET /%d HTTP/1.1\r\nHost: h\r\n\r\n", i);
+	put(c, text);
+	WAIT_FOR(&r, r.requests == 10);
+	look(c); /* what one send() carried */
+	for (int i = 0; i < 10; i++) {
+		snprintf(path, sizeof path, "GET /%d", i);
+		assert_true(c->n > 0);
+		expect(c, 200, path);
+	}
+	assert_int_equal(r.logged, 10);
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* The outcome does not depend on how the bytes come: every slice of one byte, then of two ... */
+static void slices_of_any_size_make_no_difference(void **state)
+{
+	static const char text[] =
+		"GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"
+		"POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
+		"POST /3 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		"3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"
+		"GET /4 HTTP/1.1\r\nHost: h\r\n\r\n";
+
+	(void)state;
+	for (size_t slice = 1; slice < 60; slice = slice * 2 + 1) {
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = dial(&r);
+		for (size_t at = 0; at < sizeof text - 1; at += slice) {
+			size_t left = sizeof text - 1 - at;
+
+			put_bytes(c, text + at, left < slice ? left : slice);
+			cleat_loop_step(r.l, 1);
+		}
+		expect(c, 200, "GET /1");
+		expect(c, 200, "hello");
+		expect(c, 200, "abcdefg");
+		expect(c, 200, "GET /4");
+		hang_up(c);
+		rig_close(&r);
+	}
+}
+
+/* Requests behind one that is not answered wait, and are served when it is. */
+static void a_pipeline_waits_for_a_late_answer(void **state)
+{
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, GET("/defer") GET("/after") GET("/defer"));
+	WAIT_FOR(&r, r.n_held == 1);
+	rig_turn(&r);
+	assert_int_equal(r.requests, 1);
+	assert_int_equal(rig_stats(&r).exchanges, 1);
+	reply_text(r.held[0], 201, STR_LIT("late"));
+	r.n_held = 0;
+	expect(c, 201, "late");
+	expect(c, 200, "GET /after");
+	WAIT_FOR(&r, r.n_held == 1);
+	reply_text(r.held[0], 202, STR_LIT("later"));
+	expect(c, 202, "later");
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* A client that pipelines without end is not read any more, and nothing is lost. */
+static void input_ahead_of_an_answer_is_bounded(void **state)
+{
+	static char one[12000];
+	size_t sent = 0, n, size;
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	size = (size_t)snprintf(one, sizeof one,
+				"GET /x HTTP/1.1\r\nHost: h\r\nPad: %010000d\r\n\r\n", 0);
+	rig_open(&r);
+	c = dial(&r);
+	put(c, GET("/defer"));
+	WAIT_FOR(&r, r.n_held == 1);
+	for (int idle = 0; idle < 20;) { /* until the kernel's buffers are full too */
+		ssize_t k = send(c->fd, one + sent % size, size - sent % size, MSG_NOSIGNAL);
+
+		if (k > 0)
+			sent += (size_t)k;
+		else
+			idle++;
+		cleat_loop_step(r.l, k > 0 ? 0 : 1);
+	}
+	assert_true(r.fa.bytes < sizeof *r.h + 4 * HTTP_AHEAD);
+	reply_text(r.held[0], 200, STR_LIT("done"));
+	r.n_held = 0;
+	expect(c, 200, "done");
+	n = sent / size;
+	for (size_t i = 0; i < n; i++)
+		expect(c, 200, "GET /x");
+	assert_int_equal(r.requests, 1 + n);
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------- */
+
+/* RFC 9110 section 10.1.1. */
+static void whoever_waits_is_told_to_send_the_body(void **state)
+{
+	static const char head[] = "POST /e HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
+				   "Expect: 100-continue\r\n\r\n";
+	struct answer *a = malloc(sizeof *a);
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, head);
+	assert_true(read_answer(c, a, false));
+	assert_int_equal(a->status, 100);
+	put(c, "bo");
+	rig_turn(&r);
+	put(c, "dy");
+	expect(c, 200, "body");
+	/* The body is there already: nobody waits. */
+	put(c, "POST /e HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
+	       "Expect: 100-continue\r\n\r\nbody");
+	expect(c, 200, "body");
+	/* A refusal comes instead, and the connection ends: the body may come or not. */
+	put(c, "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
+	       "Expect: 100-continue\r\n\r\n");
+	assert_true(read_answer(c, a, false));
+	assert_int_equal(a->status, 403);
+	assert_string_equal(header(a, "Connection"), "close");
+	expect_end(c);
+	free(a);
+	hang_up(c);
+	rig_close(&r);
+}
+
+struct refusal {
+	const char *label, *request, *rest;
+	int status;
+	bool stays;
+};
+
+/* Refused by the service in head(): the connection stays where what is left of the request is small
+ * and certain to come. */
+static void early_answers(void **state)
+{
+	static const struct refusal cases[] = {
+		{ "no body", "GET /refuse HTTP/1.1\r\nHost: h\r\n\r\n", "", 403, true },
+		{ "empty", "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", "", 403,
+		  true },
+		{ "small", "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n", "GET /",
+		  403, true },
+		{ "large", "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n",
+		  "some of it", 403, false },
+		{ "huge", "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 999999999\r\n\r\n",
+		  "some", 403, false },
+		{ "chunks",
+		  "POST /refuse HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n",
+		  "3\r\nabc\r\n", 403, false },
+		{ "stream", "GET /early-all HTTP/1.1\r\nHost: h\r\n\r\n", "", 200, true },
+		{ "stream, body",
+		  "POST /early-all HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n", "hello", 200,
+		  false },
+	};
+	struct answer *a = malloc(sizeof *a);
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		const struct refusal *t = &cases[i];
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = dial(&r);
+		put(c, t->request);
+		assert_true(read_answer(c, a, false)); /* before the rest */
+		assert_int_equal(a->status, t->status);
+		if ((header(a, "Connection") == NULL) != t->stays)
+			fail_msg("%s: Connection: %s", t->label, header(a, "Connection"));
+		put(c, t->rest);
+		if (t->stays) {
+			put(c, GET("/next"));
+			expect(c, 200, "GET /next");
+		} else {
+			expect_end(c);
+		}
+		assert_int_equal(r.requests, t->stays);
+		assert_int_equal(r.gone, 0);
+		hang_up(c);
+		rig_close(&r);
+	}
+	free(a);
+}
+
+/* A stream that begins in head(): the body has no reader and must not be taken for a request. */
+static void a_body_behind_an_early_stream_is_thrown_away(void **state)
+{
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, "POST /early-stream HTTP/1.1\r\nHost: h\r\nContent-Length: 28\r\n\r\n");
+	WAIT_FOR(&r, r.n_held == 1);
+	put(c, GET("/smuggled"));
+	rig_turn(&r);
+	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("x"), false), CLEAT_OK);
+	http_exchange_end(r.held[0]);
+	expect(c, 200, "x");
+	expect_end(c);
+	assert_int_equal(r.requests, 0);
+	hang_up(c);
+	/* Without a body the connection stays. */
+	c = dial(&r);
+	r.n_held = 0;
+	put(c, GET("/early-stream") GET("/next"));
+	WAIT_FOR(&r, r.n_held == 1);
+	http_exchange_end(r.held[0]);
+	expect(c, 200, "");
+	expect(c, 200, "GET /next");
+	hang_up(c);
+	rig_close(&r);
+}
+
+static void what_the_parser_refuses_is_answered(void **state)
+{
+	static const struct refusal cases[] = {
+		{ "no HTTP", "hello\r\n\r\n", "", 501, false },
+		{ "no host", "GET / HTTP/1.1\r\n\r\n", "", 400, false },
+		{ "version", "GET / HTTP/3.0\r\nHost: h\r\n\r\n", "", 505, false },
+		{ "smuggling",
+		  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n"
+		  "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		  "GET /evil HTTP/1.1\r\nHost: h\r\n\r\n", 400, false },
+		{ "chunk", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nxyz",
+		  "", 400, false },
+		{ "too large", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4194305\r\n\r\n", "",
+		  413, false },
+		{ "limit of the endpoint",
+		  "POST /limit HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n", "12345678901",
+		  413, false },
+		{ "limit of the endpoint, chunks",
+		  "POST /limit HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		  "b\r\n12345678901\r\n",
+		  "", 413, false },
+	};
+	struct answer *a = malloc(sizeof *a);
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		const struct refusal *t = &cases[i];
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = dial(&r);
+		put(c, t->request);
+		put(c, t->rest);
+		assert_true(read_answer(c, a, false));
+		if (a->status != t->status)
+			fail_msg("%s: %d %s", t->label, a->status, a->body);
+		assert_string_equal(header(a, "Connection"), "close");
+		assert_true(a->n > 1 && a->body[a->n - 1] == '\n');
+		expect_end(c);
+		assert_int_equal(r.requests, 0);
+		assert_int_equal(r.gone, r.heads); /* who saw it learns that it ends */
+		assert_int_equal(r.logged, 1);
+		assert_int_equal(r.status, t->status);
+		hang_up(c);
+		expect_alive(&r);
+		rig_close(&r);
+	}
+	free(a);
+}
+
+/* The client is still sending when it is refused: it must be able to read why (RFC 9112 section
+ * 9.6), though it sends more than fits into the kernel's buffers. */
+static void a_refusal_reaches_a_client_that_goes_on_sending(void **state)
+{
+	char *junk = malloc(1 << 16);
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	memset(junk, 'j', 1 << 16);
+	rig_open(&r);
+	c = dial(&r);
+	put(c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n");
+	for (int i = 0; i < 32; i++) /* 2 MiB */
+		put_bytes(c, junk, 1 << 16);
+	expect(c, 413, NULL);
+	hang_up(c);
+	expect_alive(&r);
+	rig_close(&r);
+	free(junk);
+}
+
+/* ---- answers ------------------------------------------------------------------------------ */
+
+/* RFC 9110 section 9.3.2 and 15.3.5. */
+static void head_and_204_have_no_body(void **state)
+{
+	struct answer *a = malloc(sizeof *a);
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, "HEAD /abc HTTP/1.1\r\nHost: h\r\n\r\n" GET("/empty"));
+	assert_true(read_answer(c, a, true));
+	assert_string_equal(header(a, "Content-Length"), "9"); /* "HEAD /abc" */
+	assert_true(read_answer(c, a, false));
+	assert_int_equal(a->status, 204);
+	assert_null(header(a, "Content-Length"));
+	assert_int_equal(r.bytes, 0);
+	put(c, "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+	WAIT_FOR(&r, r.n_held == 1);
+	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("unsent"), false), CLEAT_OK);
+	http_exchange_end(r.held[0]);
+	assert_true(read_answer(c, a, true));
+	put(c, GET("/next"));
+	expect(c, 200, "GET /next");
+	free(a);
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* RFC 9112 section 9.3 and 9.6. */
+static void the_connection_closes_when_one_side_says_so(void **state)
+{
+	static const struct {
+		const char *request, *connection;
+	} cases[] = {
+		{ "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "close" },
+		{ "GET / HTTP/1.0\r\nHost: h\r\n\r\n", "close" },
+		{ "GET / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n", "keep-alive" },
+		{ "GET /close HTTP/1.1\r\nHost: h\r\n\r\n", "close" },
+	};
+	struct answer *a = malloc(sizeof *a);
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = dial(&r);
+		put(c, cases[i].request);
+		put(c, GET("/more"));
+		assert_true(read_answer(c, a, false));
+		assert_string_equal(header(a, "Connection"), cases[i].connection);
+		if (strcmp(cases[i].connection, "close") == 0)
+			expect_end(c);
+		else
+			expect(c, 200, "GET /more");
+		hang_up(c);
+		rig_close(&r);
+	}
+	free(a);
+}
+
+/* Larger than any buffer of the kernel's: all of it comes, and the next answer behind it. */
+static void large_answers_are_whole(void **state)
+{
+	static const size_t sizes[] = { 1, 32767, 32768, 200000 };
+	struct answer *a = malloc(sizeof *a);
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(sizes); i++) {
+		char text[128];
+
+		snprintf(text, sizeof text, "GET /big?%zu HTTP/1.1\r\nHost: h\r\n\r\n" GET("/next"),
+			 sizes[i]);
+		put(c, text);
+		assert_true(read_answer(c, a, false));
+		assert_int_equal(a->n, sizes[i]);
+		for (size_t k = 0; k < a->n; k++)
+			assert_int_equal(a->body[k], 'a' + k % 23);
+		expect(c, 200, "GET /next");
+	}
+	free(a);
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* 40 MB do not fit into any socket: the rest waits, and the client's reading brings it. */
+static void an_answer_that_does_not_fit_waits_for_room(void **state)
+{
+	struct client *c;
+	size_t got = 0, body = 40000000;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, "GET /big?40000000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/next"));
+	WAIT_FOR(&r, r.requests == 1);
+	rig_turn(&r);
+	assert_int_equal(r.requests, 1); /* nothing is looked at before this is gone */
+	assert_true(rig_stats(&r).queued_bytes > 0);
+	assert_int_equal(rig_stats(&r).exchanges, 0);
+	while (got < body) {
+		wait_more(c);
+		assert_false(c->eof);
+		got += c->n;
+		if (got > body + 1000)
+			break;
+		c->n = 0;
+	}
+	while (!strstr(c->buf, "GET /next"))
+		wait_more(c);
+	assert_int_equal(rig_stats(&r).queued_bytes, 0);
+	hang_up(c);
+	rig_close(&r);
+}
+
+static void an_aborted_answer_is_recognisably_incomplete(void **state)
+{
+	struct answer *a = malloc(sizeof *a);
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	/* Before anything was said; the answer in front of it arrives. */
+	c = dial(&r);
+	put(c, GET("/first") GET("/abort") GET("/never"));
+	expect(c, 200, "GET /first");
+	expect_end(c);
+	assert_int_equal(r.requests, 2);
+	hang_up(c);
+	/* In head(). */
+	c = dial(&r);
+	put(c, GET("/early-abort"));
+	expect_end(c);
+	hang_up(c);
+	/* In the middle of chunks: the last one is missing. */
+	c = dial(&r);
+	put(c, GET("/stream"));
+	WAIT_FOR(&r, r.n_held == 1);
+	http_exchange_write(r.held[0], STR_LIT("part"), false);
+	http_exchange_abort(r.held[0]);
+	r.n_held = 0;
+	assert_false(read_answer(c, a, false));
+	assert_string_equal(a->body, "part");
+	assert_false(c->error);
+	hang_up(c);
+	/* In HTTP/1.0 only a reset can say it. */
+	c = dial(&r);
+	put(c, "GET /stream HTTP/1.0\r\n\r\n");
+	WAIT_FOR(&r, r.n_held == 1);
+	http_exchange_write(r.held[0], STR_LIT("part"), false);
+	http_exchange_abort(r.held[0]);
+	while (!c->eof)
+		wait_more(c);
+	assert_true(c->error);
+	hang_up(c);
+	assert_int_equal(r.gone, 0); /* it knows */
+	free(a);
+	rig_close(&r);
+}
+
+/* ---- the client goes ---------------------------------------------------------------------- */
+
+struct ending {
+	const char *label, *request;
+	bool streaming, survives;
+};
+
+/* The end of input while an answer is awaited; see http_conn.c. */
+static void half_close(void **state)
+{
+	static const struct ending cases[] = {
+		{ "1.1", "GET /defer HTTP/1.1\r\nHost: h\r\n\r\n", false, false },
+		{ "1.1, pipelined", GET("/defer") GET("/defer"), false, false },
+		{ "1.1 close", "GET /defer HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", false,
+		  true },
+		{ "1.0", "GET /defer HTTP/1.0\r\n\r\n", false, true },
+		{ "1.0 keep-alive", "GET /defer HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false,
+		  false },
+		{ "stream", "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n", true, false },
+		{ "stream, close", "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		  true, true },
+		{ "stream, 1.0", "GET /stream HTTP/1.0\r\n\r\n", true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		const struct ending *t = &cases[i];
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = dial(&r);
+		put(c, t->request);
+		WAIT_FOR(&r, r.n_held == 1);
+		shutdown(c->fd, SHUT_WR);
+		if (t->survives)
+			rig_turn(&r);
+		else
+			WAIT_FOR(&r, r.gone == 1);
+		assert_int_equal(r.gone, !t->survives);
+		if (t->survives && t->streaming) {
+			http_exchange_write(r.held[0], STR_LIT("late"), false);
+			http_exchange_end(r.held[0]);
+			expect(c, 200, "late");
+		} else if (t->survives) {
+			reply_text(r.held[0], 200, STR_LIT("late"));
+			expect(c, 200, "late");
+		}
+		while (!c->eof)
+			wait_more(c);
+		WAIT_FOR(&r, rig_stats(&r).connections == 0);
+		hang_up(c);
+		rig_close(&r);
+	}
+}
+
+/* `printf ... | nc`: everything that can be answered at once is, also with the end right behind. */
+static void requests_before_the_end_of_input_are_answered(void **state)
+{
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, GET("/1") GET("/2"));
+	shutdown(c->fd, SHUT_WR);
+	expect(c, 200, "GET /1");
+	expect(c, 200, "GET /2");
+	expect_end(c);
+	hang_up(c);
+	/* Also when the answers do not fit into the socket at first. */
+	c = dial(&r);
+	put(c, "GET /big?8000000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/2"));
+	shutdown(c->fd, SHUT_WR);
+	WAIT_FOR(&r, r.requests == 3);
+	rig_turn(&r);
+	while (!strstr(c->buf, "GET /2") && !c->eof) {
+		c->n = 0;
+		c->buf[0] = '\0';
+		wait_more(c);
+	}
+	assert_int_equal(r.requests, 4);
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* After a tolerated half-close a reset is still noticed, without writing. */
+static void a_reset_is_noticed_after_the_end_of_input(void **state)
+{
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, "GET /defer HTTP/1.0\r\n\r\n");
+	WAIT_FOR(&r, r.n_held == 1);
+	shutdown(c->fd, SHUT_WR);
+	rig_turn(&r);
+	slam(c);
+	WAIT_FOR(&r, r.gone == 1);
+	rig_close(&r);
+	/* On a unix socket a plain close is one. */
+	rig_open_with(&r, "unix:/tmp/cleat-test-http.sock", (struct http_server_opts){ 0 });
+	c = dial(&r);
+	put(c, "GET /defer HTTP/1.0\r\n\r\n");
+	WAIT_FOR(&r, r.n_held == 1);
+	assert_string_equal(http_exchange_address(r.held[0]), "unix");
+	shutdown(c->fd, SHUT_WR);
+	rig_turn(&r);
+	assert_int_equal(r.gone, 0);
+	hang_up(c);
+	WAIT_FOR(&r, r.gone == 1);
+	rig_close(&r);
+}
+
+/* Resets at every byte of a request, in front of and behind an answer that is awaited. */
+static void a_reset_at_every_byte_of_a_request(void **state)
+{
+	static const char text[] =
+		"POST /defer HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
+		"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		"2\r\nab\r\n0\r\n\r\n";
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t n = 0; n < sizeof text; n++) {
+		size_t heads = r.heads, gone = r.gone;
+		struct client *c = dial(&r);
+
+		put_bytes(c, text, n);
+		WAIT_FOR(&r, rig_stats(&r).connections == 1);
+		rig_turn(&r);
+		slam(c);
+		WAIT_FOR(&r, rig_stats(&r).connections == 0);
+		assert_int_equal(r.gone - gone, r.heads - heads);
+		assert_int_equal(rig_stats(&r).exchanges, 0);
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* Resets after every byte of an answer was read, whole and streamed. */
+static void a_reset_at_every_byte_of_an_answer(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t n = 0; n < 140; n++) {
+		struct client *c = dial(&r);
+		bool stream = n % 2;
+		char byte;
+
+		put(c, stream ? GET("/stream") : GET("/big?40000"));
+		if (stream) {
+			WAIT_FOR(&r, r.n_held == 1);
+			http_exchange_write(r.held[0], STR_LIT("some text of a stream"), false);
+		}
+		for (size_t i = 0; i < n; i++)
+			while (recv(c->fd, &byte, 1, 0) != 1)
+				cleat_loop_step(r.l, 10);
+		slam(c);
+		if (stream)
+			WAIT_FOR(&r, r.n_held == 0); /* gone() */
+		WAIT_FOR(&r, rig_stats(&r).connections == 0);
+	}
+	assert_int_equal(r.gone, 70);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+static void data_of_a_connection_is_released_with_it(void **state)
+{
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, GET("/mark") GET("/x"));
+	expect(c, 200, "GET /mark");
+	expect(c, 200, "GET /x");
+	assert_int_equal(r.closed, 0);
+	hang_up(c);
+	WAIT_FOR(&r, r.closed == 1);
+	c = dial(&r);
+	put(c, GET("/mark"));
+	expect(c, 200, "GET /mark");
+	rig_free_server(&r);
+	assert_int_equal(r.closed, 2);
+	hang_up(c);
+	rig_close(&r);
+}
+
+/* tcp(7): connections inherit these from the listening socket. */
+static void connections_have_the_options_of_tcp(void **state)
+{
+	static const struct {
+		int level, name, value;
+	} cases[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },   { SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 30 }, { IPPROTO_TCP, TCP_KEEPINTVL, 10 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },   { IPPROTO_TCP, TCP_USER_TIMEOUT, 30000 },
+	};
+	struct http_conn *conn;
+	struct client *c;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	c = dial(&r);
+	put(c, GET("/defer"));
+	WAIT_FOR(&r, r.n_held == 1);
+	assert_string_equal(http_exchange_address(r.held[0]), "127.0.0.1");
+	assert_false(http_exchange_is_tls(r.held[0]));
+	conn = HTTP_CONTAINER(r.held[0], struct http_conn, ex);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		socklen_t n = sizeof(int);
+		int value = -1;
+
+		getsockopt(conn->end.fd, cases[i].level, cases[i].name, &value, &n);
+		assert_int_equal(value, cases[i].value);
+	}
+	assert_int_equal(fcntl(conn->end.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	hang_up(c);
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_is_answered_and_the_connection_stays),
+		cmocka_unit_test(pipelined_requests_are_answered_in_order),
+		cmocka_unit_test(slices_of_any_size_make_no_difference),
+		cmocka_unit_test(a_pipeline_waits_for_a_late_answer),
+		cmocka_unit_test(input_ahead_of_an_answer_is_bounded),
+		cmocka_unit_test(whoever_waits_is_told_to_send_the_body),
+		cmocka_unit_test(early_answers),
+		cmocka_unit_test(a_body_behind_an_early_stream_is_thrown_away),
+		cmocka_unit_test(what_the_parser_refuses_is_answered),
+		cmocka_unit_test(a_refusal_reaches_a_client_that_goes_on_sending),
+		cmocka_unit_test(head_and_204_have_no_body),
+		cmocka_unit_test(the_connection_closes_when_one_side_says_so),
+		cmocka_unit_test(large_answers_are_whole),
+		cmocka_unit_test(an_answer_that_does_not_fit_waits_for_room),
+		cmocka_unit_test(an_aborted_answer_is_recognisably_incomplete),
+		cmocka_unit_test(half_close),
+		cmocka_unit_test(requests_before_the_end_of_input_are_answered),
+		cmocka_unit_test(a_reset_is_noticed_after_the_end_of_input),
+		cmocka_unit_test(a_reset_at_every_byte_of_a_request),
+		cmocka_unit_test(a_reset_at_every_byte_of_an_answer),
+		cmocka_unit_test(data_of_a_connection_is_released_with_it),
+		cmocka_unit_test(connections_have_the_options_of_tcp),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

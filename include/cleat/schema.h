@@ -66,7 +66,8 @@ CLEAT_API void cleat_schema_free(cleat_schema *schema);
 
 /* Does the value fit? CLEAT_OK; CLEAT_EINVAL with the first problem in err->message; CLEAT_ELIMIT
  * when it could not be found out within max_depth, max_steps or a pattern's own limit, which the
- * message names; CLEAT_ENOMEM. A value that fits costs no allocation, except for unevaluated*,
+ * message names; CLEAT_ENOMEM. An object in which a key stands twice does not fit a schema that says
+ * something about members. A value that fits costs no allocation, except for unevaluated*,
  * uniqueItems and patterns on large values. `value` NULL is CLEAT_EINVAL; `err` may be NULL. Any
  * number of threads may check with one schema at the same time (options.mem, if given, is then
  * called by all of them). The stack it needs grows with max_depth: about 300 KiB by default. */

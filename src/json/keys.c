@@ -37,16 +37,40 @@ static uint64_t load_short(const char *p, size_t n)
 	       (uint64_t)(unsigned char)p[n - 1] << 16;
 }
 
+/* Both halves of the product: unlike the lower one alone, they depend on what was multiplied with in a
+ * way that nobody can foresee who does not know it. */
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+	__extension__ const unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+	const uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+	const uint64_t middle = (al * bl >> 32) + (uint32_t)(ah * bl) + al * bh;
+
+	return a * b ^ (ah * bh + (ah * bl >> 32) + (middle >> 32));
+#endif
+}
+
+/* Two blocks at a time are multiplied, each under something secret. (A step that mixes one block at a
+ * time with public constants has differences that cancel for any seed.) */
 uint64_t keys_hash(const yyjson_val *key, uint64_t seed)
 {
-	struct str s = node_text(key);
-	uint64_t h = seed ^ s.n;
+	const struct str s = node_text(key);
+	const uint64_t secret = keys_mix(seed);
+	uint64_t h = secret ^ s.n;
 
 	if (s.n < 8)
-		return keys_mix(keys_mix(h ^ load_short(s.p, s.n)));
-	for (size_t i = 0; i + 8 < s.n; i += 8)
-		h = keys_mix(h ^ load(s.p + i, 8));
-	return keys_mix(keys_mix(h ^ load(s.p + s.n - 8, 8)));
+		return keys_mix(
+			fold(load_short(s.p, s.n) ^ secret, h ^ UINT64_C(0x9e3779b97f4a7c15)));
+	for (size_t i = 0; i + 16 < s.n; i += 16)
+		h = fold(load(s.p + i, 8) ^ secret, load(s.p + i + 8, 8) ^ h);
+	if (s.n >= 16)
+		h = fold(load(s.p + s.n - 16, 8) ^ secret, load(s.p + s.n - 8, 8) ^ h);
+	else
+		h = fold(load(s.p, 8) ^ secret, load(s.p + s.n - 8, 8) ^ h);
+	return keys_mix(h);
 }
 
 uint64_t keys_seed(const void *p)

@@ -31,7 +31,7 @@ static int judge(const cleat_schema *s, const cleat_json *value, cleat_error *er
 
 	run_init(&r, s);
 	ok = run_apply(&r, s->root, node_of(value), NULL);
-	rc = r.status ? no_verdict(&r, err) : ok ? CLEAT_OK : CLEAT_EINVAL;
+	rc = r.status ? no_verdict(&r, err) : ok && !r.twice ? CLEAT_OK : CLEAT_EINVAL;
 	run_done(&r);
 	return rc;
 }
@@ -51,10 +51,12 @@ static int tell(const cleat_schema *s, const cleat_json *value, struct report *r
 	rc = r.status == CLEAT_ENOMEM ? CLEAT_ENOMEM : CLEAT_EINVAL;
 	run_done(&r);
 	if (rc == CLEAT_EINVAL && report->told == 0)
-		report->fn(report->ctx, &(cleat_schema_problem){ .line = "does not fit the schema",
-								 .path = "",
-								 .schema_path = "#",
-								 .value = value });
+		report->fn(report->ctx,
+			   &(cleat_schema_problem){ .line = r.twice ? "a member stands twice"
+								    : "does not fit the schema",
+						    .path = "",
+						    .schema_path = "#",
+						    .value = value });
 	return rc;
 }
 

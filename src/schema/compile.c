@@ -91,8 +91,8 @@ static void place(struct compiler *c, struct buf *b, node_id id, const char *key
 	buf_done(&all);
 }
 
-static int bad_text(struct compiler *c, int status, node_id id, const char *keyword,
-		    const char *fmt, va_list ap)
+static int CLEAT_PRINTF(5, 0) bad_text(struct compiler *c, int status, node_id id,
+				       const char *keyword, const char *fmt, va_list ap)
 {
 	struct buf b;
 

@@ -16,7 +16,7 @@ void describe_wanted(struct buf *b, const cleat_schema *s, node_id id);
 /* One of several schemas: `"a" or integer`, `one of "a", "b"`. */
 void describe_forms(struct buf *b, const cleat_schema *s, const struct node_list *list);
 /* The types that any of them is about, as "object or array". */
-void describe_types(struct buf *b, unsigned types);
+void describe_types(struct buf *b, unsigned which);
 /* The types that a value must have to fit, as far as one can tell without trying: TYPE_... */
 unsigned describe_types_of(const cleat_schema *s, node_id id);
 /* Does describe_node() say all that the schema says? Members and elements, and schemas on the same

@@ -272,6 +272,7 @@ static bool differ(struct run *r, const struct node *n, const yyjson_val *v, con
 {
 	if (!twice && (unknown < 2 || !run_pay(r, unknown) || !cleat_json_duplicate(node_json(v))))
 		return !r->status;
+	r->twice = true;
 	if (r->report)
 		explain_duplicate(r, run_id(r, n), v, at);
 	return false;
@@ -611,6 +612,7 @@ void run_init(struct run *r, const cleat_schema *s)
 	r->steps = s->max_steps;
 	r->nesting = s->max_depth * NESTING_PER_LEVEL;
 	r->status = CLEAT_OK;
+	r->twice = false;
 	r->limit = NULL;
 	r->words = r->few_words;
 	r->n_words = 0;

@@ -2,6 +2,7 @@
  * thousands, which take several passes.
  */
 #include "base/buf.h"
+#include "json/node.h"
 #include "json/parse.h"
 #include "json/writer.h"
 

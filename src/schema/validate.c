@@ -304,8 +304,10 @@ static bool check_members(struct run *r, const struct node *n, const yyjson_val 
 		if (!check_member(r, n, key, i, &here, m))
 			ok = false;
 		if (r->status || (!ok && !r->report))
-			return false;
+			break;
 	}
+	if (here.index < size) /* not all of them were looked at */
+		unknown = size;
 	return differ(r, n, v, at, twice, unknown) && ok;
 }
 

@@ -251,6 +251,7 @@ static const struct verdict members[] = {
 	{ "{'properties':{'a':{}}}", "{'a':{'b':1,'b':2}}", true },
 	/* ... and no schema around it turns that around */
 	{ "{'not':{'properties':{'a':{'const':1}}}}", "{'a':1,'a':2}", false },
+	{ "{'not':{'properties':{'a':{'const':1}}}}", "{'a':2,'a':1}", false },
 	{ "{'if':{'properties':{'a':{}}},'else':true}", "{'a':1,'a':2}", false },
 	/* dependent*: together, and in a circle */
 	{ "{'dependentRequired':{'a':['b'],'b':['c']}}", "{'a':1,'b':1}", false },

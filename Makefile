@@ -62,8 +62,8 @@ torture: ## unit and wire tests with each allocation failing (FULL=1: really eac
 ifneq ($(wildcard scripts/conformance),)
 .PHONY: conformance
 conformance: ## the official conformance suite
-	@scripts/setup --for e2e
-	@$(call build,release)
+	@scripts/setup --for conformance
+	@$(call build,release) --target conformance_server
 	@scripts/conformance build/release
 endif
 ifneq ($(wildcard scripts/interop),)
@@ -77,8 +77,16 @@ ifneq ($(wildcard scripts/bench),)
 .PHONY: bench
 bench: ## measure
 	@scripts/setup --for build
+	@scripts/setup --for bench || true
 	@$(call build,release)
 	@scripts/bench build/release
+endif
+ifneq ($(wildcard scripts/load),)
+.PHONY: load
+load: ## 10,000 streams, a million refusals, 5,000 slow clients
+	@scripts/setup --for build
+	@$(call build,release) --target conformance_server bench_load_http
+	@scripts/load build/release
 endif
 install: ## install into $(DESTDIR)$(PREFIX)
 	@scripts/setup --for build
@@ -89,7 +97,7 @@ install: ## install into $(DESTDIR)$(PREFIX)
 clean: ## remove everything that was built (not .deps/)
 	rm -rf build
 
-absent = $(foreach t,run:run-demo conformance:conformance interop:interop bench:bench,\
+absent = $(foreach t,run:run-demo conformance:conformance interop:interop bench:bench load:load,\
 	$(if $(wildcard scripts/$(lastword $(subst :, ,$(t)))),,$(firstword $(subst :, ,$(t)))))
 
 help: ## this list

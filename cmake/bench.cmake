@@ -1,5 +1,6 @@
-# What `make bench` runs: a driver, the yardstick, examples/hello.c against the static library, the
-# way a small program would ship, and the cost of checking a tool's arguments.
+# What `make bench` runs: a driver, the yardsticks, examples/hello.c against the static library, the
+# way a small program would ship, and the cost of checking a tool's arguments. `make load` needs the
+# many clients of load_http.c.
 
 add_executable(bench_pipe ${PROJECT_SOURCE_DIR}/bench/pipe.c)
 target_link_libraries(bench_pipe PRIVATE cleat_flags)
@@ -13,7 +14,13 @@ target_link_libraries(bench_hello_static PRIVATE cleat_flags cleat_static)
 add_executable(bench_schema ${PROJECT_SOURCE_DIR}/bench/schema.c)
 target_link_libraries(bench_schema PRIVATE cleat_flags cleat_static)
 
-foreach(program pipe bare hello_static schema)
+add_executable(bench_bare_http ${PROJECT_SOURCE_DIR}/bench/bare_http.c)
+target_link_libraries(bench_bare_http PRIVATE cleat_flags cleat_yyjson cleat_llhttp PkgConfig::UV)
+
+add_executable(bench_load_http ${PROJECT_SOURCE_DIR}/bench/load_http.c)
+target_link_libraries(bench_load_http PRIVATE cleat_flags)
+
+foreach(program pipe bare hello_static schema bare_http load_http)
   set_target_properties(bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY
                                                     ${PROJECT_BINARY_DIR}/bench)
 endforeach()

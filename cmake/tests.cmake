@@ -3,6 +3,7 @@
 #   fuzz/fuzz_*.c           replayed over fuzz/corpus/NAME/ (with fuzz/replay.c as the driver)
 #   tests/wire/*.c          one program, wire_runner, given the directory of scripts
 #   tests/e2e/test_*.sh     shell; test_*.mjs: node; *.c: servers for them, with wire's fixture
+#   tests/conformance/*.c   conformance_NAME, likewise: what scripts/conformance runs
 #   checks                  headers, layers, symbols, documentation, installation
 # All speak TAP; scripts/tap-run runs each and keeps what it said for scripts/run-tests to add up.
 
@@ -46,7 +47,8 @@ endfunction()
 file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/test_*.c")
 file(GLOB unit_support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
 # What a test links besides. The clients of the TLS tests are OpenSSL's.
-foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_http_server_tls)
+foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_http_server_tls
+             test_http_threads_tls)
   set(${name}_LINK ssl crypto)
 endforeach()
 if(CLEAT_CMOCKA_LIBRARY)
@@ -107,6 +109,9 @@ file(GLOB e2e_servers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/e2e/*.c"
      "${PROJECT_SOURCE_DIR}/tests/conformance/*.c")
 foreach(source IN LISTS e2e_servers)
   cmake_path(GET source STEM name)
+  if(source MATCHES "/conformance/")
+    set(name conformance_${name})
+  endif()
   add_executable(${name} ${source} ${CLEAT_FIXTURE_SOURCES})
   target_link_libraries(${name} PRIVATE cleat_flags cleat)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

@@ -29,7 +29,8 @@ typedef struct cleat_http_opts {
 	const char *const *allow_origins; /* web pages that may connect: "https://app.example" */
 	const char *token_file; /* bearer tokens, one "NAME TOKEN" a line; see the guide */
 	/* Whose token is it? Writes a name, terminated, to `name` (256 bytes) and gives CLEAT_OK, or any
-	 * other status: 401. Called instead of looking into token_file. Loop thread; must not wait. */
+	 * other status: 401. Called instead of looking into token_file, before the body is read, or with
+	 * more than one of `threads` after it. Loop thread; must not wait. */
 	int (*verify)(void *userdata, const char *token, char *name);
 	void *userdata;
 
@@ -40,8 +41,15 @@ typedef struct cleat_http_opts {
 	bool no_old_sse;  /* not HTTP+SSE of 2024-11-05 */
 	bool no_sessions; /* 2026-07-28 only */
 
+	/* Threads that serve connections (reading, TLS, writing), at most 256. 0 or 1: the loop's own,
+	 * and no other. With more, that many are started by cleat_server_listen_http() and joined by
+	 * cleat_server_free(); handlers, verify, log and everything else stay on the loop's thread, but
+	 * the server's allocator is called from all of them. TCP connections are shared out by the
+	 * system (SO_REUSEPORT); those of a unix socket, or of one that was handed over, are taken by
+	 * whichever thread comes first. The limits below hold for all threads together. */
+	unsigned threads;
+
 	/* limits */
-	unsigned threads;         /* 0: 1 */
 	size_t max_body;          /* bytes of one request; 0: 4 MiB */
 	size_t max_sessions;      /* 0: 10,000; more are refused with 503 */
 	uint64_t session_idle_ms; /* a session that is not used for so long ends; 0: 30 min */
@@ -51,8 +59,10 @@ typedef struct cleat_http_opts {
 	unsigned socket_mode;     /* of a unix socket; 0: 0600 */
 
 	/* operation */
-	const char *metrics; /* address for GET /metrics (Prometheus); NULL: none */
-	int access_log;      /* descriptor for one JSON line for each request; 0: none */
+	/* Address for GET /metrics (Prometheus), where no token is asked for: one that others can reach
+	 * needs allow_remote. Several addresses may share one. NULL: none. */
+	const char *metrics;
+	int access_log; /* descriptor for one JSON line for each request; 0: none */
 } cleat_http_opts;
 
 /* Listens on an address: "http://127.0.0.1:8080/mcp", "8080", "[::1]:8080", "unix:/run/mcp.sock" or

@@ -108,6 +108,14 @@ CLEAT_API int cleat_request_cancel_fd(cleat_request *req);
  * smaller one is dropped), `total` 0 means unknown, `fmt` may be NULL. Rate-limited. Any thread. */
 CLEAT_API void cleat_request_progress(cleat_request *req, double done, double total,
 				      const char *fmt, ...) CLEAT_PRINTF(4, 5);
+/* Lets the client hang up: it comes back for the answer (and for progress) after `retry_ms`, and the
+ * connection need not be held open meanwhile. For calls that take minutes; where client or transport
+ * cannot do that (stdio, 2026-07-28, a client that takes no events), nothing happens. The answer is
+ * kept for it (see the guide on sessions). Any thread. */
+CLEAT_API void cleat_request_release(cleat_request *req, uint64_t retry_ms);
+/* Who the client is, as authorization has found out (the name in a token file, or what the verifier
+ * wrote); NULL: nobody was asked. Lives as long as the request. */
+CLEAT_API const char *cleat_request_principal(cleat_request *req);
 /* A log message to the client, where it asked for this level; otherwise nothing. Any thread. */
 CLEAT_API void cleat_request_log(cleat_request *req, int level, const char *fmt, ...)
 	CLEAT_PRINTF(3, 4);

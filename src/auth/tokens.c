@@ -79,7 +79,7 @@ const char *tokens_find(const struct tokens *t, struct str token)
 	const uint16_t *slot;
 	int rc;
 
-	if (token.n < MIN_TOKEN || token.n > MAX_LINE)
+	if (!t || token.n < MIN_TOKEN || token.n > MAX_LINE)
 		return NULL;
 	rc = crypto_sha256(token, hash, NULL);
 	if (rc == CLEAT_OK)

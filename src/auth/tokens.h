@@ -25,8 +25,8 @@ int tokens_parse(const cleat_allocator *mem, struct str text, struct tokens **re
 		 cleat_error *err);
 /* Accepts NULL. */
 void tokens_free(struct tokens *t);
-/* The name that belongs to the token; NULL when there is none, also for any token under 16 bytes and
- * when libcrypto fails. Borrowed from t. Any thread. */
+/* The name that belongs to the token; NULL when there is none, also without any tokens (t NULL), for
+ * any token under 16 bytes and when libcrypto fails. Borrowed from t. Any thread. */
 const char *tokens_find(const struct tokens *t, struct str token);
 
 #endif

@@ -4,25 +4,22 @@
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
-struct str http_request_field(const struct http_request *r, const char *name)
+struct str http_request_find(const struct http_request *r, struct str name)
 {
-	struct str wanted = str_of(name);
-
 	for (size_t i = 0; i < r->n_fields; i++) {
-		if (str_eq(r->fields[i].name, wanted))
+		if (str_eq(r->fields[i].name, name))
 			return r->fields[i].value;
 	}
 	return (struct str){ NULL, 0 };
 }
 
-bool http_request_field_is_single(const struct http_request *r, const char *name)
+size_t http_request_count(const struct http_request *r, struct str name)
 {
-	struct str wanted = str_of(name);
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_fields; i++)
-		n += str_eq(r->fields[i].name, wanted);
-	return n <= 1;
+		n += str_eq(r->fields[i].name, name);
+	return n;
 }
 
 /* ---- answers ---------------------------------------------------------------------------------- */
@@ -112,12 +109,19 @@ static void put(struct buf *b, struct str s)
 
 static void put_field(struct buf *b, struct str name, struct str value)
 {
+	size_t n = name.n + value.n + 4;
+	char *at;
+
 	if (!value.p || !http_is_token(name) || !may_stand_in_value(value))
 		return;
-	put(b, name);
-	put(b, STR_LIT(": "));
-	put(b, value);
-	put(b, STR_LIT("\r\n"));
+	at = buf_reserve(b, n);
+	if (!at)
+		return;
+	memcpy(at, name.p, name.n);
+	memcpy(at + name.n, ": ", 2);
+	memcpy(at + name.n + 2, value.p, value.n);
+	memcpy(at + n - 2, "\r\n", 2);
+	buf_commit(b, n);
 }
 
 static void put_framing(struct buf *b, const struct http_response_head *h)

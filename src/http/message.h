@@ -41,12 +41,23 @@ struct http_request {
 	struct str body; /* of a complete request; empty when it has none */
 };
 
+struct str http_request_find(const struct http_request *r, struct str name);
+size_t http_request_count(const struct http_request *r, struct str name);
+
 /* The value of a field, by its name in lower case; absent when it is not there. Of a field that
- * stands more than once the first (http_request_field_is_single tells). */
-struct str http_request_field(const struct http_request *r, const char *name);
+ * stands more than once the first (http_request_field_is_single tells). Inline: with a literal the
+ * compiler knows the length. */
+static inline struct str http_request_field(const struct http_request *r, const char *name)
+{
+	return http_request_find(r, str_of(name));
+}
+
 /* Does it stand at most once? Fields that decide something must (Host, Origin, Content-Type,
  * Authorization, Mcp-*). */
-bool http_request_field_is_single(const struct http_request *r, const char *name);
+static inline bool http_request_field_is_single(const struct http_request *r, const char *name)
+{
+	return http_request_count(r, str_of(name)) <= 1;
+}
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 

@@ -34,10 +34,18 @@ static int unreadable(cleat_error *err, struct str field)
 			 (int)(field.n < SHOWN ? field.n : SHOWN), field.p);
 }
 
+static int no_memory(cleat_error *err, int status)
+{
+	return error_rpc(err, CLEAT_ENOMEM, CLEAT_RPC_INTERNAL_ERROR, "%s",
+			 cleat_strstatus(status));
+}
+
 int headers_check_version(const struct peer_headers *h, struct str version, cleat_error *err)
 {
 	if (!h)
 		return CLEAT_OK;
+	if (h->repeated)
+		return unreadable(err, STR_LIT("MCP-Protocol-Version (or Mcp-Method)"));
 	if (!h->version.p)
 		return absent(err, "MCP-Protocol-Version");
 	return str_eq(h->version, version)
@@ -62,8 +70,7 @@ static int check_name(const struct peer_headers *h, struct str body, const cleat
 	buf_init(&value, mem, VALUE_MAX);
 	rc = h->get(h->ctx, STR_LIT("mcp-name"), &value);
 	if (buf_status(&value))
-		rc = error_rpc(err, CLEAT_ENOMEM, CLEAT_RPC_INTERNAL_ERROR, "%s",
-			       cleat_strstatus(buf_status(&value)));
+		rc = no_memory(err, buf_status(&value));
 	else if (rc == CLEAT_ENOENT)
 		rc = absent(err, "Mcp-Name");
 	else if (rc)
@@ -177,8 +184,14 @@ static void go_into(struct way *w, const cleat_json *schema)
 		w->open[w->depth++] = cleat_json_each(properties);
 }
 
-/* All members of that name with a string in them, wherever they stand; without recursion, through
- * every container that is open. */
+/* A property may have that name, too: its value is a schema. */
+static bool is_annotation(const cleat_json_iter *it)
+{
+	return it->key && str_eqz(json_str(it->key), "x-mcp-header") &&
+	       !json_is_object(it->value) && cleat_json_type(it->value) != CLEAT_JSON_BOOL;
+}
+
+/* Wherever they stand; without recursion, through every container that is open. */
 static size_t count_annotations(const cleat_json *schema)
 {
 	cleat_json_iter open[PATH_MAX_DEPTH * 2];
@@ -192,8 +205,7 @@ static size_t count_annotations(const cleat_json *schema)
 			depth--;
 			continue;
 		}
-		n += it->key && str_eqz(json_str(it->key), "x-mcp-header") &&
-		     json_is_string(it->value);
+		n += is_annotation(it);
 		if ((json_is_object(it->value) || json_is_array(it->value)) &&
 		    depth < CLEAT_COUNT(open))
 			open[depth++] = cleat_json_each(it->value);
@@ -209,8 +221,6 @@ int header_params_find(struct arena *ar, const cleat_json *schema, struct header
 	int rc = CLEAT_OK;
 
 	*ret = NULL;
-	if (!all)
-		return CLEAT_OK;
 	go_into(&w, schema);
 	while (w.depth && !rc) {
 		cleat_json_iter *it = &w.open[w.depth - 1];
@@ -245,24 +255,41 @@ static const cleat_json *value_at(const struct header_param *p, const cleat_json
 	return cleat_json_type(v) == CLEAT_JSON_NULL ? NULL : v;
 }
 
-static bool same_number(struct str text, const cleat_json *v, const cleat_allocator *mem)
+/* CLEAT_OK, CLEAT_EPROTO or CLEAT_ENOMEM. */
+static int same_number(struct str text, const cleat_json *v, const cleat_allocator *mem)
 {
-	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, mem, NULL);
+	cleat_error why = { 0 };
+	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, mem, &why);
 	bool same = cleat_json_type(cleat_doc_root(doc)) == CLEAT_JSON_NUMBER &&
 		    cleat_json_equal(cleat_doc_root(doc), v);
 
 	cleat_doc_free(doc);
-	return same;
+	return same ? CLEAT_OK : why.status == CLEAT_ENOMEM ? CLEAT_ENOMEM : CLEAT_EPROTO;
 }
 
-static bool agrees(struct str header, const cleat_json *v, const cleat_allocator *mem)
+static int compare(struct str header, const cleat_json *v, const cleat_allocator *mem)
 {
+	bool same = true;
+
 	switch (cleat_json_type(v)) {
-	case CLEAT_JSON_STRING: return str_eq(header, json_str(v));
-	case CLEAT_JSON_BOOL: return str_eqz(header, cleat_json_bool(v, false) ? "true" : "false");
 	case CLEAT_JSON_NUMBER: return same_number(header, v, mem);
-	default: return true; /* the arguments do not fit the schema, which is said elsewhere */
+	case CLEAT_JSON_STRING: same = str_eq(header, json_str(v)); break;
+	case CLEAT_JSON_BOOL:
+		same = str_eqz(header, cleat_json_bool(v, false) ? "true" : "false");
+		break;
+	default: break; /* the arguments do not fit the schema, which is said elsewhere */
 	}
+	return same ? CLEAT_OK : CLEAT_EPROTO;
+}
+
+static int compare_param(const struct header_param *p, struct str header, const cleat_json *v,
+			 const cleat_allocator *mem, cleat_error *err)
+{
+	int rc = compare(header, v, mem);
+
+	if (rc == CLEAT_ENOMEM)
+		return no_memory(err, rc);
+	return rc ? mismatch(err, p->field.p, header, STR_LIT("something else")) : CLEAT_OK;
 }
 
 static int check_param(const struct peer_headers *h, const struct header_param *p,
@@ -274,18 +301,15 @@ static int check_param(const struct peer_headers *h, const struct header_param *
 	buf_init(&value, mem, VALUE_MAX);
 	rc = h->get(h->ctx, p->field, &value);
 	if (buf_status(&value))
-		rc = error_rpc(err, CLEAT_ENOMEM, CLEAT_RPC_INTERNAL_ERROR, "%s",
-			       cleat_strstatus(buf_status(&value)));
-	else if (rc == CLEAT_ENOENT && v)
-		rc = absent(err, p->field.p);
+		rc = no_memory(err, buf_status(&value));
 	else if (rc == CLEAT_ENOENT)
-		rc = CLEAT_OK;
+		rc = v ? absent(err, p->field.p) : CLEAT_OK;
 	else if (rc)
 		rc = unreadable(err, p->field);
 	else if (!v)
 		rc = mismatch(err, p->field.p, buf_str(&value), STR_LIT("nothing"));
-	else if (!agrees(buf_str(&value), v, mem))
-		rc = mismatch(err, p->field.p, buf_str(&value), STR_LIT("something else"));
+	else
+		rc = compare_param(p, buf_str(&value), v, mem, err);
 	buf_done(&value);
 	return rc;
 }

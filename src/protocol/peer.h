@@ -16,9 +16,12 @@
 
 struct peer;
 
+#define PEER_LOST ((size_t)-1)
+
 /* What HTTP says about a message beside it (2026-07-28 streamable-http, Request Metadata). */
 struct peer_headers {
 	struct str version, method; /* absent: not sent */
+	bool repeated;              /* one of these two stands more than once */
 	/* The value of such a field, decoded, appended to *out; `field` in lower case. CLEAT_OK,
 	 * CLEAT_ENOENT (not sent) or CLEAT_EPROTO (not decodable, or sent more than once). */
 	int (*get)(void *ctx, struct str field, struct buf *out);
@@ -28,8 +31,9 @@ struct peer_headers {
 struct peer_ops {
 	/* One message, exactly as it was framed; any bytes. Answers go to the sink, now or later. Gives
 	 * the number of requests in it: for each of them, and after all that is sent because of it,
-	 * sink.ended() is called, perhaps from in here. `headers` is used in here only; NULL: the
-	 * transport has none. */
+	 * sink.ended() is called, perhaps from in here. PEER_LOST: it could not be read for want of
+	 * memory, or the error that says why not could not be sent. `headers` is used in here only;
+	 * NULL: the transport has none. */
 	size_t (*receive)(struct peer *p, struct str message, void *tag,
 			  const struct peer_headers *headers);
 	/* A message was over `limit` bytes and was thrown away unread; 0: there was no memory for
@@ -80,8 +84,9 @@ struct peer_sink {
 	 * takes the half-written message back and returns its status; otherwise it frames and sends
 	 * it. */
 	int (*end)(void *ctx, void *tag, int kind);
-	/* A request with this tag has ended. NULL: not of interest. */
-	void (*ended)(void *ctx, void *tag);
+	/* A request with this tag has ended. `lost`: without an answer, though nobody has cancelled it.
+	 * NULL: not of interest. */
+	void (*ended)(void *ctx, void *tag, bool lost);
 	/* The client need not wait on the connection for the rest of this request's messages: it may
 	 * come back for them after `retry_ms`. NULL: it cannot. */
 	void (*release)(void *ctx, void *tag, uint64_t retry_ms);

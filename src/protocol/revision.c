@@ -1,8 +1,10 @@
 /* protocol/revision.c - see revision.h. */
 #include "protocol/revision.h"
 
-static const char *const names[REV_COUNT] = { "2024-11-05", "2025-03-26", "2025-06-18",
-					      "2025-11-25", "2026-07-28" };
+enum { NAME_SIZE = 10 };
+
+static const char names[REV_COUNT][NAME_SIZE + 1] = { "2024-11-05", "2025-03-26", "2025-06-18",
+						      "2025-11-25", "2026-07-28" };
 
 enum {
 	SINCE_2025_03_26 =
@@ -29,8 +31,10 @@ const char *revision_name(enum revision rev)
 
 enum revision revision_find(struct str name)
 {
+	if (name.n != NAME_SIZE)
+		return REV_NONE;
 	for (int r = 0; r < REV_COUNT; r++)
-		if (str_eqz(name, names[r]))
+		if (memcmp(name.p, names[r], NAME_SIZE) == 0)
 			return (enum revision)r;
 	return REV_NONE;
 }

@@ -12,13 +12,18 @@ static uint64_t now_ms(void *ctx)
 	return r->now ? r->now(r->now_ctx) : loop_now();
 }
 
-static int64_t wall_ms(void *ctx)
+int64_t hooks_wall_ms(void)
 {
 	struct timespec ts;
 
-	(void)ctx;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int64_t wall_ms(void *ctx)
+{
+	(void)ctx;
+	return hooks_wall_ms();
 }
 
 static bool is_owner(void *ctx)
@@ -98,6 +103,14 @@ static void cancel_close(void *ctx, int fd)
 	cancelfd_close(&((struct runner *)ctx)->cancel, fd);
 }
 
+static void answered(void *ctx, struct str method, bool error)
+{
+	struct runner *r = ctx;
+
+	if (r->metrics)
+		metrics_count_rpc(&r->counts, metrics_method_of(method), error);
+}
+
 void hooks_install(struct runner *r)
 {
 	server_set_hooks(r->server, &(struct server_hooks){
@@ -110,6 +123,7 @@ void hooks_install(struct runner *r)
 					    .cancel_fd_open = cancel_open,
 					    .cancel_fd_signal = cancel_signal,
 					    .cancel_fd_close = cancel_close,
+					    .answered = answered,
 					    .ctx = r,
 				    });
 }

@@ -5,5 +5,7 @@
 #include "run/runner.h"
 
 void hooks_install(struct runner *r);
+/* Milliseconds since 1970. Any thread. */
+int64_t hooks_wall_ms(void);
 
 #endif

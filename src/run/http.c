@@ -2,133 +2,45 @@
  *
  * One `http_listen` for each address: sockets and connections (transport/http_server.h), the MCP
  * endpoint on them (transport/mcp.h), its store, and who may pass. Everything runs on the server's
- * loop. The order of the end: the core stops, streams that only listen end, exchanges finish or are
- * cut off after a grace, then connections and endpoint go.
+ * loop, except connections where more threads than one are to serve them (run/http_threads.h). The order of the end: the core stops, streams that only listen end, exchanges finish; after a
+ * grace what still runs is cancelled, and a little later cut off. Then connections and endpoint go.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <cleat/http.h>
 
-#include "auth/tokens.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "http/field.h"
+#include "run/accesslog.h"
+#include "run/hooks.h"
 #include "run/http.h"
+#include "run/http_guard.h"
+#include "run/http_metrics.h"
+#include "run/http_threads.h"
 #include "transport/mcp.h"
-#include "transport/tls.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-enum { GRACE_MS = 10000, NAME_MAX_BYTES = 256, FILE_MAX = 4 << 20 };
+/* For calls to finish; and for their clients to take the answer. */
+enum { GRACE_MS = 10000, LAST_MS = 1000 };
+enum { MAX_THREADS = 256 };
 
 struct http_listen {
 	struct runner *r;
 	struct http_listen *next;
 	cleat_http_opts opts; /* strings in the arena */
 	struct arena ar;
-	struct http_server *http;
+	struct http_server *http;     /* or, with more threads than one, */
+	struct http_threads *threads; /* this; neither when it was cut off */
 	struct mcp *mcp;
 	struct store *store;
-	struct tokens *tokens;
-	struct tls_context *tls;
+	struct http_guard guard;
+	struct http_metrics *metrics; /* NULL: none wanted, or it has ended */
+	struct accesslog log;         /* zeroed: none wanted */
 	struct loop_timer *grace;
 	char *url;
-	char name[NAME_MAX_BYTES]; /* of who was asked about last */
-	bool ended;                /* no connection is left */
+	bool cancelled; /* the grace is over */
+	bool ended;     /* no connection is left */
 };
-
-/* ---- who may pass --------------------------------------------------------------------------------- */
-
-static int authorize(void *ctx, const struct http_request *r, struct str *ret)
-{
-	struct http_listen *l = ctx;
-	struct str token = http_bearer(http_request_field(r, "authorization"));
-	const char *name = NULL;
-
-	if (!token.p) /* clients that cannot set Authorization */
-		token = http_request_field(r, "x-api-key");
-	if (!token.p || token.n > 4096)
-		return CLEAT_ENOENT;
-	if (l->opts.verify) {
-		char copy[4097];
-
-		memcpy(copy, token.p, token.n);
-		copy[token.n] = '\0';
-		l->name[0] = '\0';
-		if (l->opts.verify(l->opts.userdata, copy, l->name) == CLEAT_OK)
-			name = l->name;
-		l->name[NAME_MAX_BYTES - 1] = '\0';
-	} else {
-		name = tokens_find(l->tokens, token);
-	}
-	*ret = str_of(name);
-	return name ? CLEAT_OK : CLEAT_ENOENT;
-}
-
-static int read_file(const cleat_allocator *mem, const char *path, struct buf *b, cleat_error *err)
-{
-	FILE *f = fopen(path, "rbe");
-	size_t n = 1;
-
-	buf_init(b, mem, FILE_MAX);
-	if (!f)
-		return error_set(err, CLEAT_EIO, "%.150s: %s", path, strerror(errno));
-	while (n > 0 && !buf_status(b)) {
-		char *room = buf_reserve(b, 4096);
-
-		n = room ? fread(room, 1, 4096, f) : 0;
-		buf_commit(b, n);
-	}
-	fclose(f);
-	return buf_status(b) ? error_set(err, buf_status(b), "%.150s: %s", path,
-					 cleat_strstatus(buf_status(b)))
-			     : CLEAT_OK;
-}
-
-static int load_tokens(struct http_listen *l, cleat_error *err)
-{
-	struct tokens *fresh = NULL;
-	cleat_error why;
-	struct buf text;
-	int rc;
-
-	if (!l->opts.token_file)
-		return CLEAT_OK;
-	rc = read_file(&l->r->mem, l->opts.token_file, &text, err);
-	if (!rc) {
-		rc = tokens_parse(&l->r->mem, buf_str(&text), &fresh, &why);
-		if (rc)
-			error_set(err, rc, "%.100s: %s", l->opts.token_file, why.message);
-	}
-	buf_done(&text);
-	if (rc)
-		return rc;
-	tokens_free(l->tokens);
-	l->tokens = fresh;
-	return CLEAT_OK;
-}
-
-static int load_tls(struct http_listen *l, cleat_error *err)
-{
-	struct tls_context *fresh;
-	int rc;
-
-	if (!l->opts.tls_cert && !l->opts.tls_key)
-		return CLEAT_OK;
-	if (!l->opts.tls_cert || !l->opts.tls_key)
-		return error_set(err, CLEAT_EINVAL, "TLS needs both a certificate and a key");
-	rc = tls_context_new(&l->r->mem, l->opts.tls_cert, l->opts.tls_key, &fresh, err);
-	if (rc)
-		return rc;
-	if (l->http)
-		http_server_set_tls(l->http, fresh);
-	tls_context_drop(l->tls);
-	l->tls = fresh;
-	return CLEAT_OK;
-}
 
 /* ---- what the endpoint asks for ------------------------------------------------------------------- */
 
@@ -139,6 +51,80 @@ static struct peer *on_accept(void *ctx, const struct peer_sink *sink,
 
 	l->r->connected = true;
 	return server_accept(l->r->server, sink, facts);
+}
+
+/* Any thread. */
+static int on_screen(void *ctx, const struct http_request *r)
+{
+	struct http_listen *l = ctx;
+
+	return http_guard_screen(&l->guard, r);
+}
+
+static int on_authorize(void *ctx, const struct http_request *r, struct str *ret)
+{
+	struct http_listen *l = ctx;
+
+	return http_guard_find(&l->guard, r, ret);
+}
+
+/* Streams that only listen may last for days: how long says nothing about the server. */
+static bool is_timed(const struct mcp_record *e)
+{
+	return str_eqz(e->method, "POST") && !str_eqz(e->rpc_method, "subscriptions/listen");
+}
+
+static void on_logged(void *ctx, const struct mcp_record *e)
+{
+	struct http_listen *l = ctx;
+	const struct accesslog_entry line = { .remote = str_of(e->address),
+					      .method = e->method,
+					      .path = e->path,
+					      .status = e->status,
+					      .bytes = e->bytes,
+					      .micros = e->micros,
+					      .session = e->session,
+					      .revision = e->revision,
+					      .principal = e->principal,
+					      .rpc = e->rpc_method };
+
+	if (l->opts.access_log)
+		accesslog_write(&l->log, &line, (uint64_t)hooks_wall_ms());
+	metrics_count_http(&l->r->counts, e->status);
+	if (is_timed(e))
+		metrics_observe(&l->r->counts, e->micros);
+}
+
+static void connection_stats(const struct http_listen *l, struct http_server_stats *ret)
+{
+	*ret = (struct http_server_stats){ 0 };
+	if (l->threads)
+		http_threads_stats(l->threads, ret);
+	else if (l->http)
+		http_server_stats(l->http, ret);
+}
+
+/* What is known now, of all addresses together. */
+static void on_read_metrics(void *ctx, struct metrics_readings *ret)
+{
+	const struct runner *r = ctx;
+	struct http_server_stats http;
+	struct mcp_stats mcp;
+
+	for (const struct http_listen *l = r->https; l; l = l->next) {
+		ret->log_dropped += accesslog_dropped(&l->log);
+		if (l->threads)
+			ret->log_dropped += http_threads_unlogged(l->threads);
+		connection_stats(l, &http);
+		mcp_stats(l->mcp, &mcp);
+		ret->connections += http.connections;
+		ret->queued_bytes += http.queued_bytes;
+		ret->accepted += http.accepted;
+		ret->refused += http.refused;
+		ret->timeouts += http.timeouts;
+		ret->sessions += mcp.sessions;
+		ret->streams += mcp.streams;
+	}
 }
 
 static void on_note(void *ctx, int level, const char *text)
@@ -188,8 +174,7 @@ static int copy_options(struct http_listen *l, const cleat_http_opts *o)
 /* An address that others can reach is not opened by accident. */
 static int check_reach(const struct http_listen *l, const struct listener *socket, cleat_error *err)
 {
-	if (socket->address.loopback || l->opts.allow_remote || l->opts.verify ||
-	    l->opts.token_file)
+	if (socket->address.loopback || l->opts.allow_remote || http_guard_asks(&l->guard))
 		return CLEAT_OK;
 	return error_set(err, CLEAT_EINVAL,
 			 "%.120s can be reached from other machines, and nobody would have to "
@@ -203,14 +188,16 @@ static int check_reach(const struct http_listen *l, const struct listener *socke
 static int open_endpoint(struct http_listen *l, const struct listener *socket, cleat_error *err)
 {
 	cleat_server *s = l->r->server;
-	bool guarded = l->opts.verify || l->opts.token_file;
+	bool logged = l->opts.metrics || l->opts.access_log;
 	struct store_limits kept = { .max_sessions = l->opts.max_sessions,
 				     .max_event_bytes = l->opts.max_events };
 	struct mcp_opts o = { .loop = atomic_load(&l->r->loop),
 			      .mem = &l->r->mem,
 			      .accept = on_accept,
-			      .authorize = guarded ? authorize : NULL,
+			      .authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
+			      .screen = http_guard_asks(&l->guard) ? on_screen : NULL,
 			      .note = on_note,
+			      .logged = logged ? on_logged : NULL,
 			      .ctx = l,
 			      .path = socket->address.path[0] ? socket->address.path : NULL,
 			      .no_old_sse = l->opts.no_old_sse || l->opts.no_sessions,
@@ -229,21 +216,26 @@ static int open_endpoint(struct http_listen *l, const struct listener *socket, c
 	return mcp_new(&o, &l->mcp, err);
 }
 
-static int open_http(struct http_listen *l, cleat_error *err)
+static int open_http(struct http_listen *l, struct listener *socket, cleat_error *err)
 {
 	struct http_server_opts o = { .loop = atomic_load(&l->r->loop),
 				      .mem = &l->r->mem,
 				      .service = mcp_service(l->mcp),
 				      .limits = { .max_body = l->opts.max_body },
-				      .tls = l->tls,
+				      .tls = l->guard.tls,
 				      .sigpipe_ignored = l->r->sigpipe_ignored,
 				      .max_connections = l->opts.max_connections,
 				      .max_per_address = l->opts.max_per_address,
 				      .note = on_note,
 				      .note_ctx = l };
-	int rc = http_server_new(&o, &l->http);
+	bool many = l->opts.threads > 1;
+	int rc = many ? http_threads_new(&o, l->opts.threads, mcp_screen, l->mcp, &l->threads)
+		      : http_server_new(&o, &l->http);
 
-	return rc ? error_set(err, rc, "%s", cleat_strstatus(rc)) : CLEAT_OK;
+	if (rc)
+		return error_set(err, rc, "%s", cleat_strstatus(rc));
+	return many ? http_threads_listen(l->threads, socket, err)
+		    : http_server_add(l->http, socket, err);
 }
 
 static int make_url(struct http_listen *l, const struct listener *socket)
@@ -255,23 +247,39 @@ static int make_url(struct http_listen *l, const struct listener *socket)
 	return l->url ? CLEAT_OK : CLEAT_ENOMEM;
 }
 
+static int open_records(struct http_listen *l, cleat_error *err)
+{
+	int rc = CLEAT_OK;
+
+	if (l->opts.access_log)
+		rc = accesslog_init(&l->log, &l->r->mem, l->opts.access_log, err);
+	if (rc || !l->opts.metrics)
+		return rc;
+	l->r->counts.read = on_read_metrics;
+	l->r->counts.read_ctx = l->r;
+	return http_metrics_open(l->r, l->opts.metrics, l->opts.allow_remote, &l->metrics, err);
+}
+
 static int open_all(struct http_listen *l, const char *address, cleat_error *err)
 {
 	struct listener socket = { .fd = -1 };
-	struct listen_opts how = { .mode = l->opts.socket_mode };
+	struct listen_opts how = { .mode = l->opts.socket_mode, .reuse_port = l->opts.threads > 1 };
 	struct address a;
 	int rc = address_parse(address, &a, err);
 
+	if (l->opts.threads > MAX_THREADS)
+		return error_set(err, CLEAT_EINVAL, "%u threads are too many: %d is the most",
+				 l->opts.threads, MAX_THREADS);
 	if (!rc)
-		rc = load_tokens(l, err);
+		rc = http_guard_load_tokens(&l->guard, err);
 	if (!rc)
-		rc = load_tls(l, err);
+		rc = http_guard_load_tls(&l->guard, err);
 	if (rc)
 		return rc;
-	if (a.tls && !l->tls)
+	if (a.tls && !l->guard.tls)
 		return error_set(err, CLEAT_EINVAL,
 				 "https needs a certificate and a key (--tls-cert, --tls-key)");
-	a.tls = l->tls != NULL;
+	a.tls = l->guard.tls != NULL;
 	rc = listener_open(&a, &how, &socket, err);
 	if (rc)
 		return rc;
@@ -281,12 +289,21 @@ static int open_all(struct http_listen *l, const char *address, cleat_error *err
 	if (!rc)
 		rc = open_endpoint(l, &socket, err);
 	if (!rc)
-		rc = open_http(l, err);
+		rc = open_records(l, err);
 	if (!rc)
-		rc = http_server_add(l->http, &socket, err);
+		rc = open_http(l, &socket, err);
 	if (rc)
 		listener_close(&socket);
 	return rc;
+}
+
+/* At once. */
+static void cut_off(struct http_listen *l)
+{
+	http_server_free(l->http);
+	http_threads_free(l->threads);
+	l->http = NULL;
+	l->threads = NULL;
 }
 
 static void free_listen(struct http_listen *l)
@@ -298,13 +315,14 @@ static void free_listen(struct http_listen *l)
 		at = &(*at)->next;
 	if (*at)
 		*at = l->next;
-	http_server_free(l->http);
+	cut_off(l);
 	mcp_free(l->mcp);
 	if (l->store)
 		l->store->ops->free(l->store);
+	http_metrics_drop(l->metrics);
+	accesslog_done(&l->log);
 	loop_timer_free(l->grace);
-	tokens_free(l->tokens);
-	tls_context_drop(l->tls);
+	http_guard_done(&l->guard);
 	arena_done(&l->ar);
 	mem_free(&r->mem, l);
 }
@@ -322,6 +340,7 @@ int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_h
 		return server_fail(s, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	l->r = r;
 	arena_init(&l->ar, &r->mem, 1 << 20);
+	http_guard_init(&l->guard, &l->opts, &r->mem);
 	rc = copy_options(l, opts);
 	if (rc)
 		error_set(&err, rc, "%s", cleat_strstatus(rc));
@@ -358,12 +377,16 @@ void cleat_server_reload_http(cleat_server *s)
 	cleat_error err;
 
 	for (struct http_listen *l = r ? r->https : NULL; l; l = l->next) {
-		if (load_tokens(l, &err))
+		if (http_guard_load_tokens(&l->guard, &err))
 			server_note(s, CLEAT_LOG_ERROR, "the tokens stay as they were: %s",
 				    err.message);
-		if (load_tls(l, &err))
+		if (http_guard_load_tls(&l->guard, &err))
 			server_note(s, CLEAT_LOG_ERROR, "the certificate stays as it was: %s",
 				    err.message);
+		else if (l->http && l->guard.tls)
+			http_server_set_tls(l->http, l->guard.tls);
+		else if (l->threads && l->guard.tls)
+			http_threads_set_tls(l->threads, l->guard.tls);
 	}
 }
 
@@ -378,16 +401,25 @@ static void on_ended(void *ctx)
 	l->ended = true;
 	loop_timer_free(l->grace);
 	l->grace = NULL;
+	http_metrics_drop(l->metrics);
+	l->metrics = NULL;
 	loop_detach(atomic_load(&l->r->loop));
+	if (!http_listen_any(l->r))
+		server_abort(l->r->server); /* calls whose clients are not connected */
 }
 
-/* Whoever still has a connection now does not read, or waits for a handler that does not end. */
 static void on_grace_over(void *ctx)
 {
 	struct http_listen *l = ctx;
 
-	http_server_free(l->http);
-	l->http = NULL;
+	if (!l->cancelled) {
+		l->cancelled = true;
+		loop_timer_start(l->grace, l->r->grace_ms ? l->r->grace_ms : LAST_MS);
+		server_abort(l->r->server);
+		return;
+	}
+	/* whoever still has a connection does not read */
+	cut_off(l);
 	on_ended(l);
 }
 
@@ -399,8 +431,11 @@ void http_listen_stop(struct runner *r)
 		mcp_shutdown(l->mcp);
 		l->grace = loop_timer_new(atomic_load(&r->loop), on_grace_over, l);
 		if (l->grace)
-			loop_timer_start(l->grace, GRACE_MS);
-		http_server_drain(l->http, on_ended, l);
+			loop_timer_start(l->grace, r->grace_ms ? r->grace_ms : GRACE_MS);
+		if (l->threads)
+			http_threads_drain(l->threads, on_ended, l);
+		else
+			http_server_drain(l->http, on_ended, l);
 	}
 }
 

@@ -2,16 +2,19 @@
  *
  * The only place of the library that prints, and the only one that touches signals: SIGPIPE is
  * ignored; SIGTERM, SIGINT and SIGHUP end the server in an orderly way, a second one ends the
- * process at once. All of them are as they were before when it returns.
+ * process at once. A server on HTTP reads its files again on SIGHUP instead. All of them are as they
+ * were before when it returns.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <cleat/http.h>
 
+#include "run/http_metrics.h"
 #include "run/runner.h"
 #include "transport/listen.h"
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,7 @@
 
 /* ---- signals ------------------------------------------------------------------------------ */
 
-static const int end_signals[] = { SIGTERM, SIGINT, SIGHUP };
+static const int end_signals[] = { SIGHUP, SIGTERM, SIGINT };
 
 struct signals {
 	struct sigaction pipe, ends[CLEAT_COUNT(end_signals)];
@@ -38,13 +41,29 @@ static void on_signal(int number)
 	cleat_server_stop(s);
 }
 
-static void take_signals(struct signals *before)
+/* The loop of a server whose files are to be read again on SIGHUP; NULL: there is none. */
+static _Atomic(cleat_loop *) reloaded;
+static atomic_bool reload_asked;
+
+static void on_hangup(int number)
+{
+	cleat_loop *l = atomic_load(&reloaded);
+
+	(void)number;
+	atomic_store(&reload_asked, true);
+	if (l)
+		cleat_loop_wake(l);
+}
+
+static void take_signals(struct signals *before, bool reloads)
 {
 	struct sigaction quiet = { .sa_handler = SIG_IGN }, end = { .sa_handler = on_signal };
+	struct sigaction hangup = { .sa_handler = on_hangup };
 
 	sigemptyset(&quiet.sa_mask);
 	sigemptyset(&end.sa_mask);
-	end.sa_flags = SA_RESTART;
+	sigemptyset(&hangup.sa_mask);
+	hangup.sa_flags = end.sa_flags = SA_RESTART;
 	sigaction(SIGPIPE, &quiet, &before->pipe);
 	for (size_t i = 0; i < CLEAT_COUNT(end_signals); i++) {
 		sigaction(end_signals[i], NULL, &before->ends[i]);
@@ -52,6 +71,9 @@ static void take_signals(struct signals *before)
 		if (before->ends[i].sa_handler != SIG_IGN)
 			sigaction(end_signals[i], &end, NULL);
 	}
+	atomic_store(&reload_asked, false);
+	if (reloads)
+		sigaction(SIGHUP, &hangup, NULL);
 }
 
 static void give_back_signals(const struct signals *before)
@@ -149,89 +171,144 @@ static void print_help(cleat_server *s, const char *program)
 
 enum action { SERVE, HELP, VERSION, REFUSE };
 
-enum { MOST_ADDRESSES = 16, MOST_NAMES = 64 };
+enum { MOST_ITEMS = 64, MOST_THREADS = 256 };
 
-struct options {
-	const char *addresses[MOST_ADDRESSES + 1]; /* none: stdio */
-	const char *hosts[MOST_NAMES + 1], *origins[MOST_NAMES + 1];
-	size_t n_addresses, n_hosts, n_origins;
-	cleat_http_opts http;
+struct items {
+	const char *at[MOST_ITEMS + 1]; /* NULL behind the last */
+	size_t n;
 };
 
-/* Options that take a value, and where it goes. */
-static bool take_value(struct options *o, const char *option, const char *value)
-{
-	char *end = NULL;
+struct options {
+	struct items addresses, hosts, origins;
+	bool stdio, access_log;
+	cleat_http_opts http;
+	const char *of_http; /* an option that is of use with --http only */
+};
 
-	if (strcmp(option, "--http") == 0 && o->n_addresses < MOST_ADDRESSES)
-		o->addresses[o->n_addresses++] = value;
-	else if (strcmp(option, "--allow-host") == 0 && o->n_hosts < MOST_NAMES)
-		o->hosts[o->n_hosts++] = value;
-	else if (strcmp(option, "--allow-origin") == 0 && o->n_origins < MOST_NAMES)
-		o->origins[o->n_origins++] = value;
-	else if (strcmp(option, "--token-file") == 0)
-		o->http.token_file = value;
-	else if (strcmp(option, "--tls-cert") == 0)
-		o->http.tls_cert = value;
-	else if (strcmp(option, "--tls-key") == 0)
-		o->http.tls_key = value;
-	else if (strcmp(option, "--metrics") == 0)
-		o->http.metrics = value;
-	else if (strcmp(option, "--threads") == 0)
-		o->http.threads = (unsigned)strtoul(value, &end, 10);
-	else
-		return false;
-	return !end || (*value >= '1' && *value <= '9' && !*end && o->http.threads <= 256);
-}
+enum kind { FLAG, TEXT, ITEM, NUMBER };
 
-static bool take_flag(struct options *o, const char *option)
-{
-	if (strcmp(option, "--allow-remote") == 0)
-		o->http.allow_remote = true;
-	else if (strcmp(option, "--no-old-sse") == 0)
-		o->http.no_old_sse = true;
-	else if (strcmp(option, "--no-sessions") == 0)
-		o->http.no_sessions = true;
-	else if (strcmp(option, "--access-log") == 0)
-		o->http.access_log = STDERR_FILENO;
-	else
-		return strcmp(option, "--stdio") == 0;
-	return true;
-}
+/* The type behind `at` is the kind's: bool, const char *, struct items, unsigned. */
+static const struct option {
+	const char *name;
+	enum kind kind;
+	bool general; /* of use without --http */
+	size_t at;
+} known[] = {
+#define AT(member) offsetof(struct options, member)
+	{ "--stdio", FLAG, true, AT(stdio) },
+	{ "--http", ITEM, true, AT(addresses) },
+	{ "--token-file", TEXT, false, AT(http.token_file) },
+	{ "--allow-remote", FLAG, false, AT(http.allow_remote) },
+	{ "--allow-host", ITEM, false, AT(hosts) },
+	{ "--allow-origin", ITEM, false, AT(origins) },
+	{ "--tls-cert", TEXT, false, AT(http.tls_cert) },
+	{ "--tls-key", TEXT, false, AT(http.tls_key) },
+	{ "--threads", NUMBER, false, AT(http.threads) },
+	{ "--metrics", TEXT, false, AT(http.metrics) },
+	{ "--access-log", FLAG, false, AT(access_log) },
+	{ "--no-old-sse", FLAG, false, AT(http.no_old_sse) },
+	{ "--no-sessions", FLAG, false, AT(http.no_sessions) },
+#undef AT
+};
 
-static enum action refuse(const cleat_server *s, const char *what, const char *option)
+static enum action refuse(const cleat_server *s, const char *fmt, ...) CLEAT_PRINTF(2, 3);
+
+static enum action refuse(const cleat_server *s, const char *fmt, ...)
 {
-	fprintf(stderr, "%s: %s %s; --help lists what there is\n", server_name(s), what, option);
+	va_list ap;
+
+	fprintf(stderr, "%s: ", server_name(s));
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; --help lists what there is\n");
 	return REFUSE;
+}
+
+/* The option that an argument is, alone or with "=VALUE" behind it. */
+static const struct option *find_option(const char *argument, const char **value)
+{
+	size_t n = strcspn(argument, "=");
+
+	*value = argument[n] ? argument + n + 1 : NULL;
+	for (size_t i = 0; i < CLEAT_COUNT(known); i++)
+		if (strlen(known[i].name) == n && memcmp(known[i].name, argument, n) == 0)
+			return &known[i];
+	return NULL;
+}
+
+static bool take_number(unsigned *to, const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	*to = (unsigned)n;
+	return *text >= '1' && *text <= '9' && !*end && n <= MOST_THREADS;
+}
+
+static enum action take(const cleat_server *s, struct options *o, const struct option *k,
+			const char *value)
+{
+	void *at = (char *)o + k->at;
+	struct items *items = at;
+
+	if (!k->general)
+		o->of_http = k->name;
+	switch (k->kind) {
+	case FLAG: *(bool *)at = true; break;
+	case TEXT: *(const char **)at = value; break;
+	case NUMBER:
+		if (!take_number(at, value))
+			return refuse(s, "%s needs a number from 1 to %d, not %s", k->name,
+				      MOST_THREADS, value);
+		break;
+	case ITEM:
+		if (items->n == MOST_ITEMS)
+			return refuse(s, "%s can be given %d times", k->name, MOST_ITEMS);
+		items->at[items->n++] = value;
+	}
+	return SERVE;
+}
+
+static enum action check_options(const cleat_server *s, struct options *o)
+{
+	if (o->stdio && o->addresses.n)
+		return refuse(s, "--stdio and --http: choose one of them");
+	if (o->of_http && !o->addresses.n)
+		return refuse(s, "%s is of no use without --http ADDRESS", o->of_http);
+	if (o->hosts.n)
+		o->http.allow_hosts = o->hosts.at;
+	if (o->origins.n)
+		o->http.allow_origins = o->origins.at;
+	if (o->access_log)
+		o->http.access_log = STDERR_FILENO;
+	return SERVE;
 }
 
 /* --option VALUE and --option=VALUE. */
 static enum action read_options(const cleat_server *s, int argc, char **argv, struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
-		char *equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
+		const char *value;
+		const struct option *k = find_option(argv[i], &value);
 
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return HELP;
 		if (strcmp(argv[i], "--version") == 0)
 			return VERSION;
-		if (take_flag(o, argv[i]))
-			continue;
-		if (argv[i][0] != '-')
-			return refuse(s, "unknown argument", argv[i]);
-		if (equals)
-			*equals = '\0';
-		else if (i + 1 >= argc)
-			return refuse(s, "unknown option, or its value is missing:", argv[i]);
-		if (!take_value(o, argv[i], equals ? equals + 1 : argv[i + 1]))
-			return refuse(s, "unknown option", argv[i]);
-		i += !equals;
+		if (!k)
+			return refuse(s, "unknown %s %s", argv[i][0] == '-' ? "option" : "argument",
+				      argv[i]);
+		if (k->kind == FLAG && value)
+			return refuse(s, "%s takes no value", k->name);
+		if (k->kind != FLAG && !value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
+			value = argv[++i];
+		if (k->kind != FLAG && !value)
+			return refuse(s, "%s needs a value", k->name);
+		if (take(s, o, k, value) != SERVE)
+			return REFUSE;
 	}
-	if (o->n_hosts)
-		o->http.allow_hosts = o->hosts;
-	if (o->n_origins)
-		o->http.allow_origins = o->origins;
-	return SERVE;
+	return check_options(s, o);
 }
 
 static int finish_output(void)
@@ -257,23 +334,60 @@ static void print_addresses(const cleat_server *s)
 
 	for (size_t i = 0; (url = cleat_server_http_url(s, i)) != NULL; i++)
 		fprintf(stderr, "%s: listening on %s\n", server_name(s), url);
+	for (size_t i = 0; (url = http_metrics_url(server_runner(s), i)) != NULL; i++)
+		fprintf(stderr, "%s: metrics are at %s\n", server_name(s), url);
+}
+
+/* What was asked for by signals, on the loop's thread; and what the service manager hears of it. */
+struct desk {
+	struct loop_turn turn; /* first */
+	cleat_server *s;
+	bool stopping;
+};
+
+static void on_turn(struct loop_turn *t)
+{
+	struct desk *d = (struct desk *)(void *)t;
+
+	if (d->stopping)
+		return;
+	d->stopping = !atomic_load(&served);
+	if (d->stopping) {
+		listen_notify("STOPPING=1");
+	} else if (atomic_load(&reload_asked) && atomic_exchange(&reload_asked, false)) {
+		listen_notify("RELOADING=1");
+		cleat_server_reload_http(d->s);
+		listen_notify("READY=1");
+	}
+}
+
+static int run_http(cleat_server *s)
+{
+	struct desk desk = { .turn = { .fn = on_turn }, .s = s };
+	cleat_loop *l = cleat_server_loop(s);
+	int rc;
+
+	loop_turn_add(l, &desk.turn);
+	atomic_store(&reloaded, l);
+	print_addresses(s);
+	listen_notify("READY=1");
+	rc = cleat_server_run(s);
+	if (!desk.stopping)
+		listen_notify("STOPPING=1");
+	atomic_store(&reloaded, NULL);
+	loop_turn_remove(l, &desk.turn);
+	return rc;
 }
 
 static int serve_http(cleat_server *s, const struct options *o)
 {
 	int rc = CLEAT_OK;
 
-	for (size_t i = 0; i < o->n_addresses && !rc; i++)
-		rc = cleat_server_listen_http(s, o->addresses[i], &o->http);
-	if (!rc) {
-		print_addresses(s);
-		listen_notify("READY=1");
-		rc = cleat_server_run(s);
-		listen_notify("STOPPING=1");
-	}
-	if (rc)
-		fprintf(stderr, "%s: %s\n", server_name(s), cleat_server_error(s)->message);
-	return rc;
+	for (size_t i = 0; i < o->addresses.n && !rc; i++)
+		rc = cleat_server_listen_http(s, o->addresses.at[i], &o->http);
+	if (!rc)
+		rc = run_http(s);
+	return rc; /* why it failed, the log has said */
 }
 
 static int serve(cleat_server *s, const struct options *o)
@@ -283,11 +397,11 @@ static int serve(cleat_server *s, const struct options *o)
 	int rc;
 
 	atomic_store(&served, s);
-	take_signals(&before);
+	take_signals(&before, o->addresses.n > 0);
 	r = runner_get(s);
 	if (r)
 		r->sigpipe_ignored = true;
-	if (o->n_addresses) {
+	if (o->addresses.n) {
 		rc = serve_http(s, o);
 	} else {
 		greet_terminal(server_name(s));
@@ -308,7 +422,7 @@ static int serve(cleat_server *s, const struct options *o)
 int cleat_server_main(cleat_server *s, int argc, char **argv)
 {
 	const char *program = argc > 0 && argv[0] ? argv[0] : "server";
-	struct options o = { .n_addresses = 0 };
+	struct options o = { .stdio = false };
 	int status = 0;
 
 	if (server_start_status(s)) {

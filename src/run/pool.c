@@ -4,8 +4,8 @@
 #include "run/pool.h"
 
 #include "base/mem.h"
+#include "run/thread.h"
 
-#include <signal.h>
 #include <string.h>
 
 int pool_init(struct pool *p, const cleat_allocator *mem, unsigned threads, void (*fn)(void *item))
@@ -55,13 +55,8 @@ static void *worker(void *arg)
 /* The lock is held: the new thread waits for it. */
 static void start_thread(struct pool *p)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited */
-	if (pthread_create(&p->threads[p->started], NULL, worker, p) == 0)
+	if (thread_start(&p->threads[p->started], worker, p) == 0)
 		p->started++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static int make_room(struct pool *p)

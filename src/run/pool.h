@@ -1,8 +1,7 @@
 /* run/pool.h - a few threads that work off a queue.
  *
  * Threads are started when there is work and none is idle, never more than asked for, and stay.
- * They block all signals, so that handlers of the program run on its own threads. Whatever was
- * queued is worked off before pool_done() returns.
+ * Whatever was queued is worked off before pool_done() returns.
  */
 #ifndef RUN_POOL_H
 #define RUN_POOL_H

@@ -12,6 +12,7 @@
 
 #include "loop/loop.h"
 #include "run/cancelfd.h"
+#include "run/metrics.h"
 #include "run/pool.h"
 #include "server/core.h"
 #include "transport/stream.h"
@@ -63,7 +64,10 @@ struct runner {
 	struct cancelfds cancel;
 	struct runner_link *links;
 	struct http_listen *https;
-	bool connected;             /* there was a connection: the clock stays */
+	struct http_metrics *metrics; /* addresses where counts can be read; NULL: nobody counts */
+	struct metrics counts;
+	unsigned grace_ms; /* for calls over HTTP when the server stops; 0: the usual (tests) */
+	bool connected;    /* there was a connection: the clock stays */
 	uint64_t (*now)(void *ctx); /* NULL: the system's clock */
 	void *now_ctx;
 };

@@ -356,6 +356,8 @@ void ask_send(cleat_request *req)
 		problem = "the handler asked too many times";
 	else if (arena_failed(&req->arena))
 		problem = cleat_strstatus(CLEAT_ENOMEM);
+	else if (req->server->stopping && !req->ctx.era->asks_by_result)
+		problem = "the server is stopping";
 	if (problem) {
 		server_note(req->server, CLEAT_LOG_ERROR, "%s: %s", req->entry->key.p, problem);
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, problem);

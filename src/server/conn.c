@@ -18,6 +18,7 @@ enum {
 	BATCH_MAX = 100,
 	BATCH_ERRORS_MAX = BATCH_MAX * 8192,
 	SESSION_ARENA_MAX = 4 << 20,
+	SESSION_ARENA_FIRST = 1024 - 64, /* there may be many idle sessions */
 	PENDING_MAX = 1024
 };
 
@@ -239,12 +240,12 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 	request_end(req);
 }
 
-static void free_batch(struct batch *b)
+static void free_batch(struct batch *b, bool lost)
 {
 	struct conn *c = b->conn;
 
-	if (c->sink.ended && !c->closed)
-		c->sink.ended(c->sink.ctx, b->tag);
+	if (b->taken && c->sink.ended && !c->closed)
+		c->sink.ended(c->sink.ctx, b->tag, lost);
 	buf_done(&b->out);
 	mem_free(&c->server->mem, b);
 }
@@ -262,6 +263,32 @@ static int send_batch(struct batch *b)
 	return out_end(&o);
 }
 
+/* The array is one more that has to end. Without a request in it, and nothing left to send, it is
+ * none. */
+static void take_batch(struct batch *b)
+{
+	if (b->taken)
+		return;
+	b->taken = true;
+	b->conn->taken++;
+}
+
+/* The transport cannot carry so much at once: an error without an id says at least that. */
+static COLD void lose_batch(struct batch *b, int status)
+{
+	struct conn *c = b->conn;
+	struct out o;
+
+	server_note(c->server, CLEAT_LOG_ERROR, "the answer to a batch was lost: %s",
+		    cleat_strstatus(status));
+	if (status == CLEAT_ECLOSED || !out_begin_for(&o, c, b->tag, PEER_ANSWER))
+		return;
+	rpc_write_error(&o.w, NULL, true, CLEAT_RPC_INTERNAL_ERROR,
+			STR_LIT("the answers to this batch are too large to be sent together"),
+			(struct str){ NULL, 0 });
+	out_end(&o);
+}
+
 /* Memory that is too short for the answers is waited for, as with PHASE_UNSENT. */
 static void finish_batch(struct batch *b)
 {
@@ -269,6 +296,7 @@ static void finish_batch(struct batch *b)
 	int rc = send_batch(b);
 
 	if (rc == CLEAT_ENOMEM) {
+		take_batch(b);
 		b->next = c->unsent_batches;
 		c->unsent_batches = b;
 		c->n_unsent_batches++;
@@ -276,9 +304,8 @@ static void finish_batch(struct batch *b)
 		return;
 	}
 	if (rc)
-		server_note(c->server, CLEAT_LOG_ERROR, "the answer to a batch was lost: %s",
-			    cleat_strstatus(rc));
-	free_batch(b);
+		lose_batch(b, rc);
+	free_batch(b, rc != CLEAT_OK);
 }
 
 void batch_member_done(struct batch *b)
@@ -352,7 +379,6 @@ static COLD void receive_batch(cleat_request *req, const cleat_json *list)
 	b->conn = c;
 	b->tag = req->tag;
 	b->open = 1;
-	c->taken++; /* the array is one more that has to end */
 	/* Results share max_reply; errors of the others, with their ids, come on top of it. */
 	buf_init(&b->out, &c->server->mem,
 		 c->server->opts.max_reply + BATCH_ERRORS_MAX + c->server->opts.max_message);
@@ -360,6 +386,8 @@ static COLD void receive_batch(cleat_request *req, const cleat_json *list)
 		rc = receive_member(b, it.value);
 	if (rc)
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	if (c->taken || b->open > 1)
+		take_batch(b);
 	request_end(req);
 	batch_member_done(b);
 }
@@ -385,10 +413,11 @@ static size_t peer_receive(struct peer *p, struct str text, void *tag,
 
 	if (c->closed)
 		return 0;
+	c->lost = false;
 	req = request_new(c);
 	if (!req) {
 		out_lost(c, tag);
-		return 0;
+		return c->lost ? PEER_LOST : 0;
 	}
 	req->tag = tag;
 	c->headers = headers;
@@ -403,7 +432,7 @@ static size_t peer_receive(struct peer *p, struct str text, void *tag,
 		receive_message(req, root);
 	c->headers = NULL;
 	c->busy--;
-	taken = c->taken;
+	taken = !c->taken && c->lost ? PEER_LOST : c->taken;
 	conn_maybe_free(c);
 	return taken;
 }
@@ -494,6 +523,7 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 	c->queue_tail = &c->queue;
 	c->session.log_level = CLEAT_LOG_INFO;
 	arena_init(&c->arena, &s->mem, SESSION_ARENA_MAX);
+	c->arena.first = SESSION_ARENA_FIRST;
 	if (!take_facts(c, facts)) {
 		mem_free(&s->mem, c);
 		return NULL;
@@ -534,10 +564,13 @@ void conn_close(struct conn *c)
 	conn_maybe_free(c);
 }
 
+/* Over HTTP a call may finish: the transport waits for it, for a while. */
 static void shut_down(cleat_request *req)
 {
-	if (req->phase == PHASE_LISTENING)
+	if (req->phase == PHASE_LISTENING && !req->behind)
 		notify_listen_end(req);
+	else if (req->phase == PHASE_RUNNING && req->conn->facts.http)
+		return;
 	else if (req->phase != PHASE_UNSENT && req->phase != PHASE_READING)
 		request_abort(req, req->ctx.era->cancelled_code, "the server is stopping");
 }
@@ -545,6 +578,18 @@ static void shut_down(cleat_request *req)
 void conn_shutdown(struct conn *c)
 {
 	conn_each_request(c, shut_down);
+	conn_maybe_free(c);
+}
+
+static void abort_running(cleat_request *req)
+{
+	if (req->phase == PHASE_RUNNING)
+		request_abort(req, req->ctx.era->cancelled_code, "the server is stopping");
+}
+
+void conn_abort(struct conn *c)
+{
+	conn_each_request(c, abort_running);
 	conn_maybe_free(c);
 }
 
@@ -573,7 +618,7 @@ void conn_maybe_free(struct conn *c)
 		s->conns = c->next;
 	for (b = take_unsent_batches(c); b; b = next) {
 		next = b->next;
-		free_batch(b);
+		free_batch(b, true);
 	}
 	free_subscriptions(c);
 	mem_free(&s->mem, (char *)c->facts.principal.p);

@@ -20,8 +20,10 @@ void conn_retry_later(struct conn *c);
 void conn_expire(struct conn *c, uint64_t now);
 /* Calls fn once for every request there is; fn may end any of them and start others. */
 void conn_each_request(struct conn *c, void (*fn)(cleat_request *req));
-/* Ends everything in an orderly way; the connection stays. */
+/* Ends everything in an orderly way; the connection stays. Over HTTP, calls that run go on. */
 void conn_shutdown(struct conn *c);
+/* Those end, too. */
+void conn_abort(struct conn *c);
 void conn_close(struct conn *c);
 /* One member of a batch has ended. */
 void batch_member_done(struct batch *b);
@@ -34,6 +36,7 @@ struct batch {
 	struct buf out;
 	size_t answers;
 	size_t open; /* members that have not ended, plus one while the batch is being read */
+	bool taken;  /* the transport waits for its end */
 };
 
 #endif

@@ -38,6 +38,9 @@ struct server_hooks {
 	int (*cancel_fd_open)(void *ctx);
 	void (*cancel_fd_signal)(void *ctx, int fd); /* any thread */
 	void (*cancel_fd_close)(void *ctx, int fd);
+	/* A request was answered, with an error or not; `method` is empty where none could be read.
+	 * May be NULL. */
+	void (*answered)(void *ctx, struct str method, bool error);
 	void *ctx;
 };
 
@@ -81,8 +84,11 @@ void server_work(cleat_request *req);
  * be called again, -1: not before the next hooks.wake. */
 int server_pump(cleat_server *s);
 /* Cancels everything that runs, ends subscriptions gracefully, answers what is still waiting; the
- * peers stay until they are closed. */
+ * peers stay until they are closed. Over HTTP what runs may finish, as long as it does not ask its
+ * client, which cannot be heard any more. */
 void server_shutdown(cleat_server *s);
+/* Now it may not: answers and cancels what server_shutdown() let run. */
+void server_abort(cleat_server *s);
 /* Requests of all connections whose handlers have not ended yet. */
 size_t server_running(const cleat_server *s);
 

@@ -44,6 +44,10 @@ void server_deliver(cleat_server *s, struct server_event *base)
 		notify_log(e->req, e->level, text);
 		atomic_fetch_sub(&e->req->posted, 1);
 		break;
+	case EVENT_RELEASE:
+		notify_release(e->req, e->retry_ms);
+		atomic_fetch_sub(&e->req->posted, 1);
+		break;
 	case EVENT_NOTE: server_note(s, e->level, "%s", t->text); break;
 	case EVENT_CALL: e->fn(s, e->arg); break;
 	case EVENT_DONE: break;
@@ -59,6 +63,16 @@ void server_shutdown(cleat_server *s)
 	for (c = s->conns; c; c = next) {
 		next = c->next;
 		conn_shutdown(c);
+	}
+}
+
+void server_abort(cleat_server *s)
+{
+	struct conn *c, *next;
+
+	for (c = s->conns; c; c = next) {
+		next = c->next;
+		conn_abort(c);
 	}
 }
 
@@ -79,6 +93,7 @@ int server_pump(cleat_server *s)
 	for (c = s->conns; c; c = next) {
 		next = c->next;
 		c->busy++;
+		notify_end_behind(c);
 		conn_retry_unsent(c);
 		conn_expire(c, now);
 		ask_expire(c, now);

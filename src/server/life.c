@@ -67,6 +67,8 @@ cleat_request *request_new(struct conn *c)
 	atomic_store_explicit(&req->on_cancel, NULL, memory_order_relaxed);
 	req->inflight.in_table = false;
 	req->msg.id = NULL;
+	req->msg.method.p = NULL;
+	req->ctx.era = NULL;
 	req->conn = c;
 	req->phase = PHASE_READING;
 	req->next = c->requests;
@@ -242,12 +244,66 @@ static void back_to_pool(cleat_request *req)
 	s->pooled++;
 }
 
+/* Who waits for the end of a request: its batch, and the transport. */
+struct waiting {
+	struct conn *conn;
+	struct batch *batch;
+	void *tag;
+	bool taken, lost;
+};
+
+static struct waiting take_waiting(cleat_request *req)
+{
+	struct waiting w = { .conn = req->conn,
+			     .batch = req->batch,
+			     .tag = req->tag,
+			     .taken = req->taken,
+			     .lost = !req->answered && !req->silent };
+
+	req->batch = NULL;
+	req->tag = NULL;
+	req->taken = false;
+	return w;
+}
+
+/* Nothing more will be sent because of it. */
+static void tell_waiting(const struct waiting *w)
+{
+	struct conn *c = w->conn;
+
+	if (w->batch)
+		batch_member_done(w->batch);
+	if (w->taken && c->sink.ended && !c->closed)
+		c->sink.ended(c->sink.ctx, w->tag, w->lost);
+}
+
+/* Whenever its handler ends. */
+static void let_go(cleat_request *req)
+{
+	struct waiting w = take_waiting(req);
+
+	req->conn->busy++;
+	tell_waiting(&w);
+	req->conn->busy--;
+}
+
+/* It waits for memory. What was wrong with it may be all that is known of it, and then the transport
+ * has not been told yet that something will follow. */
+static void stay_unsent(cleat_request *req)
+{
+	struct conn *c = req->conn;
+
+	if (!req->taken && !req->batch) {
+		req->taken = true;
+		c->taken++;
+	}
+	conn_retry_later(c);
+}
+
 void request_end(cleat_request *req)
 {
 	struct conn *c = req->conn;
-	struct batch *batch = req->batch;
-	void *tag = req->tag;
-	bool taken = req->taken;
+	struct waiting w;
 
 	if (req->counted) {
 		req->counted = false;
@@ -257,18 +313,16 @@ void request_end(cleat_request *req)
 	if (req->phase == PHASE_LISTENING)
 		c->n_listening--;
 	if (req->phase == PHASE_UNSENT && !c->closed && !req->silent) {
-		conn_retry_later(c);
+		stay_unsent(req);
 		return;
 	}
 	close_cancel_fd(req);
+	w = take_waiting(req);
 	unlink_request(req);
 	entry_unref(req->entry);
 	back_to_pool(req);
 	c->busy++;
-	if (batch)
-		batch_member_done(batch);
-	if (taken && c->sink.ended && !c->closed)
-		c->sink.ended(c->sink.ctx, tag);
+	tell_waiting(&w);
 	conn_start_queued(c);
 	c->busy--;
 	conn_maybe_free(c);
@@ -313,7 +367,10 @@ void request_cancel(cleat_request *req)
 	/* The id is free again: the client knows that no answer will come. */
 	rpc_table_remove(&req->conn->inflight, &req->inflight);
 	switch (req->phase) {
-	case PHASE_RUNNING: tell_handler(req); break;
+	case PHASE_RUNNING:
+		tell_handler(req);
+		let_go(req);
+		break;
 	case PHASE_QUEUED:
 		leave_queue(req);
 		request_end(req);
@@ -349,6 +406,7 @@ void request_abort(cleat_request *req, int code, const char *message)
 		ask_abandon(req);
 		tell_handler(req);
 		break;
+	case PHASE_LISTENING: req->conn->n_listening--; break;
 	default: break;
 	}
 	request_end(req);

@@ -6,6 +6,8 @@
  */
 #include "server/notify.h"
 
+#include "server/conn.h"
+#include "server/life.h"
 #include "server/out.h"
 #include "json/parse.h"
 
@@ -70,6 +72,14 @@ void notify_progress(cleat_request *req, double done, double total, struct str t
 	out_end(&o);
 }
 
+void notify_release(cleat_request *req, uint64_t retry_ms)
+{
+	const struct peer_sink *sink = &req->conn->sink;
+
+	if (may_speak(req) && sink->release && !req->conn->closed)
+		sink->release(sink->ctx, req->tag, retry_ms);
+}
+
 static void send_log(struct conn *c, cleat_request *about, int level, const char *logger,
 		     struct str text)
 {
@@ -124,6 +134,33 @@ void notify_subscription_meta(struct jw *w, const cleat_request *listen)
 	jw_obj_end(w);
 }
 
+/* Over HTTP a subscription has a stream of its own: it ends, with an error, when it has lost something.
+ * Not here, where somebody walks along the requests. */
+static void fall_behind(cleat_request *listen)
+{
+	const struct server_hooks *h = &listen->server->hooks;
+
+	listen->behind = true;
+	listen->conn->any_behind = true;
+	h->wake(h->ctx);
+}
+
+static void end_if_behind(cleat_request *req)
+{
+	if (req->phase == PHASE_LISTENING && req->behind)
+		request_abort(req, CLEAT_RPC_INTERNAL_ERROR,
+			      "the client reads too slowly: a notification was lost, and with it "
+			      "this subscription ends; subscribe again");
+}
+
+void notify_end_behind(struct conn *c)
+{
+	if (!c->any_behind)
+		return;
+	c->any_behind = false;
+	conn_each_request(c, end_if_behind);
+}
+
 /* `listen` NULL: to a legacy session. `uri` absent: none. */
 static void send_notice(struct conn *c, cleat_request *listen, const char *method, struct str uri)
 {
@@ -141,8 +178,16 @@ static void send_notice(struct conn *c, cleat_request *listen, const char *metho
 		jw_obj_end(&o.w);
 	}
 	rpc_end(&o.w);
-	if (out_end(&o))
-		server_note(c->server, CLEAT_LOG_WARNING, "%s could not be sent", method);
+	if (out_end(&o) == CLEAT_OK)
+		return;
+	server_note(c->server, CLEAT_LOG_WARNING, "%s could not be sent", method);
+	if (listen && c->facts.http)
+		fall_behind(listen);
+}
+
+static bool is_listening(const cleat_request *req)
+{
+	return req->phase == PHASE_LISTENING && !req->behind;
 }
 
 void notify_changed(cleat_server *s, enum shelf_kind kind)
@@ -164,7 +209,7 @@ static void flush_kind(cleat_server *s, unsigned bit, const char *method)
 		if (c->session.initialized && (c->session.announced & bit))
 			send_notice(c, NULL, method, no_uri);
 		for (cleat_request *req = c->n_listening ? c->requests : NULL; req; req = req->next)
-			if (req->phase == PHASE_LISTENING && (req->wants & bit))
+			if (is_listening(req) && (req->wants & bit))
 				send_notice(c, req, method, no_uri);
 	}
 }
@@ -201,7 +246,7 @@ void cleat_server_resource_changed(cleat_server *s, const char *uri)
 			if (str_eq(sub->uri, key))
 				send_notice(c, NULL, method, key);
 		for (cleat_request *req = c->n_listening ? c->requests : NULL; req; req = req->next)
-			if (req->phase == PHASE_LISTENING && wants_uri(req, key))
+			if (is_listening(req) && wants_uri(req, key))
 				send_notice(c, req, method, key);
 	}
 	if (s->has_hooks && s->conns)

@@ -6,7 +6,11 @@
 
 /* Owner's thread; the checks (token, level, order, rate) are made here. `text` absent: none. */
 void notify_progress(cleat_request *req, double done, double total, struct str text);
+/* The client may hang up and come back for the answer. */
+void notify_release(cleat_request *req, uint64_t retry_ms);
 void notify_log(cleat_request *req, int level, struct str text);
+/* Ends the subscriptions whose client did not take a notification. */
+void notify_end_behind(struct conn *c);
 /* Sends the list_changed notices that are due. */
 void notify_flush(cleat_server *s);
 /* "_meta":{"io.modelcontextprotocol/subscriptionId":ID} */

@@ -107,6 +107,15 @@ static int error_status(const cleat_request *req, int code)
 		       : 200;
 }
 
+static void answered(cleat_request *req, bool error)
+{
+	const struct server_hooks *h = &req->server->hooks;
+
+	req->answered = true;
+	if (h->answered)
+		h->answered(h->ctx, req->msg.method.p ? req->msg.method : STR_LIT(""), error);
+}
+
 void out_error(cleat_request *req, int code, const char *data, const char *message)
 {
 	struct out o;
@@ -119,12 +128,14 @@ void out_error(cleat_request *req, int code, const char *data, const char *messa
 	rpc_write_error(&o.w, req->msg.id, null_id(req->conn), code, str_of(message), str_of(data));
 	rc = out_end(&o);
 	if (rc == CLEAT_OK)
-		req->answered = true;
+		answered(req, true);
 	else if (req->msg.id && rc == CLEAT_ENOMEM)
 		req->phase = PHASE_UNSENT;
-	else
+	else {
+		req->conn->lost = true;
 		server_note(req->server, CLEAT_LOG_ERROR, "an error response was lost: %s",
 			    cleat_strstatus(rc));
+	}
 }
 
 void out_lost(struct conn *c, void *tag)
@@ -139,8 +150,10 @@ void out_lost(struct conn *c, void *tag)
 				(struct str){ NULL, 0 });
 		rc = out_end(&o);
 	}
-	if (rc)
+	if (rc) {
+		c->lost = true;
 		server_note(c->server, CLEAT_LOG_ERROR, "a message was lost: out of memory");
+	}
 }
 
 void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
@@ -218,7 +231,7 @@ int result_end(struct out *o, cleat_request *req, struct result_facts *f)
 	rpc_end_result_object(&o->w);
 	rc = out_end(o);
 	if (rc == CLEAT_OK)
-		req->answered = true;
+		answered(req, false);
 	return rc;
 }
 

@@ -210,6 +210,20 @@ void cleat_request_progress(cleat_request *req, double done, double total, const
 	hand_over(req, ev);
 }
 
+void cleat_request_release(cleat_request *req, uint64_t retry_ms)
+{
+	struct text_event *ev = mem_zalloc(&req->server->mem, sizeof *ev);
+
+	if (ev)
+		ev->e = (struct event){ .kind = EVENT_RELEASE, .req = req, .retry_ms = retry_ms };
+	hand_over(req, ev);
+}
+
+const char *cleat_request_principal(cleat_request *req)
+{
+	return req->conn->facts.principal.p;
+}
+
 void cleat_request_log(cleat_request *req, int level, const char *fmt, ...)
 {
 	struct text_event *ev;

@@ -24,12 +24,13 @@ struct method;
 
 /* ---- events from other threads ------------------------------------------------------------ */
 
-enum event_kind { EVENT_DONE, EVENT_PROGRESS, EVENT_LOG, EVENT_NOTE, EVENT_CALL };
+enum event_kind { EVENT_DONE, EVENT_PROGRESS, EVENT_LOG, EVENT_RELEASE, EVENT_NOTE, EVENT_CALL };
 
 struct event {
 	struct server_event base; /* first: this is what hooks.post carries */
 	enum event_kind kind;
-	cleat_request *req;                     /* DONE, PROGRESS, LOG */
+	cleat_request *req;                     /* DONE, PROGRESS, LOG, RELEASE */
+	uint64_t retry_ms;                      /* RELEASE */
 	double done, total;                     /* PROGRESS */
 	int level;                              /* LOG, NOTE */
 	void (*fn)(cleat_server *s, void *arg); /* CALL */
@@ -161,6 +162,7 @@ struct cleat_request {
 	/* subscriptions/listen */
 	unsigned wants; /* LISTEN_* */
 	const cleat_json *wanted_uris;
+	bool behind; /* its client did not take a notification */
 };
 
 /* ---- a connection ------------------------------------------------------------------------- */
@@ -183,6 +185,7 @@ struct conn {
 	struct peer_sink sink;
 	struct peer_facts facts;            /* with a principal of its own */
 	size_t taken;                       /* requests, in the call of receive() at hand */
+	bool lost;                          /* an error without an id could not be sent in it */
 	const struct peer_headers *headers; /* of the message at hand */
 	bool closed;
 	struct legacy_session session;
@@ -193,6 +196,7 @@ struct conn {
 	int64_t next_id;
 	cleat_request *requests; /* all that have not ended */
 	size_t n_requests, n_running, n_listening;
+	bool any_behind; /* of those that listen */
 	cleat_request *queue, **queue_tail;
 	size_t n_queued;
 	struct subscription *subscriptions; /* legacy */

@@ -130,12 +130,13 @@ static void let_in(struct http_server *h, int fd, const union client *from)
 	struct http_peer *peer;
 	int rc;
 
-	if (h->stats.connections >= h->o.max_connections) {
+	if (!http_peers_enter(h->peers, h->o.max_connections)) {
 		turn_away(h, fd, full);
 		return;
 	}
-	rc = http_peers_add(&h->peers, &h->mem, &from->any, h->o.max_per_address, &peer);
+	rc = http_peers_add(h->peers, &h->mem, &from->any, h->o.max_per_address, &peer);
 	if (rc) {
+		http_peers_leave(h->peers);
 		turn_away(h, fd, rc == CLEAT_ELIMIT ? too_many : NULL);
 		return;
 	}
@@ -217,15 +218,15 @@ static void on_callers(void *ctx, unsigned events, bool failed)
 
 	(void)events;
 	http_server_enter(h);
-	for (int i = 0; i < AT_ONCE; i++) {
+	if (failed)
+		no_room(h, e->listener.fd, EIO);
+	for (int i = 0; i < AT_ONCE && !failed; i++) {
 		union client from = { 0 };
 		int fd = take_connection(e->listener.fd, &from), error = errno;
 
 		if (fd >= 0) {
 			let_in(h, fd, &from);
 		} else if (error == EAGAIN || error == EWOULDBLOCK) {
-			if (failed)
-				no_room(h, e->listener.fd, EIO);
 			break;
 		} else if (!is_passing(error)) {
 			no_room(h, e->listener.fd, error);

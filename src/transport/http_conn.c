@@ -87,7 +87,9 @@ static void end_exchange(struct http_conn *c, int status)
 {
 	log_exchange(c, status);
 	mem_free(&c->server->mem, c->ex.line);
+	mem_free(&c->server->mem, c->ex.kept);
 	c->ex.line = NULL;
+	c->ex.kept = NULL;
 	c->ex.open = false;
 	c->server->stats.exchanges--;
 }
@@ -130,6 +132,13 @@ static void finish_exchange(struct http_conn *c)
 	if (early || c->skip)
 		c->linger = true;
 	next_request(c);
+}
+
+/* The service may have answered since we looked last. */
+static void catch_up(struct http_conn *c)
+{
+	if (c->ex.open && c->ex.over)
+		finish_exchange(c);
 }
 
 /* A request that cannot be served: tells why, and closes. */
@@ -213,16 +222,7 @@ static void on_head(struct http_conn *c)
 	ex->seen = ex->early = true;
 	h->o.service.head(h->o.service.ctx, ex);
 	ex->early = false;
-	if (!ex->open)
-		return;
-	if (ex->over) {
-		finish_exchange(c);
-	} else if (ex->streaming) {
-		/* The body has no reader; the stream goes on without it. */
-		c->phase = CONN_SERVING;
-		c->feed = false;
-		c->skip = c->last;
-	}
+	catch_up(c);
 }
 
 static void on_request(struct http_conn *c)
@@ -237,8 +237,7 @@ static void on_request(struct http_conn *c)
 	c->phase = CONN_SERVING;
 	ex->seen = true;
 	h->o.service.request(h->o.service.ctx, ex);
-	if (ex->open && ex->over)
-		finish_exchange(c);
+	catch_up(c);
 }
 
 /* The parser wants more. RFC 9110 section 10.1.1: whoever waits is told to go on, unless it has
@@ -418,6 +417,8 @@ static void on_ready(void *ctx, unsigned events, bool failed)
 		c->writing = false;
 	if (failed || (events & LOOP_HANGUP))
 		c->dead = true;
+	else
+		catch_up(c);
 	if ((events & LOOP_READ) && !c->dead)
 		receive(c);
 	http_conn_settle(c);
@@ -450,12 +451,20 @@ static void end_of_input(struct http_conn *c)
 {
 	if (c->phase <= CONN_BODY && (buf_size(&c->in) > 0 || c->feed))
 		return; /* as soon as there is room for the answers */
-	if (c->phase == CONN_SERVING)
-		c->dead = c->ex.keep_alive;
-	else if (c->phase == CONN_IDLE)
-		c->phase = CONN_CLOSING;
-	else if (c->phase == CONN_HEAD || c->phase == CONN_BODY || c->phase == CONN_LINGERING)
-		c->dead = true;
+	switch (c->phase) {
+	case CONN_SERVING: c->dead = c->ex.keep_alive; break;
+	case CONN_IDLE: c->phase = CONN_CLOSING; break;
+	case CONN_BODY:
+		if (!c->ex.open) { /* answered, but perhaps not all of it is written */
+			c->last = true;
+			next_request(c);
+			break;
+		}
+		/* fall through */
+	case CONN_HEAD:
+	case CONN_LINGERING: c->dead = true; break;
+	case CONN_CLOSING: break;
+	}
 }
 
 /* Everything is written and nothing will follow. */
@@ -469,6 +478,9 @@ static void close_down(struct http_conn *c)
 		if (c->writing || c->dead)
 			return;
 	}
+	/* Who has sent more than was asked for may be sending still. */
+	if (c->thrown_away || buf_size(&c->in))
+		c->linger = true;
 	if (c->linger && !c->eof && !c->reset && c->thrown_away <= HTTP_LINGER) {
 		shutdown(c->end.fd, SHUT_WR);
 		c->phase = CONN_LINGERING;
@@ -482,8 +494,7 @@ static bool settle_once(struct http_conn *c, bool rest)
 {
 	struct http_server *h = c->server;
 
-	if (c->ex.open && c->ex.over)
-		finish_exchange(c);
+	catch_up(c);
 	if (has_input(c))
 		take_kept(c);
 	if (h->draining && c->phase == CONN_IDLE && buf_size(&c->in) == 0)
@@ -534,7 +545,8 @@ static void destroy(struct http_conn *c)
 	buf_done(&c->in);
 	buf_done(&c->out);
 	buf_done(&c->wire);
-	http_peers_remove(&h->peers, &h->mem, c->peer);
+	http_peers_remove(h->peers, &h->mem, c->peer);
+	http_peers_leave(h->peers);
 	h->stats.connections--;
 	mem_free(&h->mem, c);
 }
@@ -624,7 +636,8 @@ no_watch:
 		tls_session_free(c->tls);
 	mem_free(&h->mem, c);
 no_conn:
-	http_peers_remove(&h->peers, &h->mem, peer);
+	http_peers_remove(h->peers, &h->mem, peer);
+	http_peers_leave(h->peers);
 	close(fd);
 	return rc;
 }

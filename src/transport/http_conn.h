@@ -6,6 +6,7 @@
  *   http_deadline.c  time: clock, deadlines, Date
  *   http_conn.c      one connection: bytes in, requests, bytes out, its end
  *   http_exchange.c  what a service calls
+ *   http_relay*.c    the same for a service on another thread
  *
  * Every path from the loop goes through http_server_enter(), one or more http_conn_settle(), and
  * http_server_leave(). Only settle destroys a connection, and only leave ends the server; whatever a
@@ -104,7 +105,7 @@ struct http_server {
 	time_t date_second;
 	char date[32];
 	struct http_server_stats stats;
-	struct http_peers peers;
+	struct http_peers *peers, own_peers;
 	struct http_parser *parsers[HTTP_SPARE];
 	size_t n_parsers;
 	struct buf outs[HTTP_SPARE];
@@ -153,8 +154,29 @@ enum http_phase {
 	CONN_LINGERING /* all is written; what still comes is thrown away */
 };
 
+/* What an exchange does whose connection is on another thread (http_relay.h). */
+struct http_exchange_ops {
+	const struct http_request *(*request)(const struct http_exchange *ex);
+	const char *(*address)(const struct http_exchange *ex);
+	bool (*is_tls)(const struct http_exchange *ex);
+	void (*keep)(struct http_exchange *ex, void *memory);
+	void (*set_connection_data)(struct http_exchange *ex, void *data,
+				    void (*closed)(void *data));
+	void *(*connection_data)(const struct http_exchange *ex);
+	void (*limit_body)(struct http_exchange *ex, size_t max_body);
+	void (*reply)(struct http_exchange *ex, int status, struct str content_type,
+		      const struct http_field *fields, size_t n_fields, struct str body);
+	int (*begin)(struct http_exchange *ex, int status, struct str content_type,
+		     const struct http_field *fields, size_t n_fields);
+	int (*write)(struct http_exchange *ex, struct str bytes, bool must);
+	size_t (*queued)(const struct http_exchange *ex);
+	void (*end)(struct http_exchange *ex);
+	void (*abort)(struct http_exchange *ex);
+};
+
 struct http_exchange {
-	void *data;
+	const struct http_exchange_ops *ops; /* NULL: part of a struct http_conn */
+	void *data, *kept;
 	char *line;         /* method and path, once the parser is needed no more */
 	size_t method_size; /* of the method in it */
 	uint64_t begun_us, bytes;
@@ -169,6 +191,9 @@ struct http_exchange {
 	bool http_1_0;
 	bool close; /* what the service asked for */
 };
+
+/* Does an answer with this status have one? */
+bool http_exchange_has_body(const struct http_exchange *ex, int status);
 
 struct http_conn {
 	struct http_server *server;

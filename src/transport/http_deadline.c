@@ -18,7 +18,8 @@ enum {
 	WRITE_MS = 30000,
 	LINGER_MS = 1000,
 	LONGEST_TICK_MS = 1000,
-	SHORTEST_TICK_MS = 10
+	SHORTEST_TICK_MS = 10,
+	AT_ONCE = 128 /* connections that are dealt with before the others have a turn */
 };
 
 static uint64_t monotonic_us(void *ctx)
@@ -120,12 +121,14 @@ static struct http_conn *overdue(struct http_server *h, enum http_deadline kind)
 void http_server_tick(struct http_server *h)
 {
 	bool any = false;
+	int left = AT_ONCE;
 
 	http_server_enter(h);
 	for (int i = 1; i < HTTP_DEADLINES; i++) {
 		struct http_conn *c;
 
-		while (!h->dying && (c = overdue(h, (enum http_deadline)i)) != NULL) {
+		while (!h->dying && left && (c = overdue(h, (enum http_deadline)i)) != NULL) {
+			left--;
 			c->handling = true;
 			http_conn_expired(c);
 			http_conn_settle(c);
@@ -134,7 +137,7 @@ void http_server_tick(struct http_server *h)
 	}
 	h->ticking = any && !h->dying;
 	if (h->ticking)
-		loop_timer_start(h->tick, h->tick_ms);
+		loop_timer_start(h->tick, left ? h->tick_ms : 1);
 	http_server_leave(h);
 }
 

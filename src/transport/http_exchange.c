@@ -3,6 +3,9 @@
  * Nothing here calls the service back or destroys anything: answers are put into the connection's
  * buffer, and the connection looks at the rest when control is back in the loop. Only a large answer
  * is sent from here, because it would have to be copied otherwise; that it failed is noticed later.
+ *
+ * An exchange with operations of its own (ex->ops) is not part of a connection: nothing here looks at
+ * what is around it.
  */
 #include "transport/http_conn.h"
 
@@ -11,9 +14,10 @@
 /* A body of this size is worth a system call of its own rather than a copy. */
 enum { SEND_AT_ONCE = 32 * 1024 };
 
+/* NULL when it is none's. */
 static struct http_conn *conn_of(const struct http_exchange *ex)
 {
-	return HTTP_CONTAINER(ex, struct http_conn, ex);
+	return ex->ops ? NULL : HTTP_CONTAINER(ex, struct http_conn, ex);
 }
 
 /* ---- the request -------------------------------------------------------------------------- */
@@ -21,10 +25,13 @@ static struct http_conn *conn_of(const struct http_exchange *ex)
 const struct http_request *http_exchange_request(const struct http_exchange *ex)
 {
 	struct http_conn *c = conn_of(ex);
-	struct http_request *r = &c->server->summary;
+	struct http_request *r;
 
+	if (ex->ops)
+		return ex->ops->request(ex);
 	if (ex->open && c->parser)
 		return http_parser_request(c->parser);
+	r = &c->server->summary;
 	*r = (struct http_request){ .method = ex->method,
 				    .method_name = STR_LIT(""),
 				    .path = STR_LIT(""),
@@ -40,12 +47,12 @@ const struct http_request *http_exchange_request(const struct http_exchange *ex)
 
 const char *http_exchange_address(const struct http_exchange *ex)
 {
-	return conn_of(ex)->address;
+	return ex->ops ? ex->ops->address(ex) : conn_of(ex)->address;
 }
 
 bool http_exchange_is_tls(const struct http_exchange *ex)
 {
-	return conn_of(ex)->tls != NULL;
+	return ex->ops ? ex->ops->is_tls(ex) : conn_of(ex)->tls != NULL;
 }
 
 void http_exchange_set_data(struct http_exchange *ex, void *data)
@@ -58,25 +65,46 @@ void *http_exchange_data(const struct http_exchange *ex)
 	return ex->data;
 }
 
+void http_exchange_keep(struct http_exchange *ex, void *memory)
+{
+	if (ex->ops) {
+		ex->ops->keep(ex, memory);
+		return;
+	}
+	mem_free(&conn_of(ex)->server->mem, ex->kept);
+	ex->kept = memory;
+}
+
+void *http_exchange_kept(const struct http_exchange *ex)
+{
+	return ex->kept;
+}
+
 void http_exchange_set_connection_data(struct http_exchange *ex, void *data,
 				       void (*closed)(void *data))
 {
 	struct http_conn *c = conn_of(ex);
 
+	if (ex->ops) {
+		ex->ops->set_connection_data(ex, data, closed);
+		return;
+	}
 	c->data = data;
 	c->closed = closed;
 }
 
 void *http_exchange_connection_data(const struct http_exchange *ex)
 {
-	return conn_of(ex)->data;
+	return ex->ops ? ex->ops->connection_data(ex) : conn_of(ex)->data;
 }
 
 void http_exchange_limit_body(struct http_exchange *ex, size_t max_body)
 {
 	struct http_conn *c = conn_of(ex);
 
-	if (ex->early && c->parser)
+	if (ex->ops)
+		ex->ops->limit_body(ex, max_body);
+	else if (ex->early && c->parser)
 		http_parser_limit_body(c->parser, max_body);
 }
 
@@ -100,7 +128,7 @@ static void give_up(struct http_conn *c)
 	over(c);
 }
 
-static bool has_body(const struct http_exchange *ex, int status)
+bool http_exchange_has_body(const struct http_exchange *ex, int status)
 {
 	return ex->method != HTTP_METHOD_HEAD && status != 204 && status != 304;
 }
@@ -111,7 +139,7 @@ static bool is_last(const struct http_conn *c, size_t most_body)
 	const struct http_exchange *ex = &c->ex;
 
 	return ex->close || !ex->keep_alive || c->eof || c->server->draining ||
-	       (ex->early && http_conn_body_unwelcome(c, most_body));
+	       (c->phase == CONN_BODY && http_conn_body_unwelcome(c, most_body));
 }
 
 /* False when there was no memory; nothing is written then. */
@@ -175,18 +203,23 @@ void http_exchange_reply(struct http_exchange *ex, int status, struct str conten
 					   .content_type = content_type,
 					   .length = body.n };
 	struct http_conn *c = conn_of(ex);
-	size_t before = buf_size(&c->out);
+	size_t before;
 
+	if (ex->ops) {
+		ex->ops->reply(ex, status, content_type, fields, n_fields, body);
+		return;
+	}
 	if (!is_open(ex))
 		return;
 	if (ex->streaming) { /* too late for that */
 		http_exchange_abort(ex);
 		return;
 	}
+	before = buf_size(&c->out);
 	c->last = c->last || is_last(c, HTTP_DISCARD);
 	head.close = c->last;
 	ex->status = status;
-	if (!has_body(ex, status))
+	if (!http_exchange_has_body(ex, status))
 		body.n = 0;
 	if (write_head(c, &head) && write_body(c, body, before)) {
 		ex->bytes = body.n;
@@ -206,6 +239,8 @@ int http_exchange_begin(struct http_exchange *ex, int status, struct str content
 					   .chunked = true };
 	struct http_conn *c = conn_of(ex);
 
+	if (ex->ops)
+		return ex->ops->begin(ex, status, content_type, fields, n_fields);
 	if (!is_open(ex))
 		return CLEAT_ECLOSED;
 	if (ex->streaming)
@@ -216,6 +251,11 @@ int http_exchange_begin(struct http_exchange *ex, int status, struct str content
 	c->last = head.close;
 	ex->status = status;
 	ex->streaming = true;
+	if (c->phase == CONN_BODY) { /* which has no reader: the stream goes on without it */
+		c->phase = CONN_SERVING;
+		c->feed = false;
+		c->skip = c->last;
+	}
 	http_conn_mark(c);
 	return CLEAT_OK;
 }
@@ -223,17 +263,21 @@ int http_exchange_begin(struct http_exchange *ex, int status, struct str content
 int http_exchange_write(struct http_exchange *ex, struct str bytes, bool must)
 {
 	struct http_conn *c = conn_of(ex);
-	size_t queued = http_conn_queued(c), max = c->server->o.max_stream_queue;
-	size_t before = buf_size(&c->out);
+	size_t queued, max, before;
 
+	if (ex->ops)
+		return ex->ops->write(ex, bytes, must);
 	if (!is_open(ex))
 		return CLEAT_ECLOSED;
 	if (!ex->streaming)
 		return CLEAT_EMISUSE;
-	if (bytes.n == 0 || !has_body(ex, ex->status))
+	if (bytes.n == 0 || !http_exchange_has_body(ex, ex->status))
 		return CLEAT_OK;
+	queued = http_conn_queued(c);
+	max = c->server->o.max_stream_queue;
 	if (queued > max || (!must && bytes.n > max - queued))
 		return CLEAT_ELIMIT;
+	before = buf_size(&c->out);
 	http_server_lend(c->server, &c->out);
 	if (ex->http_1_0)
 		buf_append(&c->out, bytes.p, bytes.n);
@@ -251,21 +295,26 @@ int http_exchange_write(struct http_exchange *ex, struct str bytes, bool must)
 
 size_t http_exchange_queued(const struct http_exchange *ex)
 {
-	return http_conn_queued(conn_of(ex));
+	return ex->ops ? ex->ops->queued(ex) : http_conn_queued(conn_of(ex));
 }
 
 void http_exchange_end(struct http_exchange *ex)
 {
 	struct http_conn *c = conn_of(ex);
-	size_t before = buf_size(&c->out);
+	size_t before;
 
+	if (ex->ops) {
+		ex->ops->end(ex);
+		return;
+	}
 	if (!is_open(ex))
 		return;
 	if (!ex->streaming) { /* no answer at all */
 		http_exchange_abort(ex);
 		return;
 	}
-	if (!ex->http_1_0 && has_body(ex, ex->status)) {
+	before = buf_size(&c->out);
+	if (!ex->http_1_0 && http_exchange_has_body(ex, ex->status)) {
 		http_server_lend(c->server, &c->out);
 		http_write_last_chunk(&c->out);
 	}
@@ -280,6 +329,10 @@ void http_exchange_abort(struct http_exchange *ex)
 {
 	struct http_conn *c = conn_of(ex);
 
+	if (ex->ops) {
+		ex->ops->abort(ex);
+		return;
+	}
 	if (!is_open(ex))
 		return;
 	/* Without chunks the end of the connection is the end of the answer. */

@@ -18,6 +18,42 @@ struct http_peer {
 	unsigned char key[KEY];
 };
 
+void http_peers_share(struct http_peers *p)
+{
+	p->shared = pthread_mutex_init(&p->lock, NULL) == 0;
+}
+
+void http_peers_done(struct http_peers *p)
+{
+	if (p->shared)
+		pthread_mutex_destroy(&p->lock);
+}
+
+bool http_peers_enter(struct http_peers *p, unsigned max)
+{
+	if (atomic_fetch_add_explicit(&p->connections, 1, memory_order_relaxed) < max)
+		return true;
+	http_peers_leave(p);
+	return false;
+}
+
+void http_peers_leave(struct http_peers *p)
+{
+	atomic_fetch_sub_explicit(&p->connections, 1, memory_order_relaxed);
+}
+
+static void lock(struct http_peers *p)
+{
+	if (p->shared)
+		pthread_mutex_lock(&p->lock);
+}
+
+static void unlock(struct http_peers *p)
+{
+	if (p->shared)
+		pthread_mutex_unlock(&p->lock);
+}
+
 static bool key_of(const struct sockaddr *from, unsigned char key[KEY])
 {
 	const struct in6_addr *six;
@@ -47,16 +83,11 @@ static struct http_peer **bucket(struct http_peers *p, const unsigned char key[K
 			   HTTP_PEERS_BUCKETS];
 }
 
-int http_peers_add(struct http_peers *p, const cleat_allocator *mem, const struct sockaddr *from,
-		   unsigned max, struct http_peer **ret)
+static int count_one(struct http_peers *p, const cleat_allocator *mem, const unsigned char key[KEY],
+		     unsigned max, struct http_peer **ret)
 {
-	unsigned char key[KEY];
-	struct http_peer **first, *peer;
+	struct http_peer **first = bucket(p, key), *peer;
 
-	*ret = NULL;
-	if (!key_of(from, key))
-		return CLEAT_OK;
-	first = bucket(p, key);
 	for (peer = *first; peer && memcmp(peer->key, key, KEY) != 0; peer = peer->next)
 		;
 	if (peer && peer->count >= max)
@@ -74,15 +105,34 @@ int http_peers_add(struct http_peers *p, const cleat_allocator *mem, const struc
 	return CLEAT_OK;
 }
 
+int http_peers_add(struct http_peers *p, const cleat_allocator *mem, const struct sockaddr *from,
+		   unsigned max, struct http_peer **ret)
+{
+	unsigned char key[KEY];
+	int rc;
+
+	*ret = NULL;
+	if (!key_of(from, key))
+		return CLEAT_OK;
+	lock(p);
+	rc = count_one(p, mem, key, max, ret);
+	unlock(p);
+	return rc;
+}
+
 void http_peers_remove(struct http_peers *p, const cleat_allocator *mem, struct http_peer *peer)
 {
 	struct http_peer **at;
 
-	if (!peer || --peer->count > 0)
+	if (!peer)
 		return;
-	at = bucket(p, peer->key);
-	while (*at != peer)
-		at = &(*at)->next;
-	*at = peer->next;
-	mem_free(mem, peer);
+	lock(p);
+	if (--peer->count == 0) {
+		at = bucket(p, peer->key);
+		while (*at != peer)
+			at = &(*at)->next;
+		*at = peer->next;
+		mem_free(mem, peer);
+	}
+	unlock(p);
 }

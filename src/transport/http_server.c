@@ -192,6 +192,7 @@ int http_server_new(const struct http_server_opts *o, struct http_server **ret)
 	memset(h, 0, offsetof(struct http_server, chunk));
 	h->o = *o;
 	h->mem = mem;
+	h->peers = o->peers ? o->peers : &h->own_peers;
 	h->reserve = -1;
 	if (h->o.max_stream_queue == 0)
 		h->o.max_stream_queue = MAX_STREAM_QUEUE;

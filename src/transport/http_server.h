@@ -23,6 +23,7 @@
 
 struct http_server;
 struct http_exchange;
+struct http_peers;
 struct tls_context;
 
 /* Who serves the requests. */
@@ -63,6 +64,8 @@ struct http_server_opts {
 				     head_timeout_ms; 0: 30 s */
 	uint64_t idle_timeout_ms;  /* between requests; 0: 75 s */
 	uint64_t write_timeout_ms; /* the client takes nothing of what it is sent; 0: 30 s */
+	struct http_peers *peers;  /* counts connections together with other servers; NULL: alone.
+				     Must outlive the server */
 	size_t max_stream_queue;   /* bytes of a streamed answer that may wait; 0: 256 KiB */
 	/* Remarks for people. */
 	void (*note)(void *ctx, int level, const char *text);
@@ -100,10 +103,15 @@ const struct http_request *http_exchange_request(const struct http_exchange *ex)
 /* The client's address as text ("127.0.0.1", "::1", "unix"). */
 const char *http_exchange_address(const struct http_exchange *ex);
 bool http_exchange_is_tls(const struct http_exchange *ex);
-/* A pointer of the service's own for this exchange, NULL at first. And one for the connection, with
- * what to call when the connection ends (also when it is closed between two exchanges). */
+/* A pointer of the service's own for this exchange, NULL at first. */
 void http_exchange_set_data(struct http_exchange *ex, void *data);
 void *http_exchange_data(const struct http_exchange *ex);
+/* Memory of the server's allocator that outlives request and data: it is there in logged(), and freed
+ * after it. Replaces what was kept before. NULL when nothing was. */
+void http_exchange_keep(struct http_exchange *ex, void *memory);
+void *http_exchange_kept(const struct http_exchange *ex);
+/* A pointer for the connection, with what to call when it ends (also when it is closed between two
+ * exchanges). */
 void http_exchange_set_connection_data(struct http_exchange *ex, void *data,
 				       void (*closed)(void *data));
 void *http_exchange_connection_data(const struct http_exchange *ex);

@@ -5,6 +5,7 @@
  * (transport/http_accept.c), and what systemd hands over (transport/systemd.c).
  */
 #define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* SO_REUSEPORT */
 
 #include "transport/listen.h"
 
@@ -100,7 +101,7 @@ static int parse_fd(const char *digits, struct address *a, cleat_error *err)
 static int not_an_address(const char *text, cleat_error *err)
 {
 	return error_set(err, CLEAT_EINVAL,
-			 "\"%s\" is no address to listen on; use for example 8080, "
+			 "\"%.60s\" is no address to listen on; use for example 8080, "
 			 "127.0.0.1:8080, [::1]:8080, https://host:8443/mcp or unix:/path",
 			 text);
 }
@@ -151,7 +152,7 @@ int address_parse(const char *text, struct address *ret, cleat_error *err)
 	ret->tls = str_starts(t, "https://");
 	url = ret->tls || str_starts(t, "http://");
 	/* What is no URL is the authority of one. */
-	if (t.n >= sizeof full - 4)
+	if (t.n >= sizeof full - 4 || (!url && strstr(text, "://")))
 		return not_an_address(text, err);
 	snprintf(full, sizeof full, "%s%s%s", url ? "" : "//",
 		 read_number(t, 65535, &number) ? ":" : "", text);
@@ -261,19 +262,46 @@ static int start(struct listener *l, int fd, const struct listen_opts *o)
 
 /* ---- TCP ---------------------------------------------------------------------------------- */
 
-static int open_one(struct listener *l, const struct addrinfo *ai, const struct listen_opts *o)
+/* Where the system does not know it, nothing is lost: see listener_again(). */
+static void reuse_port(int fd)
 {
-	int fd = new_socket(ai->ai_family), on = 1, error = 0;
+#if defined(SO_REUSEPORT)
+	setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &(int){ 1 }, sizeof(int));
+#else
+	(void)fd;
+#endif
+}
+
+static bool reuses_port(int fd)
+{
+	int on = 0;
+#if defined(SO_REUSEPORT)
+	socklen_t n = sizeof on;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, &n))
+		return false;
+#else
+	(void)fd;
+#endif
+	return on != 0;
+}
+
+/* The first socket is bound before it may share the port (`join` false): so a second program learns
+ * that the port is taken, and does not get half of the connections. */
+static int open_one(struct listener *l, const struct sockaddr *to, socklen_t n, bool join,
+		    const struct listen_opts *o)
+{
+	int fd = new_socket(to->sa_family), on = 1, error = 0;
 
 	if (fd < 0)
 		return errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-#if defined(SO_REUSEPORT)
-	if (o->reuse_port && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on))
+	if (join)
+		reuse_port(fd);
+	if (bind(fd, to, n))
 		error = errno;
-#endif
-	if (!error && bind(fd, ai->ai_addr, ai->ai_addrlen))
-		error = errno;
+	if (o->reuse_port)
+		reuse_port(fd);
 	if (!error)
 		error = start(l, fd, o);
 	if (error) {
@@ -299,7 +327,7 @@ static int open_tcp(struct listener *l, const struct listen_opts *o, cleat_error
 		return CLEAT_EIO;
 	}
 	for (struct addrinfo *ai = found; ai && error; ai = ai->ai_next)
-		error = open_one(l, ai, o);
+		error = open_one(l, ai->ai_addr, ai->ai_addrlen, false, o);
 	freeaddrinfo(found);
 	return error ? refused(err, &l->address, error) : CLEAT_OK;
 }
@@ -422,6 +450,22 @@ int listener_open(const struct address *a, const struct listen_opts *o, struct l
 	if (a->file[0])
 		return open_unix(ret, o, err);
 	return open_tcp(ret, o, err);
+}
+
+int listener_again(const struct listener *first, struct listener *ret, cleat_error *err)
+{
+	static const struct listen_opts how = { .reuse_port = true };
+	union any_address s = { 0 };
+	socklen_t n = sizeof s;
+
+	*ret = *first;
+	ret->fd = -1;
+	ret->unlink = false;
+	if (reuses_port(first->fd) && getsockname(first->fd, &s.any, &n) == 0 &&
+	    open_one(ret, &s.any, n, true, &how) == 0)
+		return CLEAT_OK;
+	ret->fd = fcntl(first->fd, F_DUPFD_CLOEXEC, 0);
+	return ret->fd < 0 ? refused(err, &ret->address, errno) : CLEAT_OK;
 }
 
 /* A file that somebody else has put there meanwhile is not ours. */

@@ -36,7 +36,7 @@ struct listener {
 
 struct listen_opts {
 	int backlog;     /* 0: 511 */
-	bool reuse_port; /* SO_REUSEPORT: several loops listen on one address */
+	bool reuse_port; /* SO_REUSEPORT, for listener_again() */
 	unsigned mode;   /* of a unix socket; 0: 0600 */
 };
 
@@ -46,6 +46,11 @@ struct listen_opts {
  * use: another program listens on port 8080"). */
 int listener_open(const struct address *a, const struct listen_opts *o, struct listener *ret,
 		  cleat_error *err);
+/* One more socket for the same address, for another loop; the system shares connections out. Where the
+ * first was opened with reuse_port it is a socket with a queue of its own. Unix sockets, and those that
+ * were handed over, are shared: both loops wait for the same queue, and whoever comes first takes a
+ * connection. The file of a unix socket stays the first one's. CLEAT_OK, or CLEAT_EIO with errno. */
+int listener_again(const struct listener *first, struct listener *ret, cleat_error *err);
 /* Closes, and removes the file of a unix socket. Does nothing for one that is not open. */
 void listener_close(struct listener *l);
 

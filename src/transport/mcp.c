@@ -17,6 +17,7 @@ enum {
 	KEEP_ALIVE_DEFAULT = 15 * 1000,
 	TICK_MAX = 5000,
 	FIELDS_MAX = 8,
+	NAME_SHOWN = 128,
 	KEEP_BUF = 64 * 1024
 };
 
@@ -57,22 +58,28 @@ int mcp_random_id(char id[SESSION_ID_CHARS + 1])
 	return rc;
 }
 
-bool mcp_takes_json(const struct http_request *r)
+static struct mcp_accept read_accept(struct str text)
 {
-	return http_accept_quality(http_request_field(r, "accept"), "application/json") > 0;
+	static const char json[] = "application/json", events[] = "text/event-stream";
+	struct mcp_accept a = { .json = http_accept_quality(text, json) > 0,
+				.events = http_accept_quality(text, events) > 0 };
+
+	a.prefers_events = text.p && a.events && http_accept_prefers(text, events, json);
+	return a;
 }
 
-bool mcp_takes_events(const struct http_request *r)
+struct mcp_accept mcp_accept(struct mcp *m, const struct http_request *r)
 {
-	return http_accept_quality(http_request_field(r, "accept"), "text/event-stream") > 0;
-}
+	struct str text = http_request_field(r, "accept");
 
-bool mcp_prefers_events(const struct http_request *r)
-{
-	struct str accept = http_request_field(r, "accept");
-
-	return accept.p && mcp_takes_events(r) &&
-	       http_accept_prefers(accept, "text/event-stream", "application/json");
+	if (text.n == 0 || text.n > sizeof m->accept_text)
+		return read_accept(text);
+	if (!str_eq(text, (struct str){ m->accept_text, m->accept_size })) {
+		m->accept = read_accept(text);
+		memcpy(m->accept_text, text.p, text.n);
+		m->accept_size = text.n;
+	}
+	return m->accept;
 }
 
 static int get_header(void *ctx, struct str field, struct buf *out)
@@ -90,6 +97,9 @@ struct peer_headers mcp_headers(const struct http_request *r)
 {
 	return (struct peer_headers){ .version = http_request_field(r, "mcp-protocol-version"),
 				      .method = http_request_field(r, "mcp-method"),
+				      .repeated = !http_request_field_is_single(
+							  r, "mcp-protocol-version") ||
+						  !http_request_field_is_single(r, "mcp-method"),
 				      .get = get_header,
 				      .ctx = (void *)r };
 }
@@ -137,6 +147,11 @@ void mcp_reply_error(struct mcp *m, struct http_exchange *ex, int status, int co
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	reply_error(m, ex, status, code, text, &later, status == 503);
+}
+
+void mcp_reply_lost(struct mcp *m, struct http_exchange *ex)
+{
+	mcp_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory; try again later");
 }
 
 void mcp_reply_not_allowed(struct mcp *m, struct http_exchange *ex, const char *allow)
@@ -245,13 +260,18 @@ static void keep_alive(struct mcp *m)
 	}
 }
 
+void mcp_tick(struct mcp *m)
+{
+	keep_alive(m);
+	session_expire_all(m);
+	old_sweep(m);
+}
+
 static void on_timer(void *ctx)
 {
 	struct mcp *m = ctx;
 
-	keep_alive(m);
-	session_expire_all(m);
-	old_sweep(m);
+	mcp_tick(m);
 	loop_timer_start(m->timer,
 			 m->o.keep_alive_ms / 2 < TICK_MAX ? m->o.keep_alive_ms / 2 + 1 : TICK_MAX);
 }
@@ -260,16 +280,19 @@ static void on_timer(void *ctx)
 
 /* What a body without a session and without a modern header is: read once more by the peer, but this
  * happens once for each session. */
-enum body { BODY_INITIALIZE, BODY_MODERN, BODY_OTHER };
+enum body { BODY_INITIALIZE, BODY_MODERN, BODY_OTHER, BODY_UNREAD };
 
 static enum body look_at(struct mcp *m, struct str text)
 {
-	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, &m->mem, NULL);
+	cleat_error err = { 0 };
+	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, &m->mem, &err);
 	const cleat_json *root = cleat_doc_root(doc);
 	const cleat_json *meta = json_member(json_member(root, "params"), "_meta");
 	enum body body = BODY_OTHER;
 
-	if (json_member(meta, META_PROTOCOL_VERSION) || !doc)
+	if (!doc && err.status == CLEAT_ENOMEM)
+		body = BODY_UNREAD;
+	else if (json_member(meta, META_PROTOCOL_VERSION) || !doc)
 		body = BODY_MODERN; /* its peer also says what is wrong with JSON that is none */
 	else if (str_eqz(json_str(json_member(root, "method")), "initialize"))
 		body = BODY_INITIALIZE;
@@ -290,12 +313,13 @@ bool mcp_is_modern(struct str v)
 static bool acceptable(struct mcp *m, struct http_exchange *ex)
 {
 	const struct http_request *r = http_exchange_request(ex);
+	struct mcp_accept accept = mcp_accept(m, r);
 
 	if (!http_is_media_type(http_request_field(r, "content-type"), "application/json") ||
 	    !http_request_field_is_single(r, "content-type"))
 		mcp_reply_error(m, ex, 415, CLEAT_RPC_INVALID_REQUEST,
 				"Content-Type must be application/json");
-	else if (!mcp_takes_json(r) && !mcp_takes_events(r))
+	else if (!accept.json && !accept.events)
 		mcp_reply_error(m, ex, 406, CLEAT_RPC_INVALID_REQUEST,
 				"Accept must have application/json and text/event-stream");
 	else
@@ -320,6 +344,7 @@ static void post(struct mcp *m, struct http_exchange *ex, struct str principal)
 		switch (look_at(m, r->body)) {
 		case BODY_INITIALIZE: session_open(m, ex, principal); break;
 		case BODY_MODERN: modern_post(m, ex, principal); break;
+		case BODY_UNREAD: mcp_reply_lost(m, ex); break;
 		case BODY_OTHER:
 			mcp_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
 					"Mcp-Session-Id is missing: begin with initialize, or send "
@@ -398,18 +423,48 @@ static void route(struct mcp *m, struct http_exchange *ex, struct str principal)
 				"there is nothing at this path; MCP is at %s", m->path);
 }
 
-/* The one gate, before anything looks at the path. True: it may pass, as *ret. */
-static bool gate(struct mcp *m, struct http_exchange *ex, struct str *ret)
+/* What can be decided by the request alone. True: it may pass. Any thread. */
+static bool may_ask(struct mcp *m, struct http_exchange *ex)
 {
 	const struct http_request *r = http_exchange_request(ex);
 	const char *why = policy_refuse(&m->o.policy, r);
 
-	*ret = (struct str){ 0 };
-	if (why) {
+	if (why)
 		mcp_reply_error(m, ex, 403, CLEAT_RPC_INVALID_REQUEST, "%s", why);
-	} else if (r->method == HTTP_METHOD_OPTIONS) {
+	else if (r->method == HTTP_METHOD_OPTIONS)
 		serve_preflight(m, ex); /* browsers send it without credentials */
-	} else if (str_eqz(r->path, "/healthz")) {
+	else
+		return true;
+	return false;
+}
+
+static bool is_health(const struct http_request *r)
+{
+	return str_eqz(r->path, "/healthz");
+}
+
+void mcp_screen(void *mcp, struct http_exchange *ex)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	struct mcp *m = mcp;
+
+	if (!may_ask(m, ex))
+		return;
+	if (m->o.screen && !is_health(r) && m->o.screen(m->o.ctx, r))
+		reply_unauthorized(m, ex);
+	else
+		http_exchange_limit_body(ex, m->o.max_body);
+}
+
+/* The one gate, before anything looks at the path. True: it may pass, as *ret. */
+static bool gate(struct mcp *m, struct http_exchange *ex, struct str *ret)
+{
+	const struct http_request *r = http_exchange_request(ex);
+
+	*ret = (struct str){ 0 };
+	if (!may_ask(m, ex))
+		return false;
+	if (is_health(r)) {
 		serve_health(m, ex);
 	} else if (m->o.authorize && (!http_request_field_is_single(r, "authorization") ||
 				      m->o.authorize(m->o.ctx, r, ret))) {
@@ -420,14 +475,57 @@ static bool gate(struct mcp *m, struct http_exchange *ex, struct str *ret)
 	return false;
 }
 
+/* What the log says about an exchange: kept, because the request is gone when a streamed answer ends. */
+struct names {
+	struct str principal, session, revision, rpc_method;
+	char text[];
+};
+
+static size_t name_size(struct str s)
+{
+	return s.n < NAME_SHOWN ? s.n : NAME_SHOWN;
+}
+
+static struct str put_name(char **at, struct str s)
+{
+	struct str copy = { s.p ? *at : NULL, name_size(s) };
+
+	if (s.p)
+		memcpy(*at, s.p, copy.n);
+	*at += copy.n;
+	return copy;
+}
+
+static void keep_names(struct mcp *m, struct http_exchange *ex, struct str principal)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	struct str session = http_request_field(r, "mcp-session-id");
+	struct str revision = http_request_field(r, "mcp-protocol-version");
+	struct str method = http_request_field(r, "mcp-method");
+	struct names *n = mem_alloc(&m->mem, sizeof *n + name_size(principal) + name_size(session) +
+						     name_size(revision) + name_size(method));
+	char *at = n ? n->text : NULL;
+
+	http_exchange_keep(ex, n);
+	if (!n) /* a line that says less */
+		return;
+	n->principal = put_name(&at, principal);
+	n->session = put_name(&at, session);
+	n->revision = put_name(&at, revision);
+	n->rpc_method = put_name(&at, method);
+}
+
 /* Everything that can be refused is refused before the body is read. */
 static void on_head(void *ctx, struct http_exchange *ex)
 {
 	struct mcp *m = ctx;
 	struct str principal;
 
-	if (gate(m, ex, &principal))
-		http_exchange_limit_body(ex, m->o.max_body);
+	if (!gate(m, ex, &principal))
+		return;
+	http_exchange_limit_body(ex, m->o.max_body);
+	if (m->o.logged)
+		keep_names(m, ex, principal);
 }
 
 static void on_request(void *ctx, struct http_exchange *ex)
@@ -467,15 +565,17 @@ static void on_logged(void *ctx, const struct http_exchange *ex, int status, uin
 	struct mcp_record record = { .address = http_exchange_address(ex),
 				     .method = r->method_name,
 				     .path = r->path,
-				     .rpc_method = http_request_field(r, "mcp-method"),
-				     .session = http_request_field(r, "mcp-session-id"),
-				     .revision = http_request_field(r, "mcp-protocol-version"),
 				     .status = status,
 				     .bytes = bytes,
 				     .micros = micros };
+	const struct names *n = http_exchange_kept(ex);
 
-	if (m->o.authorize && m->o.authorize(m->o.ctx, r, &record.principal))
-		record.principal = (struct str){ 0 };
+	if (n) {
+		record.principal = n->principal;
+		record.session = n->session;
+		record.revision = n->revision;
+		record.rpc_method = n->rpc_method;
+	}
 	m->o.logged(m->o.ctx, &record);
 }
 

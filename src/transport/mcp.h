@@ -19,7 +19,8 @@
 
 struct mcp;
 
-/* What happened in one exchange, for the access log and the counters. */
+/* What happened in one exchange, for the access log and the counters. Of one that was refused at the
+ * gate address, method, path and numbers are known; names are cut to 128 bytes. */
 struct mcp_record {
 	const char *address;
 	struct str method, path; /* of HTTP */
@@ -40,6 +41,9 @@ struct mcp_opts {
 	/* Who sends this request? CLEAT_OK with the name (empty: anybody) in *ret; anything else is
 	 * 401. NULL: nobody is asked. */
 	int (*authorize)(void *ctx, const struct http_request *r, struct str *ret);
+	/* The same on any thread, for mcp_screen(): CLEAT_OK also when it cannot be told there. NULL: it
+	 * never can. */
+	int (*screen)(void *ctx, const struct http_request *r);
 	/* Remarks for people. */
 	void (*note)(void *ctx, int level, const char *text);
 	/* An exchange is over; see http_service.logged. May be NULL. */
@@ -61,6 +65,9 @@ struct mcp_opts {
 int mcp_new(const struct mcp_opts *o, struct mcp **ret, cleat_error *err);
 /* To be given to the http_server. */
 struct http_service mcp_service(struct mcp *m);
+/* For connections on other threads: answers a request whose header shows that it will be refused, and
+ * limits the body of the others. The endpoint's own gate comes after it. Any thread. */
+void mcp_screen(void *mcp, struct http_exchange *ex);
 /* No new sessions and requests (503); what runs may finish, streams that only listen end. The role
  * has been told to stop before. */
 void mcp_shutdown(struct mcp *m);
@@ -73,5 +80,7 @@ struct mcp_stats {
 	size_t sessions, streams;
 };
 void mcp_stats(const struct mcp *m, struct mcp_stats *ret);
+/* For tests: what is done every few seconds. */
+void mcp_tick(struct mcp *m);
 
 #endif

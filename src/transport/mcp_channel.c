@@ -35,11 +35,11 @@ static const char *read_number(const char *p, const char *end, uint64_t *ret)
 bool channel_parse_id(const struct session *s, struct str id, uint64_t *stream, uint64_t *event)
 {
 	size_t mark = strlen(s->mark);
-	const char *p = id.p + mark + 1, *end = id.p + id.n;
+	const char *p, *end = id.p + id.n;
 
 	if (id.n < mark + 4 || memcmp(id.p, s->mark, mark) != 0 || id.p[mark] != '.')
 		return false;
-	p = read_number(p, end, stream);
+	p = read_number(id.p + mark + 1, end, stream);
 	if (!p || p >= end || *p++ != '.')
 		return false;
 	p = read_number(p, end, event);
@@ -98,8 +98,7 @@ struct channel *channel_new(struct session *s, struct http_exchange *ex)
 		return NULL;
 	channel_init(st, s);
 	st->number = ++s->next_stream;
-	st->prefers_events = mcp_prefers_events(r);
-	st->takes_events = mcp_takes_events(r);
+	st->accept = mcp_accept(s->m, r);
 	st->next = s->streams;
 	s->streams = st;
 	s->n_streams++;
@@ -118,6 +117,23 @@ struct channel *channel_find(struct session *s, uint64_t number)
 	return st;
 }
 
+/* The request was cancelled, or its session ends, before the answer began. A request is answered with a
+ * stream or with JSON (2025-11-25 basic/transports: Sending Messages), so it is a stream that ends. A
+ * connection that breaks off would be a riddle to the client, and some that have just ended the session
+ * themselves do not survive that, nor an error. */
+static void end_unanswered(struct channel *st)
+{
+	struct mcp *m = st->s->m;
+	struct http_exchange *ex = st->place.ex;
+
+	if (!st->accept.events) {
+		place_leave(m, &st->place);
+		mcp_reply_error(m, ex, 404, CLEAT_RPC_INVALID_REQUEST, "the request was given up");
+	} else if (place_begin_stream(m, &st->place, NULL, 0)) {
+		place_end(m, &st->place);
+	}
+}
+
 void channel_free(struct channel *st)
 {
 	struct session *s = st->s;
@@ -126,7 +142,7 @@ void channel_free(struct channel *st)
 	if (st->place.ex && st->place.streaming)
 		place_end(s->m, &st->place);
 	else if (st->place.ex)
-		place_abort(s->m, &st->place);
+		end_unanswered(st);
 	if (st->last)
 		s->m->o.store->ops->stream_drop(s->m->o.store, str_of(s->id), st->number);
 	if (st->standing)
@@ -156,20 +172,21 @@ static void forget_old(struct session *s)
 
 /* ---- showing ------------------------------------------------------------------------------------- */
 
-static int write_event(struct channel *st, uint64_t number, struct str data, bool must)
+/* Over the bound of the queue by one, so that it is no bound for the size of an event. */
+static int write_event(struct channel *st, uint64_t number, struct str data)
 {
 	char id[ID_CHARS];
 	const struct sse_event e = { .id = event_id(st, number, id), .data = data, .retry = -1 };
 
-	return place_write(st->s->m, &st->place, &e, must);
+	return place_write(st->s->m, &st->place, &e, true);
 }
 
 /* 2025-11-25 basic/transports: an event with an id and no data lets the client come back even when it
- * has seen nothing yet. Event 0 is that one. */
+ * has seen nothing yet: for what comes after the last one that was sent. */
 static void prime(struct channel *st)
 {
 	char id[ID_CHARS];
-	const struct sse_event e = { .id = event_id(st, 0, id),
+	const struct sse_event e = { .id = event_id(st, st->sent, id),
 				     .data = STR_LIT(""),
 				     .retry = RETRY_MS };
 
@@ -209,33 +226,51 @@ static int keep_event(struct channel *st, uint64_t number, struct str data)
 	return status;
 }
 
-int channel_send(struct channel *st, bool must)
+/* It cannot be shown now, so it has to be kept. */
+static int put_by(struct channel *st, struct str data)
 {
-	struct session *s = st->s;
-	struct str data = buf_str(&s->m->message);
-	int rc, kept;
+	int kept = keep_event(st, st->last + 1, data);
 
-	if (!st->place.ex && !st->eventful && !st->standing)
-		return CLEAT_OK; /* the client left before it knew how to come back */
-	st->eventful = true;
-	if (st->place.ex && !show(st))
-		return CLEAT_OK;
-	kept = keep_event(st, st->last + 1, data);
-	if (kept && !st->place.ex)
-		return st->standing ? CLEAT_OK : kept;
-	st->last++;
-	if (!st->place.ex || st->behind || st->replaying)
-		return CLEAT_OK;
-	rc = write_event(st, st->last, data, must || kept);
-	if (rc == CLEAT_OK) {
-		st->sent = st->last;
-	} else if (rc == CLEAT_ELIMIT && !kept) {
+	if (kept == CLEAT_OK)
+		st->last++;
+	return kept;
+}
+
+/* The store may refuse it (too large, no memory): then the connection alone has it. */
+static int show_event(struct channel *st, struct str data)
+{
+	uint64_t number = st->last + 1;
+	int kept = keep_event(st, number, data);
+	int rc = write_event(st, number, data);
+
+	if (rc && kept)
+		return rc;
+	st->last = number;
+	if (kept)
+		st->missing = number;
+	if (rc == CLEAT_OK)
+		st->sent = number;
+	else if (rc == CLEAT_ELIMIT)
 		st->behind = true; /* read from the store when there is room again */
-	} else {
-		place_abort(s->m, &st->place);
-		return kept ? rc : CLEAT_OK;
-	}
+	else
+		place_abort(st->s->m, &st->place);
 	return CLEAT_OK;
+}
+
+int channel_send(struct channel *st, int kind)
+{
+	struct str data = buf_str(&st->s->m->message);
+	bool left = !st->place.ex && !st->eventful && !st->standing;
+
+	if (!left) {
+		st->eventful = true;
+		left = st->place.ex && !show(st);
+	}
+	if (left) /* before it knew how to come back */
+		return kind == PEER_REQUEST ? CLEAT_ECLOSED : CLEAT_OK;
+	if (!st->place.ex || st->behind || st->replaying)
+		return put_by(st, data);
+	return show_event(st, data);
 }
 
 void channel_finish_if_over(struct channel *st)
@@ -246,9 +281,14 @@ void channel_finish_if_over(struct channel *st)
 	if (st->receiving || st->ended < st->expected || st->standing)
 		return;
 	st->over = true;
-	if (ex && !st->eventful) { /* nothing to answer */
+	if (ex && !st->eventful && st->expected && !st->lost) { /* it was cancelled */
+		end_unanswered(st);
+	} else if (ex && !st->eventful) { /* nothing to answer, or no memory for it */
 		place_leave(s->m, &st->place);
-		mcp_reply_empty(s->m, ex, 202);
+		if (st->lost)
+			mcp_reply_lost(s->m, ex);
+		else
+			mcp_reply_empty(s->m, ex, 202);
 	} else if (ex && !st->behind && !st->replaying) {
 		place_end(s->m, &st->place);
 	}
@@ -263,38 +303,71 @@ void channel_finish_if_over(struct channel *st)
 static void on_event(void *ctx, uint64_t number, struct str data)
 {
 	struct channel *st = ctx;
+	int rc;
 
 	if (st->behind || !st->place.ex || !show(st))
 		return;
-	if (write_event(st, number, data, false))
+	rc = write_event(st, number, data);
+	if (rc == CLEAT_OK)
+		st->sent = number;
+	else if (rc == CLEAT_ELIMIT)
 		st->behind = true;
 	else
-		st->sent = number;
+		place_abort(st->s->m, &st->place); /* the client comes back for it */
+}
+
+static void refuse_replay(struct channel *st, int status)
+{
+	struct mcp *m = st->s->m;
+	struct http_exchange *ex = st->place.ex;
+	bool gone = status == CLEAT_ENOENT;
+
+	if (st->place.streaming) {
+		place_abort(m, &st->place);
+		return;
+	}
+	place_leave(m, &st->place);
+	mcp_reply_error(m, ex, gone ? 404 : 503,
+			gone ? CLEAT_RPC_INVALID_REQUEST : CLEAT_RPC_INTERNAL_ERROR,
+			gone ? "the events after this Last-Event-ID are not kept any more"
+			     : "the events cannot be read now");
+}
+
+/* A call that was cancelled has no answer, so its client comes back for one. 204 is how a client of
+ * server-sent events is told not to do that again (HTML Living Standard, 9.2 Server-sent events). */
+static void nothing_left(struct channel *st)
+{
+	struct mcp *m = st->s->m;
+	struct http_exchange *ex = st->place.ex;
+
+	place_leave(m, &st->place);
+	mcp_reply_empty(m, ex, 204);
 }
 
 static void on_replayed(void *ctx, int status)
 {
 	struct channel *st = ctx;
-	struct session *s = st->s;
-	struct http_exchange *ex = st->place.ex;
+	bool fresh = st->fresh;
 
-	st->replaying = false;
-	if (!ex || st->behind)
+	st->replaying = st->fresh = false;
+	if (!st->place.ex || st->behind)
 		return;
-	if (status && !st->place.streaming) {
-		place_leave(s->m, &st->place);
-		mcp_reply_error(
-			s->m, ex, status == CLEAT_ENOENT ? 404 : 503, CLEAT_RPC_INVALID_REQUEST,
-			status == CLEAT_ENOENT
-				? "the events after this Last-Event-ID are not kept any more"
-				: "the events cannot be read now");
-	} else if (status) {
-		place_abort(s->m, &st->place);
-	} else if (st->sent < st->last) {
-		catch_up(st); /* more came meanwhile */
-	} else if (show(st) && st->over) {
-		place_end(s->m, &st->place);
+	if (status == CLEAT_OK && st->sent < st->last && st->sent == st->from)
+		status = CLEAT_ENOENT; /* the store knows less than it was given */
+	if (status == CLEAT_ENOENT && fresh) {
+		mcp_note(st->s->m, CLEAT_LOG_NOTICE,
+			 "events of a session were not kept until its client listened");
+		st->sent = st->last;
+		status = CLEAT_OK;
 	}
+	if (status)
+		refuse_replay(st, status);
+	else if (st->sent < st->last)
+		catch_up(st); /* more came meanwhile */
+	else if (st->over && !st->place.streaming)
+		nothing_left(st);
+	else if (show(st) && st->over)
+		place_end(st->s->m, &st->place);
 }
 
 static void catch_up(struct channel *st)
@@ -304,24 +377,38 @@ static void catch_up(struct channel *st)
 	if (st->replaying)
 		return;
 	st->replaying = true;
-	store->ops->replay(store, str_of(st->s->id), st->number, st->sent, on_event, on_replayed,
-			   st);
+	st->from = st->sent;
+	if (st->sent < st->missing)
+		on_replayed(st, CLEAT_ENOENT);
+	else
+		store->ops->replay(store, str_of(st->s->id), st->number, st->sent, on_event,
+				   on_replayed, st);
 }
 
 /* A connection that still shows the stream gives way: its client has noticed before us that it is
  * dead. */
-void channel_resume(struct channel *st, struct http_exchange *ex, uint64_t after)
+static void attach(struct channel *st, struct http_exchange *ex, uint64_t after)
 {
-	struct session *s = st->s;
-
 	if (st->place.ex)
-		place_abort(s->m, &st->place);
+		place_abort(st->s->m, &st->place);
 	place_take(&st->place, ex);
-	st->eventful = true;
-	st->primed = st->number != 0 || after > 0;
+	st->eventful = st->accept.events = true;
 	st->sent = after;
 	st->behind = false;
 	catch_up(st);
+}
+
+void channel_resume(struct channel *st, struct http_exchange *ex, uint64_t after)
+{
+	st->primed = true;
+	attach(st, ex, after);
+}
+
+void channel_listen(struct channel *st, struct http_exchange *ex)
+{
+	st->primed = false;
+	st->fresh = true;
+	attach(st, ex, st->sent);
 }
 
 /* 2025-11-25 basic/transports: "the server MAY close the connection (without terminating the SSE
@@ -331,7 +418,7 @@ void channel_release(struct channel *st, uint64_t retry_ms)
 	struct session *s = st->s;
 	const struct sse_event e = { .retry = (int64_t)retry_ms };
 
-	if (!st->place.ex || !st->takes_events || !has_priming(s))
+	if (!st->place.ex || !st->accept.events || !has_priming(s))
 		return;
 	st->eventful = true;
 	if (!show(st) || !st->primed)

@@ -36,12 +36,22 @@ struct place {
 	struct place *prev, *next; /* of all that stream */
 };
 
+/* What a client's Accept says about the two media types of MCP. */
+struct mcp_accept {
+	bool json, events;
+	bool prefers_events; /* for a plain answer, too */
+};
+
 struct mcp {
 	struct mcp_opts o;
 	cleat_allocator mem;
 	char *path;
 	struct buf message; /* the one message that is being written */
 	struct buf frame;   /* the same as an event */
+	/* The last Accept: clients send the same one with every request. */
+	char accept_text[96];
+	size_t accept_size; /* 0: none */
+	struct mcp_accept accept;
 	struct loop_timer *timer;
 	bool stopping;
 	struct place streaming; /* ring */
@@ -66,6 +76,8 @@ void mcp_reply_empty(struct mcp *m, struct http_exchange *ex, int status);
 /* {"jsonrpc":"2.0","error":{...}} without an id. */
 COLD void mcp_reply_error(struct mcp *m, struct http_exchange *ex, int status, int code,
 			  const char *fmt, ...) CLEAT_PRINTF(5, 6);
+/* There was no memory for the answer. */
+COLD void mcp_reply_lost(struct mcp *m, struct http_exchange *ex);
 /* 405 with Allow. */
 COLD void mcp_reply_not_allowed(struct mcp *m, struct http_exchange *ex, const char *allow);
 
@@ -84,10 +96,7 @@ void place_abort(struct mcp *m, struct place *p);
 /* The exchange was answered, or has gone. */
 void place_leave(struct mcp *m, struct place *p);
 
-/* Does the client want events for a plain answer, too? And can it take events at all? */
-bool mcp_prefers_events(const struct http_request *r);
-bool mcp_takes_events(const struct http_request *r);
-bool mcp_takes_json(const struct http_request *r);
+struct mcp_accept mcp_accept(struct mcp *m, const struct http_request *r);
 
 /* Does MCP-Protocol-Version name the modern era? */
 bool mcp_is_modern(struct str version);

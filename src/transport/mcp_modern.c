@@ -17,10 +17,10 @@ struct modern {
 	struct modern *prev, *next;
 	struct peer *peer;
 	struct str principal;
-	bool prefers_events, takes_events;
-	bool answered;          /* the final message was sent */
+	struct mcp_accept accept;
 	size_t expected, ended; /* requests in the message, and those that are over */
 	bool receiving;         /* inside peer->receive: `expected` is not known yet */
+	bool lost;              /* something that should have been answered was not */
 };
 
 /* ---- what the peer sends ------------------------------------------------------------------------ */
@@ -45,6 +45,7 @@ static void reply(struct modern *x, int status)
 	mcp_reply(x->m, ex, status, STR_LIT("application/json"), buf_str(&x->m->message), NULL, 0);
 }
 
+/* The answer goes over the bound of the queue, if need be; so nothing else may. */
 static int send_event(struct modern *x, bool must)
 {
 	const struct sse_event e = { .data = buf_str(&x->m->message), .retry = -1 };
@@ -65,37 +66,39 @@ static int sink_end(void *ctx, void *tag, int kind)
 		return rc;
 	if (!x->place.ex)
 		return CLEAT_ECLOSED;
-	if (answer)
-		x->answered = true;
-	if (answer && !x->place.streaming && (kind != 200 || !x->prefers_events)) {
+	if (answer && !x->place.streaming && (kind != 200 || !x->accept.prefers_events)) {
 		reply(x, kind);
 		return CLEAT_OK;
 	}
-	if (!answer && !x->takes_events)
-		return CLEAT_OK; /* it has said that it cannot take them */
+	if (!answer && !x->accept.events)
+		return CLEAT_EUNSUPPORTED; /* it has said that it cannot take them */
 	return send_event(x, answer);
 }
 
 static void finish(struct modern *x)
 {
-	if (!x->place.ex || x->receiving || x->ended < x->expected)
+	struct http_exchange *ex = x->place.ex;
+
+	if (!ex || x->receiving || x->ended < x->expected)
 		return;
 	if (x->place.streaming) {
 		place_end(x->m, &x->place);
-	} else { /* a notification, or a request that was given up without an answer */
-		struct http_exchange *ex = x->place.ex;
-
-		place_leave(x->m, &x->place);
-		mcp_reply_empty(x->m, ex, 202);
+		return;
 	}
+	place_leave(x->m, &x->place);
+	if (x->lost)
+		mcp_reply_lost(x->m, ex);
+	else
+		mcp_reply_empty(x->m, ex, 202);
 }
 
-static void sink_ended(void *ctx, void *tag)
+static void sink_ended(void *ctx, void *tag, bool lost)
 {
 	struct modern *x = ctx;
 
 	(void)tag;
 	x->ended++;
+	x->lost = x->lost || lost;
 	finish(x);
 }
 
@@ -215,12 +218,15 @@ void modern_post(struct mcp *m, struct http_exchange *ex, struct str principal)
 		return;
 	}
 	place_take(&x->place, ex);
-	x->prefers_events = mcp_prefers_events(r);
-	x->takes_events = mcp_takes_events(r);
-	x->answered = false;
+	x->accept = mcp_accept(m, r);
 	x->ended = 0;
+	x->lost = false;
 	x->receiving = true;
 	x->expected = x->peer->ops->receive(x->peer, r->body, NULL, &headers);
 	x->receiving = false;
+	if (x->expected == PEER_LOST) {
+		x->expected = 0;
+		x->lost = true;
+	}
 	finish(x);
 }

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { KEEP_BUF = 64 * 1024 };
+enum { KEEP_BUF = 64 * 1024, WAITING_MAX = 4 << 20 };
 
 struct old_link {
 	struct place place; /* first */
@@ -19,12 +19,16 @@ struct old_link {
 	struct peer *peer;
 	struct str principal;
 	char id[SESSION_ID_CHARS + 1];
+	struct buf
+		waiting; /* events that the connection's queue had no room for: answers to several
+			       requests come together here */
 	unsigned busy;
 	bool dropped;
 };
 
 static void free_link(struct old_link *k)
 {
+	buf_done(&k->waiting);
 	mem_free(&k->m->mem, (char *)k->principal.p);
 	mem_free(&k->m->mem, k);
 }
@@ -57,7 +61,27 @@ static void on_gone(struct place *p)
 	drop(k);
 }
 
-static const struct place_ops ops = { .gone = on_gone };
+static void on_drained(struct place *p)
+{
+	struct old_link *k = (struct old_link *)(void *)p;
+
+	if (buf_size(&k->waiting) == 0)
+		return;
+	if (http_exchange_write(p->ex, buf_str(&k->waiting), true))
+		place_abort(k->m, p);
+	buf_reset(&k->waiting, 0);
+}
+
+static const struct place_ops ops = { .gone = on_gone, .drained = on_drained };
+
+static void end_link(struct old_link *k)
+{
+	if (k->place.ex)
+		on_drained(&k->place);
+	if (k->place.ex)
+		place_end(k->m, &k->place);
+	drop(k);
+}
 
 /* ---- what the peer sends --------------------------------------------------------------------------- */
 
@@ -72,6 +96,18 @@ static struct buf *sink_begin(void *ctx, void *tag)
 	return &k->m->message;
 }
 
+static int wait_for_room(struct old_link *k, const struct sse_event *e)
+{
+	size_t before = buf_size(&k->waiting);
+	int rc;
+
+	sse_write(&k->waiting, e);
+	rc = buf_status(&k->waiting);
+	if (rc)
+		buf_truncate(&k->waiting, before);
+	return rc;
+}
+
 static int sink_end(void *ctx, void *tag, int kind)
 {
 	struct old_link *k = ctx;
@@ -83,7 +119,9 @@ static int sink_end(void *ctx, void *tag, int kind)
 		return rc;
 	if (!k->place.ex)
 		return CLEAT_ECLOSED;
-	rc = place_write(k->m, &k->place, &e, kind != PEER_NOTICE);
+	rc = buf_size(&k->waiting) ? CLEAT_ELIMIT : place_write(k->m, &k->place, &e, true);
+	if (rc == CLEAT_ELIMIT)
+		rc = wait_for_room(k, &e);
 	if (rc == CLEAT_ELIMIT) { /* it cannot come back for them, so it has to begin again */
 		mcp_note(k->m, CLEAT_LOG_WARNING,
 			 "a client on /sse reads too slowly and was cut off");
@@ -92,11 +130,22 @@ static int sink_end(void *ctx, void *tag, int kind)
 	return rc;
 }
 
+/* The server is stopping, and this was what the link was left for. */
+static void sink_ended(void *ctx, void *tag, bool lost)
+{
+	struct old_link *k = ctx;
+
+	(void)tag;
+	(void)lost;
+	if (k->m->stopping && k->peer && k->peer->ops->inflight(k->peer) == 0)
+		end_link(k);
+}
+
 static bool sink_congested(void *ctx)
 {
 	const struct old_link *k = ctx;
 
-	return k->place.ex && http_exchange_queued(k->place.ex) > KEEP_BUF;
+	return k->place.ex && http_exchange_queued(k->place.ex) + buf_size(&k->waiting) > KEEP_BUF;
 }
 
 /* ---- requests --------------------------------------------------------------------------------------- */
@@ -105,6 +154,7 @@ static struct old_link *link_new(struct mcp *m, struct str principal)
 {
 	struct peer_sink sink = { .begin = sink_begin,
 				  .end = sink_end,
+				  .ended = sink_ended,
 				  .congested = sink_congested };
 	const struct peer_facts facts = { .mode = PEER_LEGACY,
 					  .http = true,
@@ -115,6 +165,7 @@ static struct old_link *link_new(struct mcp *m, struct str principal)
 		return NULL;
 	k->place.ops = &ops;
 	k->m = m;
+	buf_init(&k->waiting, &m->mem, WAITING_MAX);
 	sink.ctx = k;
 	if (principal.p) {
 		k->principal.p = mem_strndup(&m->mem, principal.p, principal.n);
@@ -140,7 +191,7 @@ void old_get(struct mcp *m, struct http_exchange *ex, struct str principal)
 	struct sse_event e = { .event = STR_LIT("endpoint"), .retry = -1 };
 	struct old_link *k;
 
-	if (!mcp_takes_events(http_exchange_request(ex))) {
+	if (!mcp_accept(m, http_exchange_request(ex)).events) {
 		mcp_reply_error(m, ex, 406, CLEAT_RPC_INVALID_REQUEST,
 				"Accept must have text/event-stream");
 		return;
@@ -185,7 +236,10 @@ static struct old_link *find(struct mcp *m, struct str id, struct str principal)
 
 	while (k && !str_eqz(id, k->id))
 		k = k->next;
-	return k && !k->principal.p == !principal.p && str_eq(k->principal, principal) ? k : NULL;
+	return k && k->place.ex && !k->principal.p == !principal.p &&
+			       str_eq(k->principal, principal)
+		       ? k
+		       : NULL;
 }
 
 void old_post(struct mcp *m, struct http_exchange *ex, struct str principal)
@@ -202,9 +256,11 @@ void old_post(struct mcp *m, struct http_exchange *ex, struct str principal)
 				"there is no such session; open one with GET /sse");
 	} else {
 		k->busy++;
-		k->peer->ops->receive(k->peer, r->body, NULL, &headers);
-		mcp_reply(m, ex, 202, STR_LIT("text/plain; charset=utf-8"), STR_LIT("Accepted"),
-			  NULL, 0);
+		if (k->peer->ops->receive(k->peer, r->body, NULL, &headers) == PEER_LOST)
+			mcp_reply_lost(m, ex);
+		else
+			mcp_reply(m, ex, 202, STR_LIT("text/plain; charset=utf-8"),
+				  STR_LIT("Accepted"), NULL, 0);
 		if (--k->busy == 0 && k->dropped)
 			free_link(k);
 	}
@@ -228,9 +284,8 @@ void old_stop_all(struct mcp *m)
 
 	for (k = m->old; k; k = next) {
 		next = k->next;
-		if (k->place.ex)
-			place_end(m, &k->place);
-		drop(k);
+		if (!k->peer || k->peer->ops->inflight(k->peer) == 0)
+			end_link(k);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "protocol/revision.h"
 
-enum { KEEP_BUF = 64 * 1024, FIRST_BUCKETS = 64, CONGESTED = 64 * 1024 };
+enum { KEEP_BUF = 64 * 1024, FIRST_BUCKETS = 64 };
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
@@ -90,7 +90,8 @@ static struct session *session_of(struct mcp *m, struct http_exchange *ex, struc
 				"Mcp-Session-Id is needed, once");
 		return NULL;
 	}
-	if (version.p && revision_find(version) == REV_NONE) {
+	if (version.p && (revision_find(version) == REV_NONE ||
+			  !http_request_field_is_single(r, "mcp-protocol-version"))) {
 		mcp_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
 				"MCP-Protocol-Version is not one that this server speaks");
 		return NULL;
@@ -227,7 +228,7 @@ static bool answers_plainly(const struct channel *st, int kind)
 {
 	if (st->eventful || st->standing)
 		return false;
-	return !st->takes_events || kind != 200 || !st->prefers_events;
+	return !st->accept.events || kind != 200 || !st->accept.prefers_events;
 }
 
 static void reply(struct channel *st, int status)
@@ -262,18 +263,19 @@ static int sink_end(void *ctx, void *tag, int kind)
 		reply(st, kind);
 		return CLEAT_OK;
 	}
-	if (!answer && !st->standing && !st->takes_events && st->place.ex)
+	if (!answer && !st->standing && !st->accept.events && st->place.ex)
 		return kind == PEER_REQUEST ? CLEAT_ECLOSED : CLEAT_OK;
-	return channel_send(st, answer);
+	return channel_send(st, kind);
 }
 
-static void sink_ended(void *ctx, void *tag)
+static void sink_ended(void *ctx, void *tag, bool lost)
 {
 	struct session *s = ctx;
 	struct channel *st = channel_of(s, tag);
 
 	session_enter(s);
 	st->ended++;
+	st->lost = st->lost || lost;
 	channel_finish_if_over(st);
 	session_leave(s);
 }
@@ -298,6 +300,10 @@ static void feed(struct session *s, struct channel *st, const struct http_reques
 	st->receiving = true;
 	st->expected = s->peer->ops->receive(s->peer, r->body, st, &headers);
 	st->receiving = false;
+	if (st->expected == PEER_LOST) {
+		st->expected = 0;
+		st->lost = true;
+	}
 }
 
 void session_post(struct mcp *m, struct http_exchange *ex, struct str principal)
@@ -337,7 +343,7 @@ static struct session *session_new(struct mcp *m, struct str principal)
 		return NULL;
 	s->m = m;
 	channel_init(&s->standing, s);
-	s->standing.standing = s->standing.takes_events = true;
+	s->standing.standing = s->standing.accept.events = true;
 	buf_init(&s->opening, &m->mem, m->o.max_reply);
 	s->used_ms = mcp_now(m);
 	if (principal.p) {
@@ -374,39 +380,61 @@ static int remember(struct session *s)
 	return status;
 }
 
+static void refuse_opening(struct channel *st, int status)
+{
+	struct mcp *m = st->s->m;
+	struct http_exchange *ex = st->place.ex;
+
+	place_leave(m, &st->place);
+	if (status == CLEAT_EPROTO)
+		mcp_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
+				"initialize must be a request, with an id");
+	else
+		mcp_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
+				status == CLEAT_ELIMIT
+					? "there are too many sessions; try again later"
+					: "no session can be made now; try again later");
+}
+
+/* What was found out about it: is there something to say? It is in m->message then. */
+static int opening_status(struct session *s, const struct channel *st)
+{
+	struct mcp *m = s->m;
+	struct str text = buf_str(&s->opening);
+
+	if (st->lost || buf_status(&s->opening) || (!text.n && st->expected))
+		return CLEAT_ENOMEM;
+	if (!text.n)
+		return CLEAT_EPROTO;
+	buf_reset(&m->message, KEEP_BUF);
+	buf_append(&m->message, text.p, text.n);
+	return buf_status(&m->message);
+}
+
 /* The answer waited until it was known whether there is a session now. */
 static void answer_opening(struct session *s, struct channel *st)
 {
 	struct mcp *m = s->m;
-	struct str text = buf_str(&s->opening);
 	bool open = s->peer->ops->revision(s->peer) != NULL;
-	int rc = open ? remember(s) : CLEAT_OK;
+	int rc = opening_status(s, st);
 
+	if (!rc && open)
+		rc = remember(s);
 	st->opens = false;
-	if (rc || buf_status(&s->opening) || !text.n) {
+	if (rc) {
+		open = false;
+		refuse_opening(st, rc);
+	} else if (!open) {
 		struct http_exchange *ex = st->place.ex;
 
-		open = false;
 		place_leave(m, &st->place);
-		mcp_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
-				rc == CLEAT_ELIMIT ? "there are too many sessions; try again later"
-						   : "no session can be made now; try again later");
+		mcp_reply(m, ex, s->opening_status, STR_LIT("application/json"),
+			  buf_str(&m->message), NULL, 0);
+	} else if (answers_plainly(st, s->opening_status)) {
+		reply(st, s->opening_status);
 	} else {
-		buf_reset(&m->message, KEEP_BUF);
-		buf_append(&m->message, text.p, text.n);
-		if (buf_status(&m->message)) {
-			place_abort(m, &st->place);
-		} else if (!open) {
-			struct http_exchange *ex = st->place.ex;
-
-			place_leave(m, &st->place);
-			mcp_reply(m, ex, s->opening_status, STR_LIT("application/json"),
-				  buf_str(&m->message), NULL, 0);
-		} else if (answers_plainly(st, s->opening_status)) {
-			reply(st, s->opening_status);
-		} else {
-			channel_send(st, true);
-		}
+		channel_send(st, PEER_ANSWER);
+		open = st->place.ex != NULL; /* otherwise nobody will know its id */
 	}
 	channel_finish_if_over(st);
 	buf_reset(&s->opening, 0);
@@ -463,7 +491,7 @@ void session_get(struct mcp *m, struct http_exchange *ex, struct str principal)
 		mcp_reply_not_allowed(m, ex, "POST");
 		return;
 	}
-	if (!mcp_takes_events(r)) {
+	if (!mcp_accept(m, r).events) {
 		mcp_reply_error(m, ex, 406, CLEAT_RPC_INVALID_REQUEST,
 				"Accept must have text/event-stream");
 		return;
@@ -479,7 +507,7 @@ void session_get(struct mcp *m, struct http_exchange *ex, struct str principal)
 		mcp_reply_error(m, ex, 409, CLEAT_RPC_INVALID_REQUEST,
 				"this session has a stream that listens already");
 	else
-		channel_resume(&s->standing, ex, s->standing.sent);
+		channel_listen(&s->standing, ex);
 	session_leave(s);
 }
 

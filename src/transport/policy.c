@@ -42,7 +42,7 @@ static bool host_passes(const struct policy_opts *p, const struct http_request *
 		return false;
 	if (!http_split_host(http_request_field(r, "host"), &host, &port))
 		return false;
-	return host_is_known(p, host) || (!p->loopback && !p->hosts);
+	return host_is_known(p, host) || (!p->loopback && (!p->hosts || !*p->hosts));
 }
 
 static bool origin_passes(const struct policy_opts *p, struct str origin)

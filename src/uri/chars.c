@@ -7,18 +7,29 @@
 
 #include <string.h>
 
-unsigned uri_char_class(char c)
-{
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-		return CHAR_ALPHA;
-	if (c >= '0' && c <= '9')
-		return CHAR_DIGIT;
-	if (memchr("-._~", c, 4))
-		return CHAR_MARK;
-	if (memchr(":/?#[]@", c, 7))
-		return CHAR_GEN_DELIM;
-	return memchr("!$&'()*+,;=", c, 11) ? CHAR_SUB_DELIM : CHAR_OTHER;
-}
+#define A CHAR_ALPHA
+#define D CHAR_DIGIT
+#define M CHAR_MARK
+#define S CHAR_SUB_DELIM
+#define G CHAR_GEN_DELIM
+
+/* clang-format off */
+const unsigned char uri_char_classes[256] = {
+	/*          0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f */
+	[0x20] =    0, S, 0, G, S, 0, S, S, S, S, S, S, S, M, M, G,
+	[0x30] =    D, D, D, D, D, D, D, D, D, D, G, S, 0, S, 0, G,
+	[0x40] =    G, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A,
+	[0x50] =    A, A, A, A, A, A, A, A, A, A, A, G, 0, G, 0, M,
+	[0x60] =    0, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A,
+	[0x70] =    A, A, A, A, A, A, A, A, A, A, A, 0, 0, 0, M, 0,
+};
+/* clang-format on */
+
+#undef A
+#undef D
+#undef M
+#undef S
+#undef G
 
 /* RFC 3987 section 2.2. Planes 1 to 13 go from their first code point, 14 from E1000; no plane has
  * its last two. */

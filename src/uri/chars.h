@@ -22,8 +22,14 @@ enum uri_char {
 	CHAR_RESERVED = CHAR_SUB_DELIM | CHAR_GEN_DELIM
 };
 
+extern const unsigned char uri_char_classes[256];
+
 /* The one class of a byte. */
-unsigned uri_char_class(char c);
+static inline unsigned uri_char_class(char c)
+{
+	return uri_char_classes[(unsigned char)c];
+}
+
 /* The class of the code point at s.p[i] (i < n), beyond ASCII too, and its length in bytes.
  * CHAR_OTHER for a broken sequence. */
 unsigned uri_char_at(struct str s, size_t i, size_t *ret_len);

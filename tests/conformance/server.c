@@ -1,4 +1,4 @@
-/* fixture.c - the server that the official conformance suite is run against: all of tests/wire's
+/* server.c - the server that the official conformance suite is run against: all of tests/wire's
  * fixture, served as its command line says.
  */
 #include "../wire/fixture.h"

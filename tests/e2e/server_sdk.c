@@ -1,7 +1,8 @@
 /* server_sdk.c - the server that the official SDKs talk to: the fixture of the wire scripts (without
  * its misbehaving handlers), and beside it what a test needs to steer a running server from outside.
  *
- * Nothing here sleeps: a call waits until another call releases it. The environment chooses what a
+ * Nothing here sleeps: a call waits until another call releases it, or until somebody writes to a pipe
+ * (which also a server that takes no more calls can be told). The environment chooses what a
  * command line would: SERVER_PAGE (entries per list page), SERVER_TTL (milliseconds that lists may be
  * kept), SERVER_QUIET (errors are provoked, and are not worth failing for).
  */
@@ -48,6 +49,21 @@ static int step(cleat_request *req)
 	cleat_request_progress(other, cleat_arg_num(req, "done"), cleat_arg_num(req, "total"),
 			       "step %g", cleat_arg_num(req, "done"));
 	return cleat_reply_nothing(req);
+}
+
+/* The first line of a file; of a pipe, when it is written. On a worker. */
+static int first_line(cleat_request *req)
+{
+	FILE *f = fopen(cleat_arg_str(req, "path"), "re");
+	char line[100] = "";
+
+	if (!f)
+		return cleat_reply_error(req, "It cannot be opened");
+	if (!fgets(line, sizeof line, f))
+		line[0] = '\0';
+	fclose(f);
+	line[strcspn(line, "\n")] = '\0';
+	return cleat_reply_text(req, line);
 }
 
 /* ---- changes ------------------------------------------------------------------------------------ */
@@ -161,6 +177,29 @@ static int model_with_tools(cleat_request *req)
 	return rc ? rc : cleat_reply_text(req, text);
 }
 
+/* ---- HTTP ---------------------------------------------------------------------------------------- */
+
+static int arguments(cleat_request *req)
+{
+	return cleat_reply_json(req, cleat_request_arguments(req));
+}
+
+/* Who is it, as far as authorization goes? */
+static int principal(cleat_request *req)
+{
+	const char *name = cleat_request_principal(req);
+
+	return cleat_reply_text(req, name ? name : "nobody");
+}
+
+static const char headed_schema[] = "{\"type\":\"object\",\"properties\":{"
+				    "\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"},"
+				    "\"level\":{\"type\":\"integer\",\"x-mcp-header\":\"Level\"},"
+				    "\"dry\":{\"type\":\"boolean\",\"x-mcp-header\":\"Dry-Run\"},"
+				    "\"place\":{\"type\":\"object\",\"properties\":{"
+				    "\"city\":{\"type\":\"string\",\"x-mcp-header\":\"City\"}}},"
+				    "\"plain\":{\"type\":\"string\"}}}";
+
 /* ---- structured results ----------------------------------------------------------------------------- */
 
 static int odd_mail(cleat_request *req)
@@ -204,6 +243,7 @@ static void add_own(cleat_server *s)
 		{ .name = "release_all", .call = release_all },
 		{ .signature = "parked(key: string)", .call = parked },
 		{ .signature = "step(key: string, done: number, total: number = 0)", .call = step },
+		{ .signature = "first_line(path: string)", .call = first_line, .blocking = true },
 		{ .name = "grow", .call = grow },
 		{ .name = "shrink", .call = shrink },
 		{ .signature = "announce(text: string)", .call = announce },
@@ -211,6 +251,12 @@ static void add_own(cleat_server *s)
 		{ .name = "roots", .call = roots },
 		{ .name = "model_with_tools", .call = model_with_tools },
 		{ .name = "count_in_words", .call = count_in_words },
+		{ .name = "principal", .call = principal },
+		{ .name = "gr\xc3\xb6\xc3\x9f"
+			  "e",
+		  .call = arguments,
+		  .input_schema = "{\"type\":\"object\"}" },
+		{ .name = "headed", .call = arguments, .input_schema = headed_schema },
 		{ .name = "odd_mail",
 		  .call = odd_mail,
 		  .output_schema = "{\"type\":\"object\",\"properties\":{\"to\":{\"type\":"

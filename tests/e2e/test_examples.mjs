@@ -151,6 +151,32 @@ async function converse(c, name, args, answers) {
 	return { result, asked };
 }
 
+// A server on a port of its own, while `body` uses it; it has to end in an orderly way when it is asked to,
+// or when `ends` says so, by itself.
+async function serve(name, args, body, { address = ['--http', '127.0.0.1:0'], ends } = {}) {
+	const child = spawn(path.join(build, 'examples', name), [...address, ...args]);
+	const exit = once(child, 'close');
+	let said = '';
+	child.stderr.on('data', (d) => (said += d));
+	try {
+		await until(() => /listening on \S+\n/.test(said), 'the server to listen');
+		await body(/listening on (\S+)\n/.exec(said)[1], child);
+		if (!ends) child.kill();
+		equal(await within(exit, `end of ${name}`), [0, null], `exit status of ${name}`);
+		equal(said.split('\n').length, 2, `remarks of ${name}: ${said}; lines`);
+	} finally {
+		child.kill('SIGKILL');
+	}
+}
+
+async function until(test, what) {
+	const start = Date.now();
+	while (!test()) {
+		check(Date.now() - start < PATIENCE, `waited in vain for ${what}`);
+		await new Promise((resolve) => setTimeout(resolve, 10));
+	}
+}
+
 // ---- one test an example -------------------------------------------------------------------------
 
 const examples = {
@@ -412,10 +438,53 @@ const examples = {
 		}
 	},
 
+	http: () => serve('http', [], async (url) => {
+		const post = (token) => fetch(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1,
+			method: 'tools/call', params: { name: 'whoami', _meta: { [META + 'protocolVersion']: '2026-07-28',
+				[META + 'clientCapabilities']: {} } } }), headers: {
+			'Content-Type': 'application/json', Accept: 'application/json, text/event-stream',
+			'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'whoami',
+			...(token && { Authorization: `Bearer ${token}` }) } });
+		const token = 'correct-horse-battery-staple';
+		equal(text((await (await post(token)).json()).result), 'You are ann.');
+		for (const wrong of [undefined, 'x', token.slice(1), token + 'x', token.replace('e', 'E')])
+			equal((await post(wrong)).status, 401, `status for ${wrong}`);
+		equal(shell(`TOKEN=${token} examples/try ${url} whoami`).stdout.includes('You are ann.'), true);
+	}, { address: ['127.0.0.1:0'] }),
+
+	http_embed: () => serve('http_embed', [], async (url, child) => {
+		const count = () => /"(\d+) lines"/.exec(shell(`examples/try ${url} count`).stdout)?.[1];
+		equal(count(), '0');
+		child.stdin.write('one\ntwo\n');
+		await until(() => count() === '2', 'the lines to be counted');
+		child.stdin.end('three');
+	}, { address: ['127.0.0.1:0'], ends: true }),
+
 	unit_test: () => {
 		const r = spawnSync(path.join(build, 'examples/unit_test'), { encoding: 'utf8' });
 		equal(r.status, 0, 'exit status');
 		equal(r.stdout.match(/^ok \d/gm)?.length, 3, r.stdout);
+	},
+
+	validate: () => {
+		const schema = path.join(scratch, 'schema.json');
+		fs.writeFileSync(schema, '{"properties":{"days":{"type":"integer","minimum":1,"maximum":14},'
+			+ '"day":{"format":"date"}},"required":["city"]}');
+		const run = (input, file = schema) => {
+			const r = spawnSync(path.join(build, 'examples/validate'), [file], { input, encoding: 'utf8' });
+			return [r.status, r.stdout, r.stderr];
+		};
+		equal(run('{"city":"Oslo","days":14.0,"day":"2026-07-28"}'), [0, '', '']);
+		equal(run('{"days":"tomorrow","day":"today"}'), [1, [
+			'days: expected integer between 1 and 14, got "tomorrow"',
+			'day: expected string that is a date such as 2026-07-28, got "today"',
+			'city: required, but missing', ''].join('\n'), '']);
+		equal(run('{"days":')[0], 2, 'no JSON');
+		equal(run('{}', path.join(scratch, 'nowhere.json')),
+			[2, '', 'validate: a file or the input cannot be read\n']);
+		fs.writeFileSync(schema, '{"$ref":"https://example.com/other.json"}');
+		equal(run('{}'), [2, '', 'validate: /$ref: refers to https://example.com/other.json, which is '
+			+ 'not known (nothing is fetched)\n']);
 	},
 
 	memory: () => bothEras('memory', async (c) => {
@@ -436,7 +505,7 @@ const names = fs.readdirSync(path.join(root, 'examples')).filter((f) => f.endsWi
 	.map((f) => f.slice(0, -2));
 const guides = ['examples/README.md', 'docs/README.md',
 	...fs.readdirSync(path.join(root, 'docs/guides')).map((f) => `docs/guides/${f}`)];
-const shell = (command) => spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8',
+const shell = (command, cwd = root) => spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8',
 	env: { ...process.env, CLEAT_BUILD_DIR: build }, timeout: PATIENCE });
 
 // The command that the comment at the top of an example promises.
@@ -451,26 +520,38 @@ function promised(name) {
 
 const escape = (s) => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-// A console block: "$ command" and what it prints; … stands for anything.
-function printed(block) {
+// A console block: "$ command" and what it prints; … stands for anything. A line that ends in \ goes on.
+function printed(block, cwd = root) {
 	for (const part of block.split(/^\$ /m).slice(1)) {
-		const [command, ...lines] = part.replace(/\n$/, '').split('\n');
+		const [, command, rest] = /^((?:.*\\\n)*.*)\n?([^]*)$/.exec(part.replace(/\n$/, ''));
+		const lines = rest.split('\n');
 		const wanted = lines.join('\n').split('…').map(escape).join('[^]*');
-		const { stdout, stderr } = shell(command);
+		const all = shell(command, cwd);
+		const [stdout, stderr] = [all.stdout, all.stderr].map((s) => s.replaceAll('\r', ''));
 		check(new RegExp(`^${wanted}\n?$`).test(stdout + stderr),
 			`$ ${command}\nprints\n${stdout}${stderr}\ninstead of\n${lines.join('\n')}`);
 	}
 }
 
-function truthful(file) {
+async function truthful(file) {
 	for (const [, source, code] of read(file).matchAll(/<!-- from (\S+) -->\n+```\w*\n([^]*?)^```/gm))
 		check(read(source).includes(code), `a block is not part of ${source}:\n${code}`);
 	for (const [, block] of read(file).matchAll(/<!-- run -->\n+```\w*\n([^]*?)^```/gm))
 		printed(block);
+	// The guides say port 8080, which somebody else may have.
+	for (const [, command, block] of read(file).matchAll(/<!-- serve (.+) -->\n+```\w*\n([^]*?)^```/gm)) {
+		const [name, ...args] = command.replace('tokens', path.join(scratch, 'tokens')).split(' ');
+		await serve(name, args, (url) => printed(block.replaceAll('127.0.0.1:8080', new URL(url).host),
+			scratch));
+	}
 	for (const [, target] of read(file).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g))
 		check(/^https?:/.test(target) || fs.existsSync(path.join(root, path.dirname(file), target)),
 			`a link leads nowhere: ${target}`);
 }
+
+// What the guides assume.
+fs.writeFileSync(path.join(scratch, 'tokens'), 'ann correct-horse-battery-staple\n');
+fs.symlinkSync(path.join(root, 'examples'), path.join(scratch, 'examples'));
 
 const cases = [];
 for (const name of names) {

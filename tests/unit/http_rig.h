@@ -94,6 +94,8 @@ static inline void svc_head(void *ctx, struct http_exchange *ex)
 		if (http_exchange_begin(ex, 200, STR_LIT("text/plain"), NULL, 0) == CLEAT_OK)
 			http_exchange_write(ex, STR_LIT("all"), false);
 		http_exchange_end(ex);
+	} else if (path_is(ex, "/late")) {
+		r->held[r->n_held++] = ex;
 	} else if (path_is(ex, "/limit")) {
 		http_exchange_limit_body(ex, 10);
 	}
@@ -146,6 +148,12 @@ static inline void svc_request(void *ctx, struct http_exchange *ex)
 		}
 		assert_true(r->n_held < HELD);
 		r->held[r->n_held++] = ex;
+	} else if (path_is(ex, "/answer-other")) {
+		reply_text(r->held[0], 403, STR_LIT("no"));
+		reply_echo(ex);
+	} else if (path_is(ex, "/begin-other")) {
+		http_exchange_begin(r->held[0], 200, STR_LIT("text/plain"), NULL, 0);
+		reply_echo(ex);
 	} else if (path_is(ex, "/big")) {
 		reply_big(ex);
 	} else if (path_is(ex, "/close")) {
@@ -266,6 +274,14 @@ static inline void rig_open_with(struct rig *r, const char *where, struct http_s
 	assert_int_equal(http_server_add(r->h, &r->ear, NULL), CLEAT_OK);
 }
 
+static inline const char *unix_address(void)
+{
+	static char text[64];
+
+	snprintf(text, sizeof text, "unix:/tmp/cleat-http-%ld.sock", (long)getpid());
+	return text;
+}
+
 static inline void rig_open(struct rig *r)
 {
 	rig_open_with(r, ":0", (struct http_server_opts){ 0 });
@@ -339,10 +355,16 @@ static inline int dial_fd(struct rig *r)
 	} else {
 		struct sockaddr_in in = { .sin_family = AF_INET,
 					  .sin_port = htons((uint16_t)a->port) };
+		struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
+					    .sin6_port = htons((uint16_t)a->port) };
+		bool six = strcmp(a->host, "::1") == 0;
 
-		in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		fd = socket(AF_INET, SOCK_STREAM, 0);
-		rc = connect(fd, (struct sockaddr *)&in, sizeof in);
+		in6.sin6_addr = in6addr_loopback;
+		if (inet_pton(AF_INET, a->host, &in.sin_addr) != 1)
+			in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		fd = socket(six ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+		rc = connect(fd, six ? (struct sockaddr *)&in6 : (struct sockaddr *)&in,
+			     six ? sizeof in6 : sizeof in);
 	}
 	assert_true(fd >= 0 && rc == 0);
 	fcntl(fd, F_SETFL, O_NONBLOCK);

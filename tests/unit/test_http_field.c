@@ -114,6 +114,10 @@ static void accept_gives_qualities(void **state)
 		{ "application/json;q=", 1000, 0 },
 		{ "application/json;q=1.", 1000, 0 },
 		{ "application/json;q=\"0.5\"", 500, 0 },
+		{ "application/json;q=\"\"", 0, 0 },
+		{ "application/json;q=0.5-", 0, 0 },
+		{ "application/json;q=0.5x", 0, 0 },
+		{ "application/json;;q=0.5;", 500, 0 },
 		/* nothing of it */
 		{ "", 0, 0 },
 		{ ",", 0, 0 },

@@ -284,6 +284,85 @@ static void a_body_behind_an_early_stream_is_thrown_away(void **state)
 	rig_close(&r);
 }
 
+/* Answered from outside while the body is coming: what is left of it is never taken for a request,
+ * also when it comes with the same turn of the loop. */
+static void answers_while_the_body_is_coming(void **state)
+{
+	enum { REPLY, ABORT, STREAM, WAYS };
+
+	(void)state;
+	for (int i = 0; i < 2 * WAYS; i++) {
+		struct client *c;
+		struct rig r;
+		int way = i / 2;
+
+		rig_open(&r);
+		c = dial(&r);
+		put(c, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 47\r\n\r\n12");
+		WAIT_FOR(&r, r.n_held == 1);
+		rig_turn(&r);
+		if (i % 2) /* the rest is there when the loop looks */
+			put(c, "3456789012" GET("/smuggled"));
+		if (way == REPLY)
+			reply_text(r.held[0], 403, STR_LIT("late"));
+		else if (way == ABORT)
+			http_exchange_abort(r.held[0]);
+		else
+			http_exchange_begin(r.held[0], 200, STR_LIT("a/b"), NULL, 0);
+		if (i % 2 == 0) {
+			rig_turn(&r);
+			put(c, "3456789012" GET("/smuggled"));
+		}
+		rig_turn(&r);
+		if (way == STREAM)
+			http_exchange_end(r.held[0]);
+		if (way == REPLY) {
+			expect(c, 403, "late");
+			put(c, GET("/next"));
+			expect(c, 200, "GET /next");
+		} else if (way == STREAM) {
+			expect(c, 200, "");
+		}
+		if (way != REPLY)
+			expect_end(c);
+		assert_int_equal(r.requests, way == REPLY);
+		assert_int_equal(r.gone, 0);
+		hang_up(c);
+		rig_close(&r);
+	}
+}
+
+/* The same from inside a callback for another client, in the same turn of the loop: the rest of the
+ * body is looked at before the server had a chance to look at the answer. */
+static void an_answer_and_the_rest_of_the_body_in_one_turn(void **state)
+{
+	(void)state;
+	for (int stream = 0; stream < 2; stream++) {
+		struct client *c, *other;
+		struct rig r;
+
+		rig_open(&r);
+		other = dial(&r);
+		c = dial(&r);
+		put(c, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 37\r\n\r\n12");
+		put(other, GET("/x"));
+		expect(other, 200, "GET /x");
+		WAIT_FOR(&r, r.n_held == 1);
+		rig_turn(&r);
+		put(other, stream ? GET("/begin-other") : GET("/answer-other"));
+		put(c, GET("/smuggled"));
+		expect(other, 200, NULL);
+		rig_turn(&r);
+		if (stream)
+			http_exchange_end(r.held[0]);
+		expect(c, stream ? 200 : 403, NULL);
+		assert_int_equal(r.requests, 2);
+		hang_up(other);
+		hang_up(c);
+		rig_close(&r);
+	}
+}
+
 static void what_the_parser_refuses_is_answered(void **state)
 {
 	static const struct refusal cases[] = {
@@ -631,7 +710,7 @@ static void a_reset_is_noticed_after_the_end_of_input(void **state)
 	WAIT_FOR(&r, r.gone == 1);
 	rig_close(&r);
 	/* On a unix socket a plain close is one. */
-	rig_open_with(&r, "unix:/tmp/cleat-test-http.sock", (struct http_server_opts){ 0 });
+	rig_open_with(&r, unix_address(), (struct http_server_opts){ 0 });
 	c = dial(&r);
 	put(c, "GET /defer HTTP/1.0\r\n\r\n");
 	WAIT_FOR(&r, r.n_held == 1);
@@ -726,6 +805,46 @@ static void data_of_a_connection_is_released_with_it(void **state)
 	rig_close(&r);
 }
 
+static void addresses_of_clients(void **state)
+{
+	static const struct {
+		const char *where, *client;
+	} cases[] = {
+		{ "127.0.0.1:0", "127.0.0.1" },
+		{ "[::1]:0", "::1" },
+		{ "[::]:0", "127.0.0.1" }, /* IPv4 through a socket of both */
+		{ NULL, "unix" },
+	};
+	struct address a;
+	struct listener l;
+
+	(void)state;
+	assert_int_equal(address_parse("[::1]:0", &a, NULL), CLEAT_OK);
+	if (listener_open(&a, NULL, &l, NULL)) {
+		print_message("no IPv6 here\n");
+		skip();
+	}
+	listener_close(&l);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct client *c;
+		struct rig r;
+		int mine;
+
+		rig_open_with(&r, cases[i].where ? cases[i].where : unix_address(),
+			      (struct http_server_opts){ 0 });
+		c = dial(&r);
+		put(c, GET("/defer"));
+		WAIT_FOR(&r, r.n_held == 1);
+		assert_string_equal(http_exchange_address(r.held[0]), cases[i].client);
+		assert_null(http_exchange_data(r.held[0]));
+		http_exchange_set_data(r.held[0], &mine);
+		assert_ptr_equal(http_exchange_data(r.held[0]), &mine);
+		hang_up(c);
+		WAIT_FOR(&r, r.gone == 1);
+		rig_close(&r);
+	}
+}
+
 /* tcp(7): connections inherit these from the listening socket. */
 static void connections_have_the_options_of_tcp(void **state)
 {
@@ -771,6 +890,8 @@ int main(void)
 		cmocka_unit_test(whoever_waits_is_told_to_send_the_body),
 		cmocka_unit_test(early_answers),
 		cmocka_unit_test(a_body_behind_an_early_stream_is_thrown_away),
+		cmocka_unit_test(answers_while_the_body_is_coming),
+		cmocka_unit_test(an_answer_and_the_rest_of_the_body_in_one_turn),
 		cmocka_unit_test(what_the_parser_refuses_is_answered),
 		cmocka_unit_test(a_refusal_reaches_a_client_that_goes_on_sending),
 		cmocka_unit_test(head_and_204_have_no_body),
@@ -784,6 +905,7 @@ int main(void)
 		cmocka_unit_test(a_reset_at_every_byte_of_a_request),
 		cmocka_unit_test(a_reset_at_every_byte_of_an_answer),
 		cmocka_unit_test(data_of_a_connection_is_released_with_it),
+		cmocka_unit_test(addresses_of_clients),
 		cmocka_unit_test(connections_have_the_options_of_tcp),
 	};
 

@@ -294,7 +294,8 @@ static void closing_an_idle_stream_is_noticed(void **state)
 /* A client that has sent too much ahead is not read any more; a reset is noticed all the same. */
 static void a_reset_is_noticed_when_no_more_is_read(void **state)
 {
-	static char junk[HTTP_AHEAD + 4096];
+	static char junk[HTTP_AHEAD];
+	struct http_conn *conn;
 	struct client *c;
 	struct rig r;
 
@@ -302,8 +303,12 @@ static void a_reset_is_noticed_when_no_more_is_read(void **state)
 	memset(junk, 'G', sizeof junk);
 	rig_open(&r);
 	c = open_stream(&r, GET("/stream"));
+	conn = HTTP_CONTAINER(r.held[0], struct http_conn, ex);
 	put_bytes(c, junk, sizeof junk);
+	WAIT_FOR(&r, buf_size(&conn->in) == HTTP_AHEAD);
+	put(c, "more");
 	rig_turn(&r);
+	assert_int_equal(buf_size(&conn->in), HTTP_AHEAD);
 	assert_int_equal(r.gone, 0);
 	slam(c);
 	WAIT_FOR(&r, r.gone == 1);

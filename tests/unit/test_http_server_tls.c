@@ -74,19 +74,26 @@ static void secure_put(struct secure *c, const char *text)
 	assert_true(rc > 0);
 }
 
+/* Reads what comes next. */
+static void secure_read(struct secure *c)
+{
+	int rc;
+
+	do {
+		ERR_clear_error();
+		rc = SSL_read(c->ssl, c->buf + c->n, (int)(sizeof c->buf - 1 - c->n));
+	} while (rc <= 0 && again(c, rc));
+	if (rc > 0)
+		c->n += (size_t)rc;
+	else
+		c->end = SSL_get_error(c->ssl, rc);
+}
+
 /* Reads until the text is there, or to the end. */
 static bool secure_until(struct secure *c, const char *text)
 {
-	while (!strstr(c->buf, text) && !c->end) {
-		int rc;
-
-		ERR_clear_error();
-		rc = SSL_read(c->ssl, c->buf + c->n, (int)(sizeof c->buf - 1 - c->n));
-		if (rc > 0)
-			c->n += (size_t)rc;
-		else if (!again(c, rc))
-			c->end = SSL_get_error(c->ssl, rc);
-	}
+	while (!strstr(c->buf, text) && !c->end)
+		secure_read(c);
 	return strstr(c->buf, text) != NULL;
 }
 
@@ -276,12 +283,13 @@ static void the_certificate_can_be_replaced(void **state)
 /* A slow reader: what waits is bounded, encrypted or not. */
 static void what_waits_is_bounded_behind_tls(void **state)
 {
-	static const char text[4096] = "";
+	static char text[4096];
 	struct secure *c;
 	struct rig r;
 	int rc;
 
 	(void)state;
+	memset(text, 'x', sizeof text);
 	open_tls(&r);
 	c = secure_dial(&r);
 	secure_put(c, GET("/stream"));
@@ -293,12 +301,15 @@ static void what_waits_is_bounded_behind_tls(void **state)
 	assert_int_equal(rc, CLEAT_ELIMIT);
 	assert_true(rig_stats(&r).queued_bytes <= 256 * 1024 + 4096);
 	http_exchange_end(r.held[0]);
-	while (!strstr(c->buf, "\r\n0\r\n\r\n")) {
-		secure_forget(c);
-		if (!secure_until(c, "\r\n0\r\n\r\n") && c->n < sizeof c->buf - 1)
-			fail();
-		c->end = 0;
+	while (!c->end && !strstr(c->buf, "\r\n0\r\n\r\n")) {
+		size_t keep = c->n < 8 ? c->n : 8;
+
+		memmove(c->buf, c->buf + c->n - keep, keep);
+		memset(c->buf + keep, 0, sizeof c->buf - keep);
+		c->n = keep;
+		secure_read(c);
 	}
+	assert_int_equal(c->end, 0);
 	secure_close(c);
 	rig_close(&r);
 }

@@ -389,6 +389,18 @@ static void comments_are_written(void **state)
 	buf_done(&b);
 }
 
+static void lack_of_room_is_told(void **state)
+{
+	struct sse_event e = { .id = BYTES("1"), .data = BYTES("abc"), .retry = -1 };
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, NULL, 12); /* "id: 1" and half of the data */
+	sse_write(&b, &e);
+	assert_int_equal(buf_status(&b), CLEAT_ELIMIT);
+	buf_done(&b);
+}
+
 static void what_is_written_is_read(void **state)
 {
 	struct sse_event e = { .id = BYTES(" 1:2 "),
@@ -401,6 +413,7 @@ static void what_is_written_is_read(void **state)
 	(void)state;
 	buf_init(&b, NULL, 4096);
 	buf_init(&out, NULL, 4096);
+	assert_int_equal(sse_reader_feed(r, none, write_down, &out), CLEAT_OK); /* no bytes */
 	sse_write_comment(&b, "hello");
 	sse_write(&b, &e);
 	sse_write_comment(&b, "");
@@ -443,6 +456,7 @@ int main(void)
 		cmocka_unit_test(lack_of_memory_is_told_and_leaks_nothing),
 		cmocka_unit_test(events_are_written_as_lines),
 		cmocka_unit_test(comments_are_written),
+		cmocka_unit_test(lack_of_room_is_told),
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(many_line_ends_are_no_burden),
 	};

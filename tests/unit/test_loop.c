@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -567,6 +568,34 @@ static void closed_reader_is_reported_as_failure(void **state)
 	close(ends[1]);
 }
 
+/* Neither bytes nor the end of input, only the end of everything. */
+static void hang_up_alone_can_be_waited_for(void **state)
+{
+	cleat_loop *l = new_loop();
+	struct eye e = { 0 };
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	e.fd = -1;
+	loop_attach(l);
+	assert_int_equal(loop_watch_new(l, ends[0], on_event, &e, &e.w), CLEAT_OK);
+	loop_watch_set(e.w, LOOP_HANGUP);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	shutdown(ends[1], SHUT_WR);
+	cleat_loop_step(l, 0);
+	cleat_loop_step(l, 0);
+	assert_int_equal(e.calls, 0);
+	close(ends[1]);
+	assert_int_equal(cleat_loop_step(l, -1), CLEAT_OK);
+	assert_int_equal(e.calls, 1);
+	assert_int_equal(e.events, LOOP_HANGUP);
+	loop_watch_free(e.w);
+	loop_detach(l);
+	cleat_loop_free(l);
+	close(ends[0]);
+}
+
 static void regular_files_are_always_ready(void **state)
 {
 	cleat_loop *l = new_loop();
@@ -683,6 +712,7 @@ int main(void)
 		cmocka_unit_test_setup(timers_fire_once_and_in_order, begin),
 		cmocka_unit_test_setup(foreign_loop_sees_descriptors, begin),
 		cmocka_unit_test_setup(closed_reader_is_reported_as_failure, begin),
+		cmocka_unit_test_setup(hang_up_alone_can_be_waited_for, begin),
 		cmocka_unit_test_setup(regular_files_are_always_ready, begin),
 		cmocka_unit_test_setup(bad_descriptors_are_refused, begin),
 		cmocka_unit_test_setup(memory_may_run_out, begin),

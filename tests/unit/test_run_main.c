@@ -3,51 +3,9 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include "test_run.h"
+#include "test_run_child.h"
 
 /* ---- standard input and output ------------------------------------------------------------ */
-
-/* Puts pipes in the place of 0, 1 and 2, and the old ones back. */
-struct stage {
-	int saved[3];
-	int in[2], out[2], err[2];
-};
-
-static void begin_stage(struct stage *g)
-{
-	fflush(stdout);
-	fflush(stderr);
-	assert_int_equal(pipe(g->in), 0);
-	assert_int_equal(pipe(g->out), 0);
-	assert_int_equal(pipe(g->err), 0);
-	for (int i = 0; i < 3; i++)
-		g->saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
-	dup2(g->in[0], 0);
-	dup2(g->out[1], 1);
-	dup2(g->err[1], 2);
-	close(g->in[0]);
-	close(g->out[1]);
-	close(g->err[1]);
-}
-
-static void end_stage(struct stage *g)
-{
-	for (int i = 0; i < 3; i++) {
-		dup2(g->saved[i], i);
-		close(g->saved[i]);
-	}
-}
-
-/* All that was written, after the writers are gone. */
-static void slurp(int fd, char *to, size_t room)
-{
-	size_t n = 0;
-
-	for (ssize_t k; (k = read(fd, to + n, room - 1 - n)) > 0;)
-		n += (size_t)k;
-	to[n] = 0;
-	close(fd);
-}
 
 static void stdio_is_taken_over_and_given_back(void **state)
 {
@@ -145,52 +103,6 @@ static void stop_before_run_counts(void **state)
 
 /* ---- the whole program -------------------------------------------------------------------- */
 
-struct child {
-	pid_t pid;
-	int in, out, err;
-};
-
-/* Runs cleat_server_main() in a process of its own. `ready` may be NULL. */
-static void start(struct child *c, cleat_server *(*make)(const cleat_server_opts *), int *ready,
-		  char *option)
-{
-	char program[] = "./bin/test-server", *argv[] = { program, option, NULL };
-	struct stage g;
-	int pipe_fds[2] = { -1, -1 };
-
-	if (ready)
-		assert_int_equal(pipe(pipe_fds), 0);
-	begin_stage(&g);
-	c->pid = fork();
-	if (c->pid == 0) {
-		ready_fd = pipe_fds[1];
-		close(g.in[1]);
-		close(g.out[0]);
-		close(g.err[0]);
-		exit(cleat_server_main(make(NULL), option ? 2 : 1, argv));
-	}
-	end_stage(&g);
-	*c = (struct child){ c->pid, g.in[1], g.out[0], g.err[0] };
-	assert_true(c->pid > 0);
-	if (ready) {
-		*ready = pipe_fds[0];
-		close(pipe_fds[1]);
-	}
-}
-
-static int finish(struct child *c, char *out, size_t out_room, char *err, size_t err_room)
-{
-	int status;
-
-	if (c->in >= 0)
-		close(c->in);
-	slurp(c->out, out, out_room);
-	slurp(c->err, err, err_room);
-	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
 static void main_serves_until_the_end_of_input(void **state)
 {
 	struct child c;
@@ -209,27 +121,64 @@ static void main_serves_until_the_end_of_input(void **state)
 
 static void main_knows_its_options(void **state)
 {
-	char version[] = "--version", help[] = "--help", stdio[] = "--stdio", http[] = "--http";
 	char out[8192], err[1024];
 	struct child c;
 
 	(void)state;
-	start(&c, new_server, NULL, version);
+	start(&c, new_server, NULL, "--version");
 	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
 	assert_string_equal(out, "test 1.2.3\n");
-	start(&c, new_server, NULL, help);
+	start(&c, new_server, NULL, "--help");
 	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
 	assert_non_null(strstr(out, "test 1.2.3"));
 	assert_non_null(strstr(out, "Tools: hello, big, where"));
 	assert_non_null(strstr(out, "/bin/test-server\"}")); /* an absolute path */
 	assert_null(strstr(out, "\"./bin"));
-	start(&c, new_server, NULL, stdio);
+	start(&c, new_server, NULL, "--stdio");
 	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
 	assert_string_equal(out, "");
-	start(&c, new_server, NULL, http);
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 2);
-	assert_string_equal(out, "");
-	assert_string_equal(err, "test: unknown option --http; --help lists what there is\n");
+}
+
+/* Each is refused before anything is served, and told why. */
+static void main_refuses_options_that_make_no_sense(void **state)
+{
+	static const struct {
+		const char *options[8], *why;
+	} cases[] = {
+		{ { "--nonsense" }, "unknown option --nonsense" },
+		{ { "--nonsense=1" }, "unknown option --nonsense=1" },
+		{ { "--http8080" }, "unknown option --http8080" },
+		{ { "8080" }, "unknown argument 8080" },
+		{ { "--http" }, "--http needs a value" },
+		{ { "--http", "--access-log" }, "--http needs a value" },
+		{ { "--stdio=yes" }, "--stdio takes no value" },
+		{ { "--http", "0", "--stdio" }, "--stdio and --http: choose one of them" },
+		{ { "--threads", "0", "--http", "0" },
+		  "--threads needs a number from 1 to 256, not 0" },
+		{ { "--threads=many", "--http", "0" },
+		  "--threads needs a number from 1 to 256, not many" },
+		{ { "--threads=257", "--http", "0" },
+		  "--threads needs a number from 1 to 256, not 257" },
+		{ { "--threads=4294967297", "--http", "0" },
+		  "--threads needs a number from 1 to 256, not 4294967297" },
+		{ { "--threads=-1", "--http", "0" },
+		  "--threads needs a number from 1 to 256, not -1" },
+		{ { "--token-file", "tokens" },
+		  "--token-file is of no use without --http ADDRESS" },
+		{ { "--stdio", "--access-log" },
+		  "--access-log is of no use without --http ADDRESS" },
+	};
+	char out[1024], err[1024], want[256];
+	struct child c;
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		start_with(&c, new_server, NULL, cases[i].options, NULL);
+		assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 2);
+		assert_string_equal(out, "");
+		snprintf(want, sizeof want, "test: %s; --help lists what there is\n", cases[i].why);
+		assert_string_equal(err, want);
+	}
 }
 
 static cleat_server *make_bad(const cleat_server_opts *o)
@@ -256,11 +205,11 @@ static cleat_server *make_wordy(const cleat_server_opts *o)
 
 static void help_shows_what_the_server_says_about_itself(void **state)
 {
-	char help[] = "--help", out[8192], err[1024];
+	char out[8192], err[1024];
 	struct child c;
 
 	(void)state;
-	start(&c, make_wordy, NULL, help);
+	start(&c, make_wordy, NULL, "--help");
 	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
 	assert_non_null(strstr(out, "2 - The title\nWhat it is for.\n"));
 	assert_non_null(strstr(out, "{\"a \\\"quoted\\\" name\": "));
@@ -405,6 +354,7 @@ int main(void)
 		cmocka_unit_test(stop_before_run_counts),
 		cmocka_unit_test(main_serves_until_the_end_of_input),
 		cmocka_unit_test(main_knows_its_options),
+		cmocka_unit_test(main_refuses_options_that_make_no_sense),
 		cmocka_unit_test(help_shows_what_the_server_says_about_itself),
 		cmocka_unit_test(terminal_is_greeted),
 		cmocka_unit_test(main_reports_what_latched),

@@ -5,6 +5,7 @@
 #ifndef TESTS_TEST_SERVER_H
 #define TESTS_TEST_SERVER_H
 
+#include "messages.h"
 #include "support.h"
 
 #include <cleat/cleat.h>
@@ -18,22 +19,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* What every request of 2026-07-28 carries; put it inside params. */
-#define MODERN_CAPS(caps)                                                                          \
-	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \
-	"\"io.modelcontextprotocol/clientCapabilities\":" caps "}"
-#define MODERN MODERN_CAPS("{}")
-
-/* A legacy tools/call; `id` and `args` are JSON. */
-#define CALL(id, name, args)                                                                       \
-	"{\"jsonrpc\":\"2.0\",\"id\":" id                                                          \
-	",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\",\"arguments\":" args "}}"
-#define REQUEST(id, method, params)                                                                \
-	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\",\"params\":{" params "}}"
-#define NOTE(method, params)                                                                       \
-	"{\"jsonrpc\":\"2.0\",\"method\":\"" method "\",\"params\":{" params "}}"
-#define CANCEL(id) NOTE("notifications/cancelled", "\"requestId\":" id)
 
 struct rig {
 	cleat_server *s;
@@ -163,36 +148,6 @@ static inline void rig_stop(struct rig *r)
 	cleat_server_free(r->s);
 	free(r->out);
 	*r = (struct rig){ 0 };
-}
-
-static inline size_t count_of(const char *text, const char *part)
-{
-	size_t n = 0;
-
-	while (text && (text = strstr(text, part)) != NULL) {
-		text += strlen(part);
-		n++;
-	}
-	return n;
-}
-
-/* `text` must contain `part`; both are shown when it does not. */
-#define assert_has(text, part) assert_has_(text, part, __FILE__, __LINE__)
-static inline void assert_has_(const char *text, const char *part, const char *file, int line)
-{
-	if (strstr(text, part))
-		return;
-	print_error("wanted: %s\n   in: %.2000s\n", part, text);
-	_fail(file, line);
-}
-
-#define assert_lacks(text, part) assert_lacks_(text, part, __FILE__, __LINE__)
-static inline void assert_lacks_(const char *text, const char *part, const char *file, int line)
-{
-	if (!strstr(text, part))
-		return;
-	print_error("not wanted: %s\n   in: %.2000s\n", part, text);
-	_fail(file, line);
 }
 
 /* `text` must be exactly one line of JSON. */

@@ -59,6 +59,7 @@ static int with_logging(cleat_request *req)
 
 static int reconnection(cleat_request *req)
 {
+	cleat_request_release(req, 100); /* the answer is for whoever comes back */
 	return cleat_reply_text(req, "Reconnection test completed");
 }
 

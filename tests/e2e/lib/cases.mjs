@@ -2,6 +2,8 @@
 // those in v1.mjs and v2.mjs. Where the eras differ on purpose, `modern` says so.
 
 import assert from 'node:assert/strict';
+import { noConnection } from './http.mjs';
+import { Pipe } from './pipe.mjs';
 import { test } from './tap.mjs';
 
 export const PNG = 'iVBORw0KGgo';
@@ -18,16 +20,31 @@ export function refused(promise, code, message = /./) {
 	});
 }
 
-/** A call that waits in the server. Calls are taken in order, so it is there before what follows. */
-export function park(s, key, options) {
-	const call = s.call('park', { key }, options);
+/** Whether a call waits in the server under this key. Over stdio messages are taken in order, so it is
+ * known at once; over HTTP each has a connection of its own, and it becomes so. */
+export async function waits(s, key, wanted) {
+	const began = performance.now();
+	let said;
+	do {
+		said = text(await s.call('parked', { key }));
+	} while (s.server && said !== wanted && performance.now() - began < 5000);
+	assert.equal(said, wanted, `a call waits under ${key}`);
+}
+
+/** A call that waits in the server, and is there when this returns. */
+export async function park(s, key, options, tool = 'park') {
+	const call = s.call(tool, { key }, options);
 	call.catch(() => {}); // looked at later
-	return call;
+	if (s.server) await waits(s, key, 'yes');
+	return { call };
 }
 
 export function commonCases(sdk) {
 	const modern = sdk.era === 'modern';
+	const stdio = sdk.link === 'stdio';
 	const it = (name, run) => test(`${sdk.name}: ${name}`, run);
+	const onlyStdio = stdio ? it : () => {};
+	const onlyHttp = stdio ? () => {} : it;
 
 	// ---- connecting -------------------------------------------------------------------------
 
@@ -62,7 +79,7 @@ export function commonCases(sdk) {
 		);
 	});
 
-	it('the server ends by itself, with status 0, when the client closes', async t => {
+	onlyStdio('the server ends by itself, with status 0, when the client closes', async t => {
 		const s = await t.open(sdk);
 		const { pid } = s;
 		assert.deepEqual(await s.end(), []);
@@ -70,7 +87,7 @@ export function commonCases(sdk) {
 		assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 	});
 
-	it('the server ends also when the client closes in the middle of a call', async t => {
+	onlyStdio('the server ends also when the client closes in the middle of a call', async t => {
 		const s = await t.open(sdk);
 		const call = s.call('park_until_cancelled', { key: 'k' });
 		call.catch(() => {});
@@ -79,12 +96,28 @@ export function commonCases(sdk) {
 		await assert.rejects(call);
 	});
 
-	it('the server ends on SIGTERM, also with a call open, and the client sees it', async t => {
+	onlyStdio('the server ends on SIGTERM, also with a call open, and the client sees it', async t => {
 		const s = await t.open(sdk);
-		const outcome = assert.rejects(s.call('park_until_cancelled', { key: 'k' }));
+		const { call } = await park(s, 'k', {}, 'park_until_cancelled');
 		await s.call('echo', { text: 'it has been taken' });
 		process.kill(s.pid, 'SIGTERM');
-		await outcome;
+		await assert.rejects(call);
+		assert.deepEqual(await s.exit, { code: 0, signal: null });
+	});
+
+	// The other clients of a server on the network are not to blame for its end.
+	onlyHttp('on SIGTERM a server takes nothing new, and ends when what runs has been answered', async t => {
+		const s = await t.open(sdk);
+		s.expectErrors = true; // connections that are lost
+		const pipe = t.use(new Pipe());
+		const call = s.call('first_line', { path: pipe.path });
+		call.catch(() => {});
+		await pipe.open();
+		process.kill(s.pid, 'SIGTERM');
+		await noConnection(s.server);
+		assert.ok(s.server.running);
+		pipe.write('answered in the end\n');
+		assert.equal(text(await call), 'answered in the end');
 		assert.deepEqual(await s.exit, { code: 0, signal: null });
 	});
 
@@ -287,12 +320,16 @@ export function commonCases(sdk) {
 
 	it('an unknown method is refused with -32601', async t => {
 		const s = await t.open(sdk);
+		s.expectErrors = modern && !stdio;
 		const passes = { parse: x => x, safeParse: data => ({ success: true, data }) };
 		const schema = {
 			...passes,
 			'~standard': { version: 1, vendor: 'e2e', validate: value => ({ value }) }
 		};
-		await refused(s.client.request({ method: 'no/such', params: {} }, schema), -32601);
+		const request = s.client.request({ method: 'no/such', params: {} }, schema);
+		// 2026-07-28: over HTTP with status 404, of which the SDK makes an error of its own.
+		if (modern && !stdio) await assert.rejects(request, /"code":-32601/);
+		else await refused(request, -32601);
 	});
 
 	it('text of every script comes back as it went', async t => {
@@ -309,8 +346,9 @@ export function commonCases(sdk) {
 
 	it('4 MB go there and back', async t => {
 		const s = await t.open(sdk);
-		const big = 'Größe 4 MB: "x"\n'.repeat(230_000);
-		assert.ok(Buffer.byteLength(big) > 4_000_000);
+		// Over HTTP a request is at most 4 MiB, as it is on the wire.
+		const big = 'Größe 4 MB: "x"\n'.repeat(stdio ? 230_000 : 195_000);
+		assert.ok(Buffer.byteLength(stdio ? big : JSON.stringify(big)) > 4_000_000);
 		const result = await s.call('echo', { text: big });
 		assert.ok(result.content[0].text === big);
 	});
@@ -318,7 +356,7 @@ export function commonCases(sdk) {
 	it('100 calls are in flight at once, and each gets its own answer', async t => {
 		const s = await t.open(sdk);
 		const keys = Array.from({ length: 100 }, (_, i) => `call ${i}`);
-		const calls = keys.map(key => park(s, key));
+		const calls = (await Promise.all(keys.map(key => park(s, key)))).map(({ call }) => call);
 		assert.equal(text(await s.call('release', { key: 'call 77' })), 'released call 77');
 		assert.equal(text(await calls[77]), 'parked call 77');
 		assert.equal(text(await s.call('release_all')), 'released 99');
@@ -340,7 +378,7 @@ export function commonCases(sdk) {
 	it('progress arrives in order, with total and message', async t => {
 		const s = await t.open(sdk);
 		const seen = [];
-		const call = park(s, 'k', { onprogress: p => seen.push(p) });
+		const { call } = await park(s, 'k', { onprogress: p => seen.push(p) });
 		await s.call('step', { key: 'k', done: 1, total: 4 });
 		await s.received.take(m => m.params?.progress === 1, 'the first progress');
 		await s.call('step', { key: 'k', done: 2.5, total: 4 });
@@ -363,7 +401,7 @@ export function commonCases(sdk) {
 	it('progress keeps a call alive beyond its timeout (resetTimeoutOnProgress)', async t => {
 		const s = await t.open(sdk);
 		const timeout = 600;
-		const call = park(s, 'k', { timeout, resetTimeoutOnProgress: true, onprogress() {} });
+		const { call } = await park(s, 'k', { timeout, resetTimeoutOnProgress: true, onprogress() {} });
 		const began = performance.now();
 		for (let done = 1; performance.now() - began < 2 * timeout; done++)
 			await s.call('step', { key: 'k', done });
@@ -374,14 +412,17 @@ export function commonCases(sdk) {
 	it('a cancelled call ends in the handler, gets no answer, and the server lives on', async t => {
 		const s = await t.open(sdk);
 		const abort = new AbortController();
-		const call = s.call('park_until_cancelled', { key: 'k' }, { signal: abort.signal });
-		const outcome = assert.rejects(call);
-		assert.equal(text(await s.call('parked', { key: 'k' })), 'yes');
+		const { call } = await park(s, 'k', { signal: abort.signal }, 'park_until_cancelled');
+		await waits(s, 'k', 'yes');
 		abort.abort('enough');
-		await outcome;
+		await assert.rejects(call);
 		const id = s.sent.items.find(m => m.params?.name === 'park_until_cancelled').id;
-		assert.equal(text(await s.call('parked', { key: 'k' })), 'no');
-		assert.equal(s.sent.count(m => m.method === 'notifications/cancelled' && m.params.requestId === id), 1);
+		await waits(s, 'k', 'no');
+		// 2026-07-28: over HTTP closing the answer's stream says it.
+		assert.equal(
+			s.sent.count(m => m.method === 'notifications/cancelled' && m.params.requestId === id),
+			modern && !stdio ? 0 : 1
+		);
 		assert.equal(s.received.count(m => m.id === id), 0);
 		assert.equal(text(await s.call('echo', { text: 'alive' })), 'alive');
 	});
@@ -389,7 +430,7 @@ export function commonCases(sdk) {
 	it('a call that timed out is cancelled in the server', async t => {
 		const s = await t.open(sdk);
 		await assert.rejects(s.call('park_until_cancelled', { key: 'k' }, { timeout: 100 }), /timed? ?out/i);
-		assert.equal(text(await s.call('parked', { key: 'k' })), 'no');
+		await waits(s, 'k', 'no');
 	});
 
 	// ---- resources --------------------------------------------------------------------------

@@ -12,7 +12,7 @@ export function legacyCases(sdk) {
 
 	it('ping is answered, also while calls wait', async t => {
 		const s = await t.open(sdk);
-		const call = park(s, 'k');
+		const { call } = await park(s, 'k');
 		assert.deepEqual(await s.client.ping(), {});
 		await s.call('release', { key: 'k' });
 		await call;
@@ -28,6 +28,8 @@ export function legacyCases(sdk) {
 		await s.call('shrink');
 		assert.ok(!(await s.client.listTools()).tools.some(x => x.name === 'grown'));
 		await refused(s.call('grown'), -32602);
+		for (const kind of ['tools', 'prompts', 'resources'])
+			await s.notes.take(is(`notifications/${kind}/list_changed`), `${kind}/list_changed again`, 2);
 		await s.settle();
 		for (const kind of ['tools', 'prompts', 'resources'])
 			assert.equal(s.notes.count(is(`notifications/${kind}/list_changed`)), 2, kind);

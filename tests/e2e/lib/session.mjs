@@ -1,9 +1,11 @@
-// session.mjs - one connection of an SDK's client to a server process of its own, whatever the SDK.
+// session.mjs - one connection of an SDK's client to a server process, whatever the SDK and whatever
+// lies between them.
 //
 // Beside the client it keeps what crossed the wire, the notifications in the order they came, and
-// what the SDK complained about. Ending a session checks that the server went by itself, with
-// status 0, when its input was closed; that nothing is left of it; and that neither the SDK nor the
-// server had anything to complain about.
+// what the SDK complained about. Ending a session checks that neither the SDK nor the server had
+// anything to complain about. Over stdio the server is the session's own, and ending it also checks
+// that the server went by itself, with status 0, when its input was closed, and that nothing is left
+// of it; over HTTP the server lives on (see http.mjs) and is told that the session is over.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,15 +69,20 @@ export class Session {
 	errors = []; // what the SDK reported through onerror
 	stderr = '';
 	ended = false;
+	#sending = new Set();
 	expectErrors = false; // for cases that provoke complaints
+	exchanges = new Inbox(); // HTTP: requests, each when its answer has begun (see recording())
 
-	constructor(client, transport) {
+	constructor(client, transport, server) {
 		this.client = client;
 		this.transport = transport;
+		this.server = server; // HTTP only
 		const send = transport.send.bind(transport);
 		transport.send = (message, options) => {
 			this.sent.push(message);
-			return send(message, options);
+			const sending = send(message, options);
+			this.#sending.add(sending);
+			return sending.finally(() => this.#sending.delete(sending));
 		};
 		transport.onmessage = message => this.received.push(message);
 		transport.stderr?.on('data', chunk => (this.stderr += chunk));
@@ -85,7 +92,7 @@ export class Session {
 	/** Connects; from then on the process is known. */
 	async connect(connectOptions) {
 		await this.client.connect(this.transport, connectOptions);
-		this.child = this.transport._process; // no other way to see how it ends
+		this.child = this.server ? this.server.child : this.transport._process; // no other way to see how it ends
 		this.pid = this.child.pid;
 		this.exit = new Promise(resolve => {
 			this.child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -110,18 +117,29 @@ export class Session {
 		this.ended = true;
 		const problems = [];
 		try {
+			if (this.server) await this.#endSession();
 			await within(this.client.close(), 'closing');
-			if (this.pid) problems.push(...(await this.#checkExit()));
+			if (this.pid && !this.server) problems.push(...(await this.#checkExit()));
 		} catch (error) {
 			problems.push(error);
 		}
-		if (this.pid && alive(this.pid)) {
+		if (this.pid && !this.server && alive(this.pid)) {
 			problems.push(new Error(`process ${this.pid} is still there`));
 			process.kill(this.pid, 'SIGKILL');
 		}
-		if (this.errors.length && !this.expectErrors) problems.push('the SDK complained:', ...this.errors);
+		// Over HTTP the SDKs report requests that they give up themselves when they are closed.
+		const complaints = this.errors.filter(e => !this.server || e.name !== 'AbortError');
+		if (complaints.length && !this.expectErrors) problems.push('the SDK complained:', ...complaints);
 		if (this.stderr) problems.push(`the server wrote to standard error: ${this.stderr}`);
 		return problems;
+	}
+
+	/** HTTP+SSE has nothing to end: its session is a connection. But an answer may come there before the
+	 * request that it answers is over. */
+	async #endSession() {
+		if (!this.server.running) return;
+		if (this.transport.terminateSession) await within(this.transport.terminateSession(), 'ending the session');
+		else await within(Promise.allSettled(this.#sending), 'the end of requests');
 	}
 
 	async #checkExit() {

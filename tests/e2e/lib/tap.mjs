@@ -2,14 +2,15 @@
 //
 // Every case has a deadline, so that a server that never answers is a failure with a name. A case
 // opens sessions through its argument; they are closed when it ends, however it ends, and closing
-// checks them too (see session.mjs).
+// checks them too (see session.mjs, http.mjs).
 
 import { inspect } from 'node:util';
 
 const CASE_MS = 30_000;
 const cases = [];
 
-/** A case: `run(t)` fails by throwing. `t.open(sdk, options)` opens a session. */
+/** A case: `run(t)` fails by throwing. `t.open(sdk, options)` opens a session; `t.use(thing)` takes care
+ * of anything else that has `async end()`, which gives a list of what was not right. */
 export function test(name, run) {
 	cases.push({ name, run });
 }
@@ -33,10 +34,10 @@ export async function within(promise, what, ms = 10_000) {
 }
 
 async function runCase(run) {
-	const sessions = [];
+	const used = [];
 	const t = {
-		open: (sdk, options = {}) =>
-			within(sdk.open(options, s => sessions.push(s)), 'connecting')
+		open: (sdk, options = {}) => within(sdk.open(options, s => used.push(s)), 'connecting'),
+		use: thing => (used.push(thing), thing)
 	};
 	const problems = [];
 	try {
@@ -44,7 +45,8 @@ async function runCase(run) {
 	} catch (error) {
 		problems.push(error);
 	}
-	for (const session of sessions) problems.push(...(await session.end()));
+	// What was opened last may live on what was opened before.
+	for (const thing of used.reverse()) problems.push(...(await thing.end()));
 	return problems;
 }
 

@@ -1,4 +1,5 @@
-// The official Go SDK against our server over stdio, in every revision that it speaks.
+// The official Go SDK against our server, in every revision that it speaks: over stdio or, with the
+// argument http, over Streamable HTTP (HTTP+SSE for 2024-11-05).
 package main
 
 import (
@@ -10,13 +11,19 @@ var revisions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
 
 const modern = "2026-07-28"
 
+var overHTTP = len(os.Args) > 1 && os.Args[1] == "http"
+
 var caseRevisions []string
 
 // suite registers cases of one revision.
 type suite string
 
 func (r suite) it(name string, run func(t *T)) {
-	cases = append(cases, testCase{fmt.Sprintf("go, %s: %s", string(r), name), run})
+	sdk := "go"
+	if overHTTP {
+		sdk = "go http"
+	}
+	cases = append(cases, testCase{fmt.Sprintf("%s, %s: %s", sdk, string(r), name), run})
 	caseRevisions = append(caseRevisions, string(r))
 }
 
@@ -44,6 +51,9 @@ func main() {
 			r.legacy()
 		} else {
 			r.modern()
+		}
+		if overHTTP {
+			r.network()
 		}
 	}
 	runAll(func(i int) string { return caseRevisions[i] })

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -16,15 +13,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Session is one connection to a server process of its own. Ending it checks that the server went by
-// itself, with status 0, when its input was closed, and wrote nothing to standard error.
+// Session is one connection to a server. Ending it checks how the server ends, when it is its own.
 type Session struct {
 	*mcp.ClientSession
-	t      *T
-	client *mcp.Client
-	cmd    *exec.Cmd
-	stderr bytes.Buffer
-	ended  bool
+	t       *T
+	client  *mcp.Client
+	server  *Server
+	seen    *recorder // HTTP
+	ended   bool
+	settled int
 
 	mu    sync.Mutex
 	cond  *sync.Cond
@@ -81,9 +78,13 @@ func (s *Session) count(method string) int {
 // What a case may set for a session.
 type options struct {
 	env       []string
+	args      []string
+	server    *Server // one that runs already, and goes on to
+	url       string  // another way to it
+	token     string
 	elicit    func(*mcp.ElicitParams) (*mcp.ElicitResult, error)
 	elicitCtx func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
-	url       bool
+	urls      bool
 	sample    func(*mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 	tools     func(*mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error)
 	roots     []*mcp.Root
@@ -116,7 +117,7 @@ func (o options) client(s *Session) *mcp.ClientOptions {
 	if o.roots != nil {
 		c.Capabilities.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
 	}
-	if o.url {
+	if o.urls {
 		c.Capabilities.Elicitation = &mcp.ElicitationCapabilities{
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
 	}
@@ -141,22 +142,46 @@ func (o options) client(s *Session) *mcp.ClientOptions {
 	return c
 }
 
-// open connects, in the revision of the case.
-func (t *T) open(o options) *Session {
-	s := &Session{t: t}
+// transport is the one that the revision has, to the server of the session.
+func (s *Session) transport(o options) mcp.Transport {
+	if s.server.url == "" {
+		return &mcp.CommandTransport{Command: s.server.cmd}
+	}
+	url := s.server.url
+	if o.url != "" {
+		url = o.url
+	}
+	s.seen = &recorder{token: o.token}
+	client := &http.Client{Transport: s.seen}
+	if s.t.revision == "2024-11-05" {
+		return &mcp.SSEClientTransport{Endpoint: strings.Replace(url, "/mcp", "/sse", 1), HTTPClient: client, MaxEventSize: -1}
+	}
+	return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client}
+}
+
+// tryOpen connects, in the revision of the case.
+func (t *T) tryOpen(o options) (*Session, error) {
+	s := &Session{t: t, server: o.server}
 	s.cond = sync.NewCond(&s.mu)
-	s.cmd = exec.Command(filepath.Join(os.Getenv("CLEAT_BUILD_DIR"), "tests", "server_sdk"))
-	s.cmd.Env = append(os.Environ(), o.env...)
-	s.cmd.Stderr = &s.stderr
+	if s.server == nil {
+		s.server = t.start(o)
+	}
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "interop-go", Version: "1.0"}, o.client(s))
 	if len(o.roots) > 0 {
 		s.client.AddRoots(o.roots...)
 	}
 	var err error
-	s.ClientSession, err = s.client.Connect(t, &mcp.CommandTransport{Command: s.cmd},
+	s.ClientSession, err = s.client.Connect(t, s.transport(o),
 		&mcp.ClientSessionOptions{ProtocolVersion: t.revision})
+	if err == nil {
+		t.sessions = append(t.sessions, s)
+	}
+	return s, err
+}
+
+func (t *T) open(o options) *Session {
+	s, err := t.tryOpen(o)
 	t.ok(err)
-	t.sessions = append(t.sessions, s)
 	return s
 }
 
@@ -166,17 +191,8 @@ func (s *Session) end() (problems []string) {
 		return nil
 	}
 	s.ended = true
-	if err := s.Close(); err != nil {
+	if err := s.Close(); err != nil && !s.server.asked {
 		problems = append(problems, fmt.Sprintf("closing: %v", err))
-	}
-	if s.cmd.ProcessState == nil {
-		problems = append(problems, "the server is still there")
-		s.cmd.Process.Kill()
-	} else if !s.cmd.ProcessState.Success() { // by a signal, too: the SDK lost patience
-		problems = append(problems, fmt.Sprintf("the server ended with %v", s.cmd.ProcessState))
-	}
-	if s.stderr.Len() > 0 {
-		problems = append(problems, "the server wrote to standard error: "+s.stderr.String())
 	}
 	return problems
 }
@@ -221,6 +237,22 @@ func (s *Session) background(ctx context.Context, name string) chan error {
 func (s *Session) settle() {
 	s.call("echo", object{"text": "settled"})
 	s.call("echo", object{"text": "settled"})
+	if s.server.url == "" || s.t.revision == modern {
+		return
+	}
+	// What was not asked for comes on another connection, in an order of its own.
+	s.settled++
+	mark := fmt.Sprint("settled ", s.settled)
+	s.t.ok(s.SetLoggingLevel(s.t, &mcp.SetLoggingLevelParams{Level: "warning"}))
+	s.call("announce", object{"text": mark})
+	s.t.until(s, mark, func() bool {
+		for _, m := range s.of("message") {
+			if m.(mcp.LoggingMessageParams).Data == any(mark) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // refused checks the JSON-RPC code of an error, and gives it.

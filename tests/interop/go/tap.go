@@ -27,6 +27,7 @@ type T struct {
 	context.Context
 	revision string
 	sessions []*Session
+	servers  []*Server
 }
 
 type failure struct{ text string }
@@ -82,6 +83,9 @@ func runCase(c testCase, revision string) (problems []string) {
 				found = append(found, f.text)
 			}
 			for _, s := range t.sessions {
+				found = append(found, s.end()...)
+			}
+			for _, s := range t.servers {
 				found = append(found, s.end()...)
 			}
 			done <- found

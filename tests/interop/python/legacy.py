@@ -108,7 +108,7 @@ def legacy_cases(sdk, revision):
             note = await s.notes.take("notifications/elicitation/complete")
             assert note["elicitationId"] == asked[0]["elicitationId"]
 
-    if sdk.NAME == "python v2":  # v1 handles one message at a time: it would not see the withdrawal
+    if sdk.NAME.startswith("python v2"):  # v1 handles one message at a time: it would not see the withdrawal
 
         @it("cancelling a call takes its open question back from the client", since="2025-06-18")
         async def _():

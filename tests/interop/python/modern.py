@@ -1,9 +1,6 @@
 """What only 2026-07-28 has: server/discover, results that ask (input_required), subscriptions/listen, log
 levels per request, results that may be kept. For v2 of the SDK."""
 
-import os
-import signal
-
 from asks import accepting
 from mcp.client.subscriptions import (
     PromptsListChanged,
@@ -154,7 +151,7 @@ def modern_cases(sdk, revision):
     async def _():
         async with open_() as s:
             async with s.client.listen(tools_list_changed=True) as sub:
-                os.kill(s.process.pid, signal.SIGTERM)
+                s.process.stop()
 
                 async def drain():
                     return [event async for event in sub]  # raises if the stream was lost

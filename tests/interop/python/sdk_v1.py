@@ -6,10 +6,13 @@ from datetime import timedelta
 
 import mcp.types as types
 from mcp import ClientSession, McpError, StdioServerParameters, stdio_client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from pydantic import AnyUrl
-from session import Refused, Session, answering, opened, plain
+from session import OVER_HTTP, Answer, Refused, Session, answering, opened, plain
 
-NAME = "python v1"
+NAME = "python v1 http" if OVER_HTTP else "python v1"
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 
 
@@ -98,22 +101,54 @@ class SessionV1(Session):
         return self.client.send_roots_list_changed()
 
 
+@asynccontextmanager
+async def streams(session, revision, headers):
+    """To the server and from it, over the transport that the revision has."""
+    process = session.process
+    if not process.url:
+        command = StdioServerParameters(**process.command)
+        async with stdio_client(command, errlog=process.stderr) as pair:
+            yield pair
+    elif revision == "2024-11-05":
+        async with sse_client(process.url.replace("/mcp", "/sse"), headers=headers) as pair:
+            yield pair
+    else:
+
+        async def answered(response):
+            session.answers.append(Answer.of(response))
+
+        async with create_mcp_http_client(headers) as http:
+            http.event_hooks["response"].append(answered)
+            async with streamable_http_client(process.url, http_client=http) as (reads, writes, _):
+                yield reads, writes
+
+
 def open_session(
-    revision, *, env=None, elicit=None, sample=None, sampling_tools=False, roots=None, **more
+    revision,
+    *,
+    env=None,
+    args=(),
+    process=None,
+    headers=None,
+    elicit=None,
+    sample=None,
+    sampling_tools=False,
+    roots=None,
+    **more,
 ):
     """An async context manager. `revision` is the one to offer."""
 
     @asynccontextmanager
-    async def connect(process, command):
+    async def connect(process):
         session = SessionV1(process)
         types.LATEST_PROTOCOL_VERSION = revision  # what initialize offers; there is no option for it
         if sampling_tools:
             more["sampling_capabilities"] = types.SamplingCapability(
                 tools=types.SamplingToolsCapability()
             )
-        async with stdio_client(StdioServerParameters(**command), errlog=process.stderr) as streams:
+        async with streams(session, revision, headers) as pair:
             client = ClientSession(
-                *streams,
+                *pair,
                 client_info=types.Implementation(name="interop-python", version="1.0"),
                 message_handler=session.heard,
                 **answering(types, elicit, sample, roots),
@@ -123,4 +158,4 @@ def open_session(
                 session.connected(client, await client.initialize())
                 yield session
 
-    return opened(connect, env or {})
+    return opened(connect, env=env, args=args, process=process)

@@ -6,13 +6,16 @@ from contextlib import asynccontextmanager
 import mcp.client.session
 import mcp.types as types
 from mcp import Client, MCPError
+from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning
-from session import Refused, Session, answering, opened, plain
+from session import OVER_HTTP, Answer, Refused, Session, answering, opened, plain
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)
 
-NAME = "python v2"
+NAME = "python v2 http" if OVER_HTTP else "python v2"
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 MODERN = "2026-07-28"
 
@@ -107,13 +110,46 @@ class SessionV2(Session):
         )
 
 
+@asynccontextmanager
+async def streams(session, revision, headers):
+    """To the server and from it, over the transport that the revision has."""
+    process = session.process
+    if not process.url:
+        command = StdioServerParameters(**process.command)
+        async with stdio_client(command, errlog=process.stderr) as pair:
+            yield pair
+    elif revision == "2024-11-05":
+        async with sse_client(process.url.replace("/mcp", "/sse"), headers=headers) as pair:
+            yield pair
+    else:
+
+        async def answered(response):
+            session.answers.append(Answer.of(response))
+
+        async with create_mcp_http_client(headers) as http:
+            http.event_hooks["response"].append(answered)
+            async with streamable_http_client(process.url, http_client=http) as pair:
+                yield pair
+
+
 def open_session(
-    revision, *, env=None, elicit=None, sample=None, sampling_tools=False, roots=None, mode=None, **more
+    revision,
+    *,
+    env=None,
+    args=(),
+    process=None,
+    headers=None,
+    elicit=None,
+    sample=None,
+    sampling_tools=False,
+    roots=None,
+    mode=None,
+    **more,
 ):
     """An async context manager. `revision` is the one to offer, `mode` overrides how."""
 
     @asynccontextmanager
-    async def connect(process, command):
+    async def connect(process):
         session = SessionV2(process)
         if revision != MODERN:
             # What initialize offers; there is no option for it.
@@ -123,7 +159,7 @@ def open_session(
                 tools=types.SamplingToolsCapability()
             )
         client = Client(
-            stdio_client(StdioServerParameters(**command), errlog=process.stderr),
+            streams(session, revision, headers),
             mode=mode or ("auto" if revision == MODERN else "legacy"),
             client_info=types.Implementation(name="interop-python", version="2.0"),
             message_handler=session.heard,
@@ -134,4 +170,4 @@ def open_session(
             session.connected(client)
             yield session
 
-    return opened(connect, env or {})
+    return opened(connect, env=env, args=args, process=process)

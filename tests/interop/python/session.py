@@ -1,19 +1,24 @@
-"""One connection of an SDK's client to a server process of its own, whatever the SDK's version.
+"""One connection of an SDK's client to a server process of its own, whatever the SDK's version and the
+transport.
 
 Everything that goes in and out is plain JSON (dicts and lists): the cases are then the same for every
 version, and see what was on the wire and not how a version names its attributes. sdk_v1.py and
 sdk_v2.py say how to talk to theirs.
 
-Closing a session checks that the server went by itself, with status 0, when its input was closed, and
-that neither the SDK nor the server had anything to complain about.
+Closing a session checks that the server went with status 0, by itself when its input was closed (stdio)
+or when it was asked to (HTTP), and that neither the SDK nor the server had anything to complain about.
 """
 
+import itertools
 import logging
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 from tap import within
@@ -22,11 +27,13 @@ BUILD = os.environ.get("CLEAT_BUILD_DIR")
 if not BUILD:
     sys.exit("CLEAT_BUILD_DIR says where the server programs are; set it")
 
+OVER_HTTP = "http" in sys.argv[2:]
+
 # No SDK shows how its server ended, so a shell in between writes it down. Its own copies of the pipes
 # are closed: the client must see the server's end, not the shell's.
 WITNESS = (
-    'exec 3<&0; "$1" <&3 3<&- & exec 3<&- <&- >&-; '
-    'echo $! >"$2/pid"; wait $!; echo $? >"$2/status"'
+    'exec 3<&0; server=$1 place=$2; shift 2; "$server" "$@" <&3 3<&- & exec 3<&- <&- >&-; '
+    'echo $! >"$place/pid"; wait $!; echo $? >"$place/status"'
 )
 
 
@@ -63,6 +70,16 @@ class Inbox:
 
         return await within(wait, f"{method} number {n}")
 
+    async def when(self, method, test):
+        """The params of the first notification of a method that passes a test."""
+
+        async def wait():
+            while not (found := [params for params in self.of(method) if test(params)]):
+                await self._more.wait()
+            return found[0]
+
+        return await within(wait, f"a certain {method}")
+
 
 class Complaints(logging.Handler):
     """What the SDK logs from warnings on."""
@@ -75,29 +92,38 @@ class Complaints(logging.Handler):
         self.found.append(self.format(record))
 
 
-class Process:
-    """The server process, seen from outside."""
+def program():
+    """The server's path, and what of the environment it is given."""
+    path = Path(BUILD) / "tests" / "server_sdk"
+    if not path.exists():
+        raise AssertionError(f"{path} is not built")
+    return str(path), {k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}
 
-    def __init__(self, place):
-        self.place = Path(place)
+
+class Piped:
+    """A server that an SDK starts and talks to over pipes, seen from outside."""
+
+    url = None
+
+    def __init__(self, env, args):
+        path, passed = program()
+        self.directory = tempfile.TemporaryDirectory(prefix="interop")
+        self.place = Path(self.directory.name)
         self.ended = None  # the exit status, once it is known
         self.stderr = open(self.place / "stderr", "w+")
-
-    def command(self, env):
-        """What an SDK takes: a command, its arguments and its environment."""
-        passed = {k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")}
-        server = str(Path(BUILD) / "tests" / "server_sdk")
-        if not os.path.exists(server):
-            raise AssertionError(f"{server} is not built")
-        return {
+        # What an SDK takes.
+        self.command = {
             "command": "/bin/sh",
-            "args": ["-c", WITNESS, "sh", server, str(self.place)],
+            "args": ["-c", WITNESS, "sh", path, str(self.place), *args],
             "env": {**passed, **env},
         }
 
     @property
     def pid(self):
         return int((self.place / "pid").read_text())
+
+    def stop(self):
+        os.kill(self.pid, signal.SIGTERM)
 
     def alive(self):
         try:
@@ -117,14 +143,58 @@ class Process:
         assert self.ended == 0, f"the server ended with status {self.ended}"
         assert not said, f"the server wrote to standard error: {said}"
 
+    def kill(self):
+        self.directory.cleanup()  # the SDK has ended it, or has failed and said so
+
+
+class Listening:
+    """A server that listens on a port of its own, and ends when it is asked to."""
+
+    def __init__(self, env, args):
+        path, passed = program()
+        self.ended = None
+        self.process = subprocess.Popen(
+            [path, "--http", "127.0.0.1:0", *args],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**passed, **env},
+            text=True,
+        )
+        said = self.process.stderr.readline()
+        assert " listening on " in said, f"the server did not start: {said}"
+        self.url = said.split()[-1]
+        self.asked = False
+
+    def stop(self):
+        if not self.asked:  # a second signal would end it at once
+            self.process.send_signal(signal.SIGTERM)
+        self.asked = True
+
+    def check_end(self):
+        self.stop()
+        self.ended = self.process.wait(timeout=20)
+        said = self.process.stderr.read()
+        assert self.ended == 0, f"the server ended with status {self.ended}: {said}"
+        assert not said, f"the server wrote to standard error: {said}"
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stderr.close()
+
 
 class Session:
     """What sdk_v1.py and sdk_v2.py derive from. They add: revision, server_info, capabilities,
     instructions; call, page, read, prompt, complete, cancelling, and what only one era has."""
 
+    settled = itertools.count(1)
+
     def __init__(self, process):
         self.process = process
         self.notes = Inbox()
+        self.answers = []  # HTTP: an Answer for each, in the order of their headers
         self.complaints = []
         self.expect_complaints = False
 
@@ -146,6 +216,12 @@ class Session:
         """What the server had to say before this has come: it answers and tells in order."""
         await self.call("echo", {"text": "settled"})
         await self.call("echo", {"text": "settled"})
+        if self.process.url and self.revision < "2026":
+            # What was not asked for comes on another connection, in an order of its own.
+            mark = f"settled {next(self.settled)}"
+            await self.set_level("warning")
+            await self.call("announce", {"text": mark})
+            await self.notes.when("notifications/message", lambda note: note.get("data") == mark)
 
 
 def text(result):
@@ -181,21 +257,39 @@ def answering(types, elicit, sample, roots):
     }
 
 
+class Answer(NamedTuple):
+    """What is worth knowing of an HTTP answer."""
+
+    method: str
+    status: int
+    type: str
+    session: str | None
+
+    @classmethod
+    def of(cls, response):
+        get = response.headers.get
+        kind = get("content-type", "").partition(";")[0]
+        return cls(response.request.method, response.status_code, kind, get("mcp-session-id"))
+
+
 @asynccontextmanager
-async def opened(connect, env):
-    """Runs `connect(process)`, an async context manager that gives a Session, and checks how it ends."""
+async def opened(connect, *, env=None, args=(), process=None):
+    """Runs `connect(process)`, an async context manager that gives a Session, and checks how it ends.
+    `process`: a server that runs already, and goes on to."""
     log = Complaints()
     logging.getLogger().addHandler(log)
+    own = None if process else (Listening if OVER_HTTP else Piped)(env or {}, args)
     try:
-        with tempfile.TemporaryDirectory(prefix="interop") as place:
-            process = Process(place)
-            async with connect(process, process.command(env)) as session:
-                yield session
-            process.check_end()
-            complaints = session.complaints + log.found
-            assert session.expect_complaints or not complaints, f"the SDK complained: {complaints}"
+        async with connect(own or process) as session:
+            yield session
+        if own:
+            own.check_end()
+        complaints = session.complaints + log.found
+        assert session.expect_complaints or not complaints, f"the SDK complained: {complaints}"
     finally:
         logging.getLogger().removeHandler(log)
+        if own:
+            own.kill()
 
 
 async def refused(call, code, contains=""):

@@ -1,0 +1,806 @@
+/* test_http_relay.c - connections on one loop, their service on another. Both loops run on one thread
+ * here, so that the test decides who comes first; test_http_threads.c does it with real threads.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "http_rig.h"
+#include "transport/http_relay_impl.h"
+
+/* ---- a relay ------------------------------------------------------------------------------ */
+
+struct pair {
+	struct rig rig; /* its loop is the front's; `h` is the relay's */
+	struct http_relay *relay;
+	cleat_loop *back; /* may be the same loop */
+	size_t screened;
+};
+
+static void on_screen(void *ctx, struct http_exchange *ex)
+{
+	struct pair *p = ctx;
+
+	p->screened++;
+	if (path_is(ex, "/screened"))
+		reply_text(ex, 403, STR_LIT("not here"));
+	http_exchange_limit_body(ex, 1 << 20);
+}
+
+static void pair_open_with(struct pair *p, bool two_loops, struct http_relay_opts o)
+{
+	struct rig *r = &p->rig;
+	struct address a;
+
+	memset(p, 0, sizeof *p);
+	alarm(30); /* a test that waits for what never comes ends here */
+	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two descriptors of the first */
+	r->fds = count_fds();
+	r->now_us = 1000000000;
+	fail_alloc_init(&r->fa, 0, false);
+	r->l = cleat_loop_new(&r->fa.hook);
+	p->back = two_loops ? cleat_loop_new(&r->fa.hook) : r->l;
+	assert_true(r->l && p->back);
+	o.http.loop = r->l;
+	o.http.mem = &r->fa.hook;
+	o.http.note = on_note;
+	o.http.note_ctx = r;
+	o.http.service = (struct http_service){ .head = svc_head,
+						.request = svc_request,
+						.gone = svc_gone,
+						.drained = svc_drained,
+						.logged = svc_logged,
+						.ctx = r };
+	o.back = p->back;
+	o.screen = on_screen;
+	o.screen_ctx = p;
+	assert_int_equal(http_relay_new(&o, &p->relay), CLEAT_OK);
+	r->h = p->relay->http;
+	http_server_set_clock(r->h, rig_clock, r);
+	assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
+	assert_int_equal(listener_open(&a, NULL, &r->ear, NULL), CLEAT_OK);
+	assert_int_equal(http_relay_add(p->relay, &r->ear, NULL), CLEAT_OK);
+	loop_attach(p->back);
+}
+
+static void pair_open(struct pair *p, bool two_loops)
+{
+	pair_open_with(p, two_loops, (struct http_relay_opts){ 0 });
+}
+
+static void pair_close(struct pair *p)
+{
+	struct rig *r = &p->rig;
+
+	http_relay_free(p->relay);
+	if (p->back != r->l)
+		cleat_loop_free(p->back);
+	cleat_loop_free(r->l);
+	assert_int_equal(r->fa.live, 0);
+	assert_int_equal(count_fds(), r->fds);
+	alarm(0);
+}
+
+static void front_turn(struct pair *p)
+{
+	rig_turn(&p->rig);
+}
+
+static void back_turn(struct pair *p)
+{
+	for (int i = 0; i < 4; i++)
+		cleat_loop_step(p->back, 0);
+}
+
+static void both_turn(struct pair *p)
+{
+	for (int i = 0; i < 4; i++) {
+		front_turn(p);
+		back_turn(p);
+	}
+}
+
+/* With two loops: back and forth until it is so. */
+#define WAIT_BOTH(p, condition)                                                                    \
+	do {                                                                                       \
+		while (!(condition)) {                                                             \
+			cleat_loop_step((p)->rig.l, 1);                                            \
+			cleat_loop_step((p)->back, 0);                                             \
+		}                                                                                  \
+	} while (0)
+
+static void expect_both(struct pair *p, struct client *c, int status, const char *body)
+{
+	look(c);
+	WAIT_BOTH(p, (look(c), strstr(c->buf, "\r\n\r\n")));
+	expect(c, status, body);
+}
+
+/* ---- requests and answers ----------------------------------------------------------------- */
+
+struct request_case {
+	const char *request;
+	int status;
+	const char *body, *line; /* line: what the log has */
+	bool closes;
+};
+
+static const struct request_case request_cases[] = {
+	{ GET("/a?q"), 200, "GET /a", "GET /a", false },
+	{ "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello", 200, "hello",
+	  "POST /echo", false },
+	{ "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+	  "3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n",
+	  200, "abcdefg", "POST /echo", false },
+	{ GET("/refuse"), 403, "no", "GET /refuse", false },
+	{ GET("/screened"), 403, "not here", "GET /screened", false },
+	{ GET("/early-all"), 200, "all", "GET /early-all", false },
+	{ GET("/close"), 200, "GET /close", "GET /close", true },
+	{ "GET /old HTTP/1.0\r\n\r\n", 200, "GET /old", "GET /old", true },
+	{ GET("/mark"), 200, "GET /mark", "GET /mark", false },
+	{ "POST /limit HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n12345678901", 413,
+	  "the body is too large\n", "POST /limit", true },
+};
+
+/* The same requests, the same answers, the same records as without a relay. */
+static void a_service_behind_a_relay_answers_as_usual(void **state)
+{
+	struct answer *a = malloc(sizeof *a);
+
+	(void)state;
+	assert_non_null(a);
+	for (size_t i = 0; i < CLEAT_COUNT(request_cases); i++) {
+		const struct request_case *k = &request_cases[i];
+		struct client *c;
+		struct pair p;
+
+		pair_open(&p, false);
+		c = dial(&p.rig);
+		for (int round = 0; round < (k->closes ? 1 : 3); round++) {
+			size_t logged = p.rig.logged;
+
+			put(c, k->request);
+			assert_true(read_answer(c, a, false));
+			assert_int_equal(a->status, k->status);
+			assert_string_equal(a->body, k->body);
+			WAIT_FOR(&p.rig, p.rig.logged == logged + 1);
+			assert_string_equal(p.rig.line, k->line);
+			assert_int_equal(p.rig.status, k->status);
+			assert_int_equal(p.rig.bytes, strlen(k->body));
+		}
+		if (k->closes)
+			expect_end(c);
+		hang_up(c);
+		WAIT_FOR(&p.rig, rig_stats(&p.rig).connections == 0);
+		rig_turn(&p.rig);
+		assert_int_equal(p.rig.gone, 0);
+		assert_int_equal(p.rig.closed, strcmp(k->line, "GET /mark") == 0);
+		pair_close(&p);
+	}
+	free(a);
+}
+
+/* RFC 9110 sections 9.3.2 and 15.3.5: no body, whatever the service gave. */
+static void answers_without_a_body_have_none(void **state)
+{
+	struct answer *a = malloc(sizeof *a);
+	struct client *c;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, false);
+	c = dial(&p.rig);
+	put(c, "HEAD /big?1000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/empty") GET("/x"));
+	assert_true(read_answer(c, a, true));
+	assert_string_equal(header(a, "Content-Length"), "1000");
+	assert_true(read_answer(c, a, false));
+	assert_int_equal(a->status, 204);
+	expect(c, 200, "GET /x");
+	/* A streamed answer to HEAD: nothing waits for ever. */
+	put(c, "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+	WAIT_FOR(&p.rig, p.rig.n_held == 1);
+	assert_int_equal(http_exchange_write(p.rig.held[0], STR_LIT("unseen"), false), CLEAT_OK);
+	assert_int_equal(http_exchange_queued(p.rig.held[0]), 0);
+	http_exchange_end(p.rig.held[0]);
+	assert_true(read_answer(c, a, true));
+	assert_int_equal(a->status, 200);
+	free(a);
+	hang_up(c);
+	pair_close(&p);
+}
+
+/* What the front refuses never reaches the service, except as a record. */
+static void what_is_refused_in_front_is_only_logged(void **state)
+{
+	static const struct {
+		const char *request, *line;
+		int status;
+	} cases[] = {
+		{ GET("/screened"), "GET /screened", 403 },
+		{ "GET / HTTP/9.9\r\n\r\n", " ", 505 },
+		{ "POST /big HTTP/1.1\r\nHost: h\r\nContent-Length: 2000000\r\n\r\n", "POST /big",
+		  413 },
+		{ "GET /nothing", " ", 408 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct client *c;
+		struct pair p;
+
+		pair_open(&p, true);
+		c = dial(&p.rig);
+		put(c, cases[i].request);
+		front_turn(&p);
+		if (cases[i].status == 408)
+			rig_pass(&p.rig, 20000);
+		expect(c, cases[i].status, NULL);
+		assert_int_equal(p.rig.logged, 0);
+		back_turn(&p);
+		assert_int_equal(p.rig.logged, 1);
+		assert_int_equal(p.rig.status, cases[i].status);
+		if (strcmp(cases[i].line, " ") != 0)
+			assert_string_equal(p.rig.line, cases[i].line);
+		assert_int_equal(p.rig.heads + p.rig.requests + p.rig.gone, 0);
+		hang_up(c);
+		pair_close(&p);
+	}
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+static void a_stream_goes_through_in_pieces(void **state)
+{
+	struct answer *a = malloc(sizeof *a);
+	struct http_exchange *ex;
+	struct client *c;
+	size_t small;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, false);
+	c = dial(&p.rig);
+	put(c, "POST /stream HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nsome body");
+	WAIT_FOR(&p.rig, p.rig.n_held == 1);
+	ex = p.rig.held[0];
+	assert_string_equal(http_exchange_address(ex), "127.0.0.1");
+	assert_false(http_exchange_is_tls(ex));
+	rig_turn(&p.rig);
+	/* http_server.h: of the request method and path are left. */
+	assert_int_equal(http_exchange_request(ex)->body.n, 0);
+	assert_int_equal(http_exchange_request(ex)->n_fields, 0);
+	assert_true(path_is(ex, "/stream"));
+	small = p.rig.fa.bytes;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(http_exchange_write(ex, STR_LIT("one "), false), CLEAT_OK);
+		assert_int_equal(http_exchange_write(ex, STR_LIT("two "), false), CLEAT_OK);
+		assert_int_equal(http_exchange_queued(ex), 8);
+		WAIT_FOR(&p.rig, p.rig.drained == (size_t)i + 1);
+		assert_int_equal(http_exchange_queued(ex), 0);
+	}
+	assert_int_equal(p.rig.fa.bytes, small); /* nothing is left over */
+	assert_int_equal(http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0), CLEAT_EMISUSE);
+	http_exchange_end(ex);
+	assert_true(read_answer(c, a, false));
+	assert_string_equal(a->body, "one two one two one two ");
+	WAIT_FOR(&p.rig, p.rig.logged == 1);
+	assert_string_equal(p.rig.line, "POST /stream");
+	assert_int_equal(p.rig.bytes, 24);
+	put(c, GET("/again"));
+	expect(c, 200, "GET /again");
+	free(a);
+	hang_up(c);
+	pair_close(&p);
+}
+
+/* http_server.h: at most so many bytes wait, wherever they are; `must` is over by one. */
+static void a_reader_who_does_not_read_is_a_limit(void **state)
+{
+	static const char block[10000] = "";
+	const struct str bytes = { block, sizeof block };
+	struct http_relay_opts o = { .http = { .max_stream_queue = 100000 } };
+	struct http_exchange *ex;
+	size_t taken = 0, got = 0;
+	struct client *c;
+	struct pair p;
+	int rc;
+
+	(void)state;
+	pair_open_with(&p, true, o);
+	c = dial(&p.rig);
+	put(c, GET("/stream"));
+	WAIT_BOTH(&p, p.rig.n_held == 1);
+	ex = p.rig.held[0];
+	/* Until the kernel has all it takes and the rest waits with us. */
+	for (int full = 0; full < 20;) {
+		rc = http_exchange_write(ex, bytes, false);
+		full = rc == CLEAT_ELIMIT ? full + 1 : 0;
+		taken += rc == CLEAT_OK ? sizeof block : 0;
+		assert_true(rc == CLEAT_OK || rc == CLEAT_ELIMIT);
+		assert_true(http_exchange_queued(ex) <= 100000);
+		if (rc == CLEAT_ELIMIT)
+			both_turn(&p);
+	}
+	assert_true(http_exchange_queued(ex) > 80000);
+	while (http_exchange_write(ex, bytes, true) == CLEAT_OK)
+		taken += sizeof block;
+	assert_true(http_exchange_queued(ex) > 100000 && http_exchange_queued(ex) <= 110000);
+	assert_int_equal(http_exchange_write(ex, bytes, true), CLEAT_ELIMIT);
+	assert_int_equal(p.rig.gone, 0);
+	/* Now it reads. */
+	p.rig.drained = 0;
+	while (p.rig.drained == 0) {
+		c->n = 0;
+		look(c);
+		got += c->n;
+		cleat_loop_step(p.rig.l, 1);
+		cleat_loop_step(p.back, 0);
+	}
+	assert_int_equal(http_exchange_queued(ex), 0);
+	assert_int_equal(http_exchange_write(ex, bytes, false), CLEAT_OK);
+	http_exchange_end(ex);
+	WAIT_BOTH(&p, p.rig.logged == 1);
+	assert_int_equal(p.rig.bytes, taken + sizeof block);
+	hang_up(c);
+	pair_close(&p);
+}
+
+static void a_large_answer_goes_through_whole(void **state)
+{
+	struct client *c;
+	size_t got = 0;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, false);
+	c = dial(&p.rig);
+	put(c, "GET /big?30000000 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+	while (!c->eof) {
+		c->n = 0;
+		wait_more(c);
+		got += c->n;
+	}
+	assert_true(got > 30000000 && got < 30000500);
+	WAIT_FOR(&p.rig, p.rig.logged == 1);
+	assert_int_equal(p.rig.bytes, 30000000);
+	hang_up(c);
+	pair_close(&p);
+}
+
+/* ---- who comes first ---------------------------------------------------------------------- */
+
+enum back_does { REPLIES, BEGINS, WRITES, ENDS, ABORTS, NOTHING };
+
+struct race_case {
+	const char *path;
+	enum back_does back;
+	bool completes;
+};
+
+static const struct race_case race_cases[] = {
+	{ "/defer", REPLIES, true },  { "/defer", BEGINS, false },  { "/defer", ABORTS, true },
+	{ "/stream", WRITES, false }, { "/stream", ENDS, true },    { "/stream", ABORTS, true },
+	{ "/stream", REPLIES, true }, { "/defer", NOTHING, false }, { "/stream", NOTHING, false },
+};
+
+static void act(struct http_exchange *ex, enum back_does what)
+{
+	switch (what) {
+	case REPLIES: reply_text(ex, 200, STR_LIT("late")); break;
+	case BEGINS: http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0); break;
+	case WRITES: http_exchange_write(ex, STR_LIT("late"), false); break;
+	case ENDS: http_exchange_end(ex); break;
+	case ABORTS: http_exchange_abort(ex); break;
+	case NOTHING: break;
+	}
+}
+
+/* The client leaves while the service acts, and the two cross in every way that is possible: gone() is
+ * called once, unless the service had completed the answer; the connection's end is told once; and
+ * nothing that comes too late does any harm. */
+static void a_client_leaves_while_the_service_acts(void **state)
+{
+	/* Who moves after the client left, before everybody does: front, back and the service itself. */
+	static const char *const orders[] = { "sfb", "fsb", "fbs", "sbf" };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(race_cases) * CLEAT_COUNT(orders); i++) {
+		const struct race_case *k = &race_cases[i / CLEAT_COUNT(orders)];
+		const char *order = orders[i % CLEAT_COUNT(orders)];
+		bool acted_open = false;
+		char request[128];
+		struct client *c;
+		struct pair p;
+
+		pair_open(&p, true);
+		c = dial(&p.rig);
+		put(c, GET("/mark"));
+		expect_both(&p, c, 200, "GET /mark");
+		snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", k->path);
+		put(c, request);
+		WAIT_BOTH(&p, p.rig.n_held == 1);
+		both_turn(&p);
+		slam(c);
+		for (const char *o = order; *o; o++) {
+			if (*o == 'f')
+				front_turn(&p);
+			else if (*o == 'b')
+				back_turn(&p);
+			else if (p.rig.n_held) { /* it does not know yet */
+				acted_open = true;
+				act(p.rig.held[0], k->back);
+			}
+		}
+		WAIT_BOTH(&p, p.rig.closed == 1);
+		both_turn(&p);
+		assert_int_equal(p.rig.gone, !(k->completes && acted_open));
+		assert_int_equal(p.rig.closed, 1);
+		assert_int_equal(p.rig.logged, 2);
+		assert_int_equal(p.relay->n_mail, 0);
+		pair_close(&p);
+		assert_int_equal(p.rig.closed, 1);
+	}
+}
+
+/* The front has no memory for what the back has said already: the connection breaks off, and the
+ * service hears of it. */
+static void what_the_front_cannot_send_is_broken_off(void **state)
+{
+	static const enum back_does acts[] = { BEGINS, WRITES };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(acts); i++) {
+		struct client *c;
+		struct pair p;
+
+		pair_open(&p, true);
+		c = dial(&p.rig);
+		put(c, acts[i] == BEGINS ? GET("/defer") : GET("/stream"));
+		WAIT_BOTH(&p, p.rig.n_held == 1);
+		both_turn(&p);
+		act(p.rig.held[0], acts[i]);
+		back_turn(&p); /* it is on its way */
+		while (p.rig.h->n_outs)
+			buf_done(&p.rig.h->outs[--p.rig.h->n_outs]);
+		p.rig.fa.countdown = 1;
+		p.rig.fa.forever = true;
+		front_turn(&p);
+		p.rig.fa.countdown = 0;
+		p.rig.fa.forever = false;
+		assert_int_equal(p.rig.gone, 0);
+		WAIT_BOTH(&p, p.rig.gone == 1 && p.rig.logged == 1);
+		WAIT_BOTH(&p, (look(c), c->eof));
+		hang_up(c);
+		pair_close(&p);
+		assert_int_equal(p.rig.gone, 1);
+	}
+}
+
+/* ---- too much ----------------------------------------------------------------------------- */
+
+/* At most so many requests, or bytes, are on their way; the others wait with their connections, in
+ * order. One that leaves while it waits is only logged. */
+static void requests_wait_while_the_back_is_busy(void **state)
+{
+	static const struct {
+		unsigned requests;
+		size_t bytes;
+	} cases[] = { { 2, 0 }, { 0, 15000 } };
+	enum { N = 8 };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct http_relay_opts o = { .max_requests = cases[i].requests,
+					     .max_bytes = cases[i].bytes };
+		static char body[10000];
+		struct client *c[N];
+		char head[128];
+		struct pair p;
+
+		pair_open_with(&p, true, o);
+		for (int k = 0; k < N; k++) {
+			c[k] = dial(&p.rig);
+			snprintf(head, sizeof head,
+				 "POST /%d HTTP/1.1\r\nHost: h\r\nContent-Length: %zu\r\n\r\n", k,
+				 sizeof body);
+			memset(body, 'a' + k, sizeof body);
+			put(c[k], head);
+			put_bytes(c[k], body, sizeof body);
+			WAIT_FOR(&p.rig, rig_stats(&p.rig).exchanges == (size_t)k + 1 &&
+						 p.rig.h->conns.prev != &p.rig.h->conns);
+			front_turn(&p);
+		}
+		assert_int_equal(p.relay->n_requests, 2);
+		assert_int_equal(p.rig.requests, 0);
+		slam(c[4]); /* waits */
+		slam(c[0]); /* on its way */
+		front_turn(&p);
+		back_turn(&p);
+		assert_true(p.rig.requests >= 2 && p.rig.requests < N);
+		WAIT_BOTH(&p, p.rig.requests == N - 1);
+		for (int k = 1; k < N; k++) {
+			if (k == 4)
+				continue;
+			WAIT_BOTH(&p, (look(c[k]), c[k]->n > sizeof body));
+			expect(c[k], 200, NULL);
+			hang_up(c[k]);
+		}
+		WAIT_BOTH(&p, p.rig.logged == N);
+		assert_int_equal(p.rig.gone, 0); /* the first was answered before it was known */
+		pair_close(&p);
+	}
+}
+
+/* Records of what was refused are not kept without end. */
+static void records_over_the_bound_are_counted(void **state)
+{
+	struct http_relay_opts o = { .max_bytes = 5000 };
+	enum { N = 200 };
+	struct client *c;
+	struct pair p;
+
+	(void)state;
+	pair_open_with(&p, true, o);
+	c = dial(&p.rig);
+	for (int i = 0; i < N; i++) {
+		put(c, GET("/screened"));
+		expect(c, 403, "not here");
+	}
+	assert_true(p.relay->weight < 3 * 5000);
+	back_turn(&p);
+	assert_true(p.rig.logged > 10 && p.rig.logged < N);
+	assert_int_equal(p.rig.logged + http_relay_unlogged(p.relay), N);
+	hang_up(c);
+	pair_close(&p);
+}
+
+static void remarks_are_made_in_the_back(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, true);
+	for (int i = 0; i < 100; i++)
+		http_server_note(p.rig.h, CLEAT_LOG_INFO, "remark %d", i);
+	assert_int_equal(p.rig.remarks, 0);
+	back_turn(&p);
+	assert_int_equal(p.rig.remarks, 32);
+	assert_string_equal(p.rig.remark, "remark 31");
+	http_server_note(p.rig.h, CLEAT_LOG_INFO, "%s", "another");
+	back_turn(&p);
+	assert_string_equal(p.rig.remark, "another");
+	http_server_note(p.rig.h, CLEAT_LOG_INFO, "%s", "at the end");
+	pair_close(&p);
+	assert_string_equal(p.rig.remark, "at the end");
+}
+
+static void numbers_are_those_of_the_front(void **state)
+{
+	static const char block[50000] = "";
+	struct http_server_stats s;
+	struct client *c, *d;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, true);
+	http_relay_stats(p.relay, &s);
+	assert_int_equal(s.accepted + s.connections + s.exchanges, 0);
+	c = dial(&p.rig);
+	put(c, GET("/stream"));
+	d = dial(&p.rig);
+	put(d, GET("/x"));
+	expect_both(&p, d, 200, "GET /x");
+	WAIT_BOTH(&p, (http_relay_stats(p.relay, &s), s.accepted == 2 && s.exchanges == 1));
+	assert_int_equal(s.connections, 2);
+	/* Bytes for a client that does not read. */
+	while (s.queued_bytes == 0) {
+		http_exchange_write(p.rig.held[0], (struct str){ block, sizeof block }, false);
+		cleat_loop_step(p.back, 0);
+		cleat_loop_step(p.rig.l, 1);
+		http_relay_stats(p.relay, &s);
+	}
+	hang_up(c);
+	hang_up(d);
+	WAIT_BOTH(&p, (http_relay_stats(p.relay, &s), s.connections == 0 && s.queued_bytes == 0));
+	pair_close(&p);
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+enum stage { IDLE, HEAD, WAITING, ON_ITS_WAY, SERVED, STREAMING, ANSWERED, SENT, STAGES };
+
+/* Brings a connection there; the back has not moved since. `other` is in its way. */
+static struct client *bring(struct pair *p, enum stage stage, struct client *other)
+{
+	struct client *c = dial(&p->rig);
+
+	put(c, GET("/mark"));
+	expect_both(p, c, 200, "GET /mark");
+	switch (stage) {
+	case IDLE: break;
+	case HEAD: put(c, "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nbod"); break;
+	case WAITING:
+		put(other, GET("/defer"));
+		front_turn(p);
+		/* fall through */
+	case ON_ITS_WAY: put(c, GET("/defer")); break;
+	default:
+		put(c, stage == STREAMING ? GET("/stream") : GET("/defer"));
+		WAIT_BOTH(p, p->rig.n_held == 1);
+		both_turn(p);
+	}
+	if (stage == STREAMING)
+		http_exchange_write(p->rig.held[0], STR_LIT("piece"), false);
+	if (stage >= ANSWERED)
+		reply_text(p->rig.held[0], 200, STR_LIT("answer"));
+	if (stage == SENT)
+		back_turn(p);
+	front_turn(p);
+	return c;
+}
+
+/* gone() for what the service has seen and not completed, closed() for every connection, and nothing
+ * is left, whatever was under way. */
+static void freed_in_every_state(void **state)
+{
+	(void)state;
+	for (int stage = IDLE; stage < STAGES; stage++) {
+		struct http_relay_opts o = { .max_requests = 1 };
+		struct client *c, *other;
+		struct pair p;
+
+		pair_open_with(&p, true, o);
+		other = dial(&p.rig);
+		c = bring(&p, (enum stage)stage, other);
+		assert_int_equal(p.rig.closed, 0);
+		assert_int_equal(p.relay->n_requests, stage == WAITING || stage == ON_ITS_WAY);
+		assert_int_equal(http_link_alone(&p.relay->waiting), stage != WAITING);
+		http_relay_free(p.relay);
+		p.relay = NULL;
+		assert_int_equal(p.rig.gone, stage == SERVED || stage == STREAMING);
+		assert_int_equal(p.rig.closed, 1);
+		hang_up(c);
+		hang_up(other);
+		pair_close(&p);
+	}
+}
+
+/* Those that are under way may finish; then the end is told, once. */
+static void drained_in_every_state(void **state)
+{
+	(void)state;
+	for (int stage = IDLE; stage < STAGES; stage++) {
+		struct client *c;
+		struct pair p;
+
+		if (stage == WAITING)
+			continue;
+		pair_open(&p, true);
+		c = bring(&p, (enum stage)stage, NULL);
+		http_relay_drain(p.relay, on_done, &p.rig);
+		assert_false(p.rig.done);
+		both_turn(&p);
+		if (stage == HEAD)
+			put(c, "y body");
+		while (!p.rig.done) {
+			if (p.rig.n_held && p.rig.logged == 1 && stage < ANSWERED) {
+				if (stage == STREAMING)
+					http_exchange_end(p.rig.held[0]);
+				else
+					reply_text(p.rig.held[0], 200, STR_LIT("answer"));
+				p.rig.n_held = 0;
+			}
+			cleat_loop_step(p.rig.l, 1);
+			cleat_loop_step(p.back, 0);
+		}
+		look(c);
+		assert_true(c->eof);
+		if (stage == IDLE)
+			assert_int_equal(c->n, 0);
+		else
+			assert_int_equal(strncmp(c->buf, "HTTP/1.1 200", 12), 0);
+		assert_int_equal(p.rig.gone, 0);
+		assert_int_equal(p.rig.closed, 1);
+		assert_int_equal(cleat_loop_step(p.rig.l, 0), CLEAT_ECLOSED); /* its thread ends */
+		hang_up(c);
+		pair_close(&p);
+	}
+}
+
+/* ---- no memory ---------------------------------------------------------------------------- */
+
+/* Whatever allocation fails, on either side: no crash, no leak, the client gets an answer or the end of
+ * its connection, and the next one is served. */
+static void no_memory(void **state)
+{
+	static const char *const requests[] = {
+		GET("/mark"),
+		GET("/screened"),
+		"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",
+		GET("/early-all"),
+		GET("/big?100000"),
+		GET("/stream"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(requests) * 2; i++) {
+		bool forever = i % 2;
+		bool hit = true;
+
+		for (size_t n = 1; hit; n++) {
+			size_t drained = 0;
+			struct client *c;
+			struct pair p;
+
+			pair_open(&p, false);
+			p.rig.fa.forever = forever;
+			p.rig.fa.countdown = n;
+			c = dial(&p.rig);
+			put(c, requests[i / 2]);
+			while (!c->eof && !strstr(c->buf, "\r\n\r\n")) {
+				look(c);
+				cleat_loop_step(p.rig.l, 1);
+				for (; p.rig.n_held; p.rig.n_held--) {
+					http_exchange_write(p.rig.held[0], STR_LIT("x"), false);
+					http_exchange_end(p.rig.held[0]);
+				}
+				drained++;
+			}
+			hit = fail_alloc_hit(&p.rig.fa);
+			p.rig.fa.countdown = 0;
+			p.rig.fa.forever = false;
+			assert_true(drained > 0);
+			hang_up(c);
+			WAIT_FOR(&p.rig, rig_stats(&p.rig).connections == 0);
+			expect_alive(&p.rig);
+			rig_turn(&p.rig);
+			assert_int_equal(p.relay->n_mail, 0);
+			pair_close(&p);
+		}
+	}
+}
+
+static void no_memory_for_a_relay(void **state)
+{
+	(void)state;
+	for (size_t n = 1;; n++) {
+		struct http_relay_opts o = { 0 };
+		struct http_relay *relay;
+		struct fail_alloc fa;
+		int rc;
+
+		fail_alloc_init(&fa, 0, false);
+		o.http.loop = o.back = cleat_loop_new(&fa.hook);
+		o.http.mem = &fa.hook;
+		fa.countdown = n;
+		rc = http_relay_new(&o, &relay);
+		assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
+		http_relay_free(relay);
+		cleat_loop_free(o.back);
+		assert_int_equal(fa.live, 0);
+		if (rc == CLEAT_OK)
+			break;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_service_behind_a_relay_answers_as_usual),
+		cmocka_unit_test(answers_without_a_body_have_none),
+		cmocka_unit_test(what_is_refused_in_front_is_only_logged),
+		cmocka_unit_test(a_stream_goes_through_in_pieces),
+		cmocka_unit_test(a_reader_who_does_not_read_is_a_limit),
+		cmocka_unit_test(a_large_answer_goes_through_whole),
+		cmocka_unit_test(a_client_leaves_while_the_service_acts),
+		cmocka_unit_test(what_the_front_cannot_send_is_broken_off),
+		cmocka_unit_test(requests_wait_while_the_back_is_busy),
+		cmocka_unit_test(records_over_the_bound_are_counted),
+		cmocka_unit_test(remarks_are_made_in_the_back),
+		cmocka_unit_test(numbers_are_those_of_the_front),
+		cmocka_unit_test(freed_in_every_state),
+		cmocka_unit_test(drained_in_every_state),
+		cmocka_unit_test(no_memory),
+		cmocka_unit_test(no_memory_for_a_relay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

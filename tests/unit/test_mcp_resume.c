@@ -1,0 +1,810 @@
+/* test_mcp_resume.c - streams of a session whose client comes back, or is too slow (2025-11-25
+ * basic/transports: Resumability and Redelivery): nothing is lost, nothing comes twice, and what is not
+ * there any more is an error.
+ */
+#include "mcp_rig.h"
+
+static const char *const revisions[] = { "2025-03-26", "2025-06-18", "2025-11-25" };
+
+enum { EVENTS = 5 }; /* of a call with four remarks */
+#define FOUR CALL("1", "chat", "{\"n\":4}")
+
+struct seen {
+	char id[80];
+	char data[200];
+};
+
+/* All events of a stream up to its end; gives how many. */
+static size_t read_all(struct client *c, struct seen *all, size_t most)
+{
+	struct stream st;
+	struct event e;
+	size_t n = 0;
+
+	stream_expect(c, &st);
+	while (stream_next(&st, &e)) {
+		assert_true(n < most);
+		snprintf(all[n].id, sizeof all[n].id, "%s", e.id);
+		snprintf(all[n].data, sizeof all[n].data, "%.150s", e.data ? e.data : "");
+		n++;
+		event_done(&e);
+	}
+	assert_true(st.ended);
+	stream_done(&st);
+	return n;
+}
+
+static void resume(struct talk *t, struct client **c, const char *last)
+{
+	*c = join(t->b);
+	talk_get(t, *c, last);
+}
+
+/* ---- coming back -------------------------------------------------------------------------- */
+
+/* After every event of a stream that is over: exactly the rest, with the same ids, as often as wanted.
+ * Behind the last one there is nothing to come back for. */
+static void after_every_event_the_rest(void **state)
+{
+	struct seen all[8], again[8];
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	size_t n;
+
+	(void)state;
+	bench_open(&b);
+	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
+		bool primed = i == 2;
+
+		talk_open(&b, &t, revisions[i]);
+		c = join(&b);
+		talk_post(&t, c, FOUR);
+		n = read_all(c, all, CLEAT_COUNT(all));
+		hang_up(c);
+		assert_int_equal(n, EVENTS + primed);
+		if (primed) /* "an event ID and an empty data field in order to prime the client" */
+			assert_string_equal(all[0].data, "");
+		for (size_t k = 0; k < n; k++) {
+			assert_true(all[k].id[0]);
+			for (size_t j = 0; j < k; j++)
+				assert_string_not_equal(all[j].id, all[k].id);
+		}
+		for (size_t k = 0; k < 2 * n; k++) {
+			resume(&t, &c, all[k % n].id);
+			if (k % n == n - 1) {
+				expect_answer(c, 204);
+				hang_up(c);
+				continue;
+			}
+			assert_int_equal(read_all(c, again, CLEAT_COUNT(again)), n - 1 - k % n);
+			for (size_t j = 0; k % n + 1 + j < n; j++) {
+				assert_string_equal(again[j].id, all[k % n + 1 + j].id);
+				assert_string_equal(again[j].data, all[k % n + 1 + j].data);
+			}
+			hang_up(c);
+		}
+	}
+	bench_close(&b);
+}
+
+/* The connection is lost in the middle of a call, which goes on: what was said meanwhile comes first,
+ * then what is said from now on. */
+static void a_lost_connection_loses_nothing(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char id[80];
+
+	(void)state;
+	bench_open(&b);
+	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
+		talk_open(&b, &t, revisions[i]);
+		c = join(&b);
+		talk_post(&t, c, CALL("1", "park", "{}"));
+		WAIT_FOR(&b.h, n_parked == 1);
+		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+		stream_expect(c, &st);
+		if (i == 2)
+			expect_event(&st, "");
+		snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
+		stream_done(&st);
+		slam(c);
+		WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "two");
+		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "three");
+		for (int k = 0; k < 2; k++) { /* it is lost once more, before the end */
+			resume(&t, &c, id);
+			stream_expect(c, &st);
+			if (k == 0)
+				expect_event(&st, "two");
+			snprintf(id, sizeof id, "%s", expect_event(&st, "three"));
+			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "three");
+			snprintf(id, sizeof id, "%s", expect_event(&st, "three"));
+			if (k == 1)
+				break;
+			stream_done(&st);
+			slam(c);
+			WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "three");
+		}
+		unpark("the answer");
+		expect_event(&st, "the answer");
+		expect_stream_end(&st);
+		hang_up(c);
+	}
+	assert_int_equal(n_cancelled, 0);
+	bench_close(&b);
+}
+
+/* The answer comes while nobody is there. */
+static void the_answer_waits(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char id[80];
+
+	(void)state;
+	bench_open(&b);
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+	stream_expect(c, &st);
+	snprintf(id, sizeof id, "%s", expect_event(&st, "")); /* it has seen no more than that */
+	stream_done(&st);
+	slam(c);
+	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+	unpark("the answer");
+	turn(&b);
+	resume(&t, &c, id);
+	stream_expect(c, &st);
+	expect_event(&st, "one");
+	expect_event(&st, "the answer");
+	expect_stream_end(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* A question that was asked meanwhile is there, and can be answered. */
+static void questions_wait_too(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	struct event e;
+	char id[80], answer[256];
+
+	(void)state;
+	bench_open(&b);
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "ask", "{}"));
+	stream_expect(c, &st);
+	snprintf(id, sizeof id, "%s", expect_event(&st, ""));
+	stream_done(&st);
+	slam(c);
+	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+	resume(&t, &c, id);
+	stream_expect(c, &st);
+	assert_true(stream_next(&st, &e));
+	snprintf(
+		answer, sizeof answer,
+		"{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":{\"action\":\"accept\",\"content\":{}}}",
+		strtol(strstr(e.data, "\"id\":") + 5, NULL, 10));
+	event_done(&e);
+	assert_int_equal(talk_status(&t, "POST", answer), 202);
+	expect_event(&st, "confirmed");
+	expect_stream_end(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* Who comes back while the old connection is still there has noticed first that it is dead. */
+static void the_new_connection_takes_over(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c, *d;
+	struct stream st, old;
+	char id[80];
+
+	(void)state;
+	bench_open(&b);
+	talk_open(&b, &t, "2025-06-18");
+	for (int standing = 0; standing < 2; standing++) {
+		c = join(&b);
+		if (standing) {
+			talk_get(&t, c, NULL);
+			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "one");
+		} else {
+			talk_post(&t, c, CALL("1", "park", "{}"));
+			WAIT_FOR(&b.h, n_parked == 1);
+			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+		}
+		stream_expect(c, &old);
+		snprintf(id, sizeof id, "%s", expect_event(&old, "one"));
+		resume(&t, &d, id);
+		stream_expect(d, &st);
+		if (standing)
+			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "two");
+		else
+			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "two");
+		expect_event(&st, "two");
+		/* the old one got nothing more, and is recognisably incomplete */
+		while (!c->eof)
+			wait_more(c);
+		stream_take(&old);
+		assert_false(old.ended);
+		assert_int_equal(old.n, 0);
+		if (!standing) {
+			unpark("the answer");
+			expect_event(&st, "the answer");
+			expect_stream_end(&st);
+		}
+		stream_done(&old);
+		stream_done(&st);
+		hang_up(c);
+		hang_up(d);
+	}
+	bench_close(&b);
+}
+
+/* An event id that names nothing, or something of another session, is 404, also with Last-Event-ID of
+ * events that were not sent yet. */
+static void only_own_events_are_resumed(void **state)
+{
+	struct seen all[8];
+	struct bench b;
+	struct talk t, other;
+	struct client *c;
+	char ids[12][80];
+	size_t n, mark;
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .tokens = true });
+	talk_open_with(&b, &t, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
+	talk_open_with(&b, &other, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
+	c = join(&b);
+	talk_post(&t, c, FOUR);
+	n = read_all(c, all, CLEAT_COUNT(all));
+	hang_up(c);
+	resume(&other, &c, all[0].id);
+	expect_answer(c, 404);
+	hang_up(c);
+	mark = strcspn(all[0].id, ".");
+	memset(ids, 0, sizeof ids);
+	snprintf(ids[0], 80, "%.*s", (int)mark, all[0].id);
+	snprintf(ids[1], 80, "%.*s.", (int)mark, all[0].id);
+	snprintf(ids[2], 80, "%.*s.99.0", (int)mark, all[0].id);
+	snprintf(ids[3], 80, "%.*s.2.99", (int)mark, all[0].id);
+	snprintf(ids[4], 80, "%.*s.2", (int)mark, all[0].id);
+	snprintf(ids[5], 80, "%.*s.2.", (int)mark, all[0].id);
+	snprintf(ids[6], 80, "%.*s..1", (int)mark, all[0].id);
+	snprintf(ids[7], 80, "%.*s.2.1x", (int)mark, all[0].id);
+	snprintf(ids[8], 80, "%.*s.2.-1", (int)mark, all[0].id);
+	snprintf(ids[9], 80, "%.*s.2.18446744073709551617", (int)mark, all[0].id);
+	snprintf(ids[10], 80, "00000000.%.60s", all[0].id + mark + 1);
+	snprintf(ids[11], 80, "%s", "x");
+	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
+		resume(&t, &c, ids[i]);
+		expect_answer(c, 404);
+		hang_up(c);
+	}
+	/* another principal does not even learn that there is a session */
+	snprintf(other.fields, sizeof other.fields,
+		 "Mcp-Session-Id: %s\r\nAuthorization: Bearer bob\r\n", t.id);
+	resume(&other, &c, all[0].id);
+	expect_answer(c, 404);
+	hang_up(c);
+	resume(&t, &c, all[0].id);
+	assert_int_equal(read_all(c, all, CLEAT_COUNT(all)), n - 1);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* Streams that are over are kept for a while, not for ever. */
+static void old_streams_are_forgotten(void **state)
+{
+	enum { CALLS = 80 };
+	static struct seen first[CALLS][8];
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct store_stats kept;
+	size_t known = 0;
+
+	(void)state;
+	bench_open(&b);
+	talk_open(&b, &t, "2025-06-18");
+	for (int i = 0; i < CALLS; i++) {
+		c = join(&b);
+		talk_post(&t, c, FOUR);
+		read_all(c, first[i], CLEAT_COUNT(first[i]));
+		hang_up(c);
+	}
+	for (int i = 0; i < CALLS; i++) {
+		const struct answer *a;
+
+		resume(&t, &c, first[i][0].id);
+		a = answer_of(c);
+		assert_non_null(a);
+		assert_true(a->status == 200 || (a->status == 404 && known == 0));
+		known += a->status == 200;
+		hang_up(c);
+	}
+	assert_true(known >= 32 && known < CALLS);
+	store_memory_stats(b.store, &kept);
+	assert_int_equal(kept.streams, known);
+	bench_close(&b);
+}
+
+/* ---- what is not there any more ----------------------------------------------------------- */
+
+/* "replay of a purged range is an error, never partial" */
+static void a_purged_range_is_an_error(void **state)
+{
+	struct seen all[32];
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	size_t n, whole = 0;
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 5000 } });
+	talk_open(&b, &t, "2025-06-18");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "chat", "{\"n\":20,\"size\":500}"));
+	n = read_all(c, all, CLEAT_COUNT(all));
+	hang_up(c);
+	assert_int_equal(n, 21);
+	for (size_t k = 0; k < n - 1; k++) {
+		struct seen rest[32];
+
+		resume(&t, &c, all[k].id);
+		while (!strstr(c->buf, "\r\n\r\n"))
+			wait_more(c);
+		if (strncmp(c->buf, "HTTP/1.1 404", 12) == 0) {
+			expect_answer(c, 404);
+			assert_int_equal(whole, 0); /* what is older is not there either */
+		} else {
+			assert_int_equal(read_all(c, rest, CLEAT_COUNT(rest)), n - 1 - k);
+			assert_string_equal(rest[0].id, all[k + 1].id);
+			whole++;
+		}
+		hang_up(c);
+	}
+	assert_true(whole > 2 && whole < n - 2);
+	bench_close(&b);
+}
+
+/* An event that is larger than all that may be kept reaches who is there, and is missed by who comes
+ * back for it; what comes after it is kept again. */
+static void what_was_never_kept_is_missed(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char first[80], before[80], large[80], after[80];
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 2000 } });
+	talk_open(&b, &t, "2025-06-18");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "first");
+	stream_expect(c, &st);
+	snprintf(first, sizeof first, "%s", expect_event(&st, "first"));
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "before");
+	snprintf(before, sizeof before, "%s", expect_event(&st, "before"));
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "%-3000d", 7);
+	snprintf(large, sizeof large, "%s", expect_event(&st, "7   "));
+	stream_done(&st);
+	hang_up(c);
+	resume(&t, &c, before); /* nothing was kept behind it */
+	expect_answer(c, 404);
+	hang_up(c);
+	resume(&t, &c, first); /* not even what there is */
+	expect_answer(c, 404);
+	hang_up(c);
+	resume(&t, &c, large);
+	stream_expect(c, &st);
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "after");
+	snprintf(after, sizeof after, "%s", expect_event(&st, "after"));
+	stream_done(&st);
+	hang_up(c);
+	resume(&t, &c, before);
+	expect_answer(c, 404);
+	hang_up(c);
+	resume(&t, &c, large);
+	stream_expect(c, &st);
+	assert_string_equal(expect_event(&st, "after"), after);
+	unpark("done");
+	expect_event(&st, "done");
+	expect_stream_end(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* Nobody is there, and the answer is too large to be kept: an answer says so instead of nothing. */
+static void an_answer_that_cannot_be_kept_becomes_an_error(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char id[80], text[4000];
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 2000 } });
+	talk_open(&b, &t, "2025-06-18");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+	stream_expect(c, &st);
+	snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
+	stream_done(&st);
+	hang_up(c);
+	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	unpark(text);
+	turn(&b);
+	resume(&t, &c, id);
+	stream_expect(c, &st);
+	expect_event(&st, "\"id\":1,\"error\"");
+	expect_stream_end(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* The same for the stream that listens: who asks for events by id is told that they are missing, who
+ * only wants to listen can. */
+static void a_purged_standing_stream_can_be_opened_again(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char id[80];
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 3000 } });
+	for (int i = 1; i < 3; i++) {
+		talk_open(&b, &t, revisions[i]);
+		c = join(&b);
+		talk_get(&t, c, NULL);
+		cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "one");
+		stream_expect(c, &st);
+		if (i == 2)
+			expect_event(&st, "");
+		snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
+		stream_done(&st);
+		hang_up(c);
+		WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+		for (int k = 0; k < 20; k++)
+			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "%-300d", k);
+		resume(&t, &c, id);
+		expect_answer(c, 404);
+		hang_up(c);
+		c = join(&b);
+		talk_get(&t, c, NULL);
+		stream_expect(c, &st);
+		if (i == 2) /* and can be come back to from here on */
+			snprintf(id, sizeof id, "%s", expect_event(&st, ""));
+		expect_silence(&b, &st);
+		cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "afterwards");
+		if (i == 1) {
+			expect_event(&st, "afterwards");
+		} else {
+			stream_done(&st);
+			hang_up(c);
+			resume(&t, &c, id);
+			stream_expect(c, &st);
+			expect_event(&st, "afterwards");
+		}
+		stream_done(&st);
+		hang_up(c);
+		assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
+	}
+	bench_close(&b);
+}
+
+/* ---- slow clients ------------------------------------------------------------------------- */
+
+enum { REMARKS = 3000 };
+
+/* Reads remarks <from>, <from+1>, ... up to the answer; gives the number behind the last one. `last`:
+ * the id of the last event. Stops early at `until`, or where the connection broke off. */
+static int count_remarks(struct stream *st, int from, int until, char last[80])
+{
+	struct event e;
+
+	while (from < until && stream_next(st, &e)) {
+		const char *at = e.data ? strchr(e.data, '<') : NULL;
+
+		if (e.id[0])
+			memcpy(last, e.id, 80);
+		if (at) {
+			assert_int_equal(atoi(at + 1), from);
+			from++;
+		} else if (e.data && e.data[0]) {
+			assert_has(e.data, "\"id\":1,\"result\"");
+			until = 0;
+		}
+		event_done(&e);
+	}
+	return from;
+}
+
+/* A client that does not read while a call says more than the queue may hold: the rest is kept, and
+ * comes as it reads; nothing is lost, nothing comes twice. */
+static void a_slow_client_catches_up(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char last[80];
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 },
+						  .store = { .max_event_bytes = 64 << 20,
+							     .max_session_bytes = 32 << 20 } });
+	for (size_t i = 1; i < CLEAT_COUNT(revisions); i++) {
+		talk_open(&b, &t, revisions[i]);
+		c = join(&b);
+		talk_post(&t, c, CALL("1", "chat", "{\"n\":3000,\"size\":3000}"));
+		for (int k = 0; k < 100; k++) /* until the socket is full */
+			cleat_loop_step(b.h.l, 1);
+		assert_true(rig_stats(&b.h).queued_bytes < 30000);
+		stream_expect(c, &st);
+		assert_int_equal(count_remarks(&st, 1, INT32_MAX, last), REMARKS + 1);
+		expect_stream_end(&st);
+		/* the connection is good for more */
+		talk_post(&t, c, PING("2"));
+		expect_answer(c, 200);
+		hang_up(c);
+	}
+	bench_close(&b);
+}
+
+/* The same, with a connection that is lost again and again. */
+static void a_slow_client_that_comes_back_misses_nothing(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char last[80];
+	int next = 1;
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 },
+						  .store = { .max_event_bytes = 64 << 20,
+							     .max_session_bytes = 32 << 20 } });
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "chat", "{\"n\":3000,\"size\":3000}"));
+	for (;;) {
+		stream_expect(c, &st);
+		next = count_remarks(&st, next, next + 700, last);
+		if (next > REMARKS)
+			break;
+		stream_done(&st);
+		slam(c);
+		resume(&t, &c, last);
+	}
+	if (!st.ended) {
+		assert_int_equal(count_remarks(&st, next, INT32_MAX, last), REMARKS + 1);
+		expect_stream_end(&st);
+	}
+	stream_done(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* The store does not hold what a slow client has not taken: the connection breaks off, and whoever
+ * comes back is told; nothing is skipped. */
+static void a_slow_client_is_told_what_it_missed(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char last[80];
+	int next;
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 },
+						  .store = { .max_session_bytes = 100000 } });
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "chat", "{\"n\":3000,\"size\":3000}"));
+	stream_expect(c, &st);
+	next = count_remarks(&st, 1, INT32_MAX, last);
+	assert_true(next > 1 && next <= REMARKS);
+	assert_false(st.ended);
+	assert_true(c->eof);
+	stream_done(&st);
+	hang_up(c);
+	resume(&t, &c, last);
+	expect_answer(c, 404);
+	hang_up(c);
+	assert_int_equal(talk_status(&t, "POST", PING("2")), 200);
+	bench_close(&b);
+}
+
+/* The answer is too large for the store, and the client is behind: it gets an answer that says so. */
+static void a_slow_client_is_not_kept_waiting_for_ever(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	char text[30000];
+	size_t n = 0;
+	struct event e;
+
+	(void)state;
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 5000 },
+						  .store = { .max_session_bytes = 25000 } });
+	talk_open(&b, &t, "2025-06-18");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	/* until neither the socket nor the queue takes more */
+	while (rig_stats(&b.h).queued_bytes <= 5000) {
+		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "<%zu>%9000s", ++n, "");
+		cleat_loop_step(b.h.l, 0);
+	}
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "<%zu>", ++n);
+	unpark(text);
+	turn(&b);
+	stream_expect(c, &st);
+	for (size_t i = 1; i <= n; i++) {
+		assert_true(stream_next(&st, &e));
+		assert_int_equal(atol(strchr(e.data, '<') + 1), i);
+		event_done(&e);
+	}
+	expect_event(&st, "\"id\":1,\"error\"");
+	expect_stream_end(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+/* Events that are larger than the queue of a stream are replayed as well. */
+static void large_events_are_replayed(void **state)
+{
+	struct seen all[4];
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	char id[80];
+
+	(void)state;
+	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 1000 } });
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	snprintf(t.fields + strlen(t.fields), sizeof t.fields - strlen(t.fields),
+		 "Accept: text/event-stream, application/json\r\n");
+	talk_post(&t, c, CALL("1", "big", "{\"n\":100000}"));
+	assert_int_equal(read_all(c, all, CLEAT_COUNT(all)), 2);
+	hang_up(c);
+	memcpy(id, all[0].id, sizeof id);
+	t.fields[strlen(t.fields) - strlen("Accept: text/event-stream, application/json\r\n")] = 0;
+	for (int i = 0; i < 2; i++) {
+		resume(&t, &c, id);
+		assert_int_equal(read_all(c, all, CLEAT_COUNT(all)), 1);
+		assert_has(all[0].data, "zzzz");
+		hang_up(c);
+	}
+	bench_close(&b);
+}
+
+/* ---- the server lets go ------------------------------------------------------------------- */
+
+/* "the server MAY close the connection (without terminating the SSE stream) ... it SHOULD send an SSE
+ * event with a standard retry field before closing the connection." */
+static void a_released_client_comes_back(void **state)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	struct stream st;
+	struct event e;
+	char id[80];
+
+	(void)state;
+	bench_open(&b);
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	talk_post(&t, c, CALL("1", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	cleat_request_release(parked[0], 4321);
+	stream_expect(c, &st);
+	assert_true(stream_next(&st, &e));
+	assert_string_equal(e.data, "");
+	snprintf(id, sizeof id, "%s", e.id);
+	event_done(&e);
+	assert_true(stream_next(&st, &e));
+	assert_int_equal(e.retry, 4321);
+	assert_null(e.data);
+	event_done(&e);
+	expect_stream_end(&st);
+	cleat_request_release(parked[0], 1); /* nobody is there: nothing happens */
+	/* the connection is free for something else meanwhile */
+	talk_post(&t, c, PING("2"));
+	expect_answer(c, 200);
+	talk_get(&t, c, id);
+	stream_expect(c, &st);
+	expect_silence(&b, &st);
+	unpark("after minutes");
+	expect_event(&st, "after minutes");
+	expect_stream_end(&st);
+	hang_up(c);
+	bench_close(&b);
+}
+
+static void who_cannot_come_back_is_not_released(void **state)
+{
+	static const struct {
+		const char *rev, *accept;
+	} rows[] = { { "2025-06-18", "" }, { "2025-11-25", "Accept: application/json\r\n" } };
+	struct bench b;
+	struct talk t;
+	struct client *c;
+	char fields[512];
+
+	(void)state;
+	bench_open(&b);
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		talk_open(&b, &t, rows[i].rev);
+		c = join(&b);
+		snprintf(fields, sizeof fields, "%s%s", t.fields, rows[i].accept);
+		send_request(c, "POST", "/mcp", fields, CALL("1", "park", "{}"));
+		WAIT_FOR(&b.h, n_parked == 1);
+		cleat_request_release(parked[0], 1);
+		unpark("at once");
+		assert_has(expect_answer(c, 200), "at once");
+		hang_up(c);
+	}
+	bench_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_every_event_the_rest),
+		cmocka_unit_test(a_lost_connection_loses_nothing),
+		cmocka_unit_test(the_answer_waits),
+		cmocka_unit_test(questions_wait_too),
+		cmocka_unit_test(the_new_connection_takes_over),
+		cmocka_unit_test(only_own_events_are_resumed),
+		cmocka_unit_test(old_streams_are_forgotten),
+		cmocka_unit_test(a_purged_range_is_an_error),
+		cmocka_unit_test(what_was_never_kept_is_missed),
+		cmocka_unit_test(an_answer_that_cannot_be_kept_becomes_an_error),
+		cmocka_unit_test(a_purged_standing_stream_can_be_opened_again),
+		cmocka_unit_test(a_slow_client_catches_up),
+		cmocka_unit_test(a_slow_client_that_comes_back_misses_nothing),
+		cmocka_unit_test(a_slow_client_is_told_what_it_missed),
+		cmocka_unit_test(a_slow_client_is_not_kept_waiting_for_ever),
+		cmocka_unit_test(large_events_are_replayed),
+		cmocka_unit_test(a_released_client_comes_back),
+		cmocka_unit_test(who_cannot_come_back_is_not_released),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

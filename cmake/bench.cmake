@@ -11,6 +11,9 @@ target_link_libraries(bench_bare PRIVATE cleat_flags cleat_yyjson)
 add_executable(bench_hello_static ${PROJECT_SOURCE_DIR}/examples/hello.c)
 target_link_libraries(bench_hello_static PRIVATE cleat_flags cleat_static)
 
+add_executable(bench_hello_stdio ${PROJECT_SOURCE_DIR}/bench/hello_stdio.c)
+target_link_libraries(bench_hello_stdio PRIVATE cleat_flags cleat_static)
+
 add_executable(bench_schema ${PROJECT_SOURCE_DIR}/bench/schema.c)
 target_link_libraries(bench_schema PRIVATE cleat_flags cleat_static)
 
@@ -20,7 +23,7 @@ target_link_libraries(bench_bare_http PRIVATE cleat_flags cleat_yyjson cleat_llh
 add_executable(bench_load_http ${PROJECT_SOURCE_DIR}/bench/load_http.c)
 target_link_libraries(bench_load_http PRIVATE cleat_flags)
 
-foreach(program pipe bare hello_static schema bare_http load_http)
+foreach(program pipe bare hello_static hello_stdio schema bare_http load_http)
   set_target_properties(bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY
                                                     ${PROJECT_BINARY_DIR}/bench)
 endforeach()

@@ -101,6 +101,12 @@ endforeach()
 if(TARGET wire_runner)
   add_dependencies(torture wire_runner)
 endif()
+cleat_inner_program(
+  torture_http tests ${PROJECT_SOURCE_DIR}/tests/torture/http.c
+  ${PROJECT_SOURCE_DIR}/fuzz/fuzz_mcp_http.c ${CLEAT_FIXTURE_SOURCES} ${unit_support})
+target_include_directories(torture_http PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+set_target_properties(torture_http PROPERTIES EXCLUDE_FROM_ALL ON)
+add_dependencies(torture torture_http)
 
 # ---- end to end -----------------------------------------------------------------------------------
 

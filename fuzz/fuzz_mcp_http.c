@@ -18,6 +18,8 @@
  */
 #define _XOPEN_SOURCE 700
 
+#include "mcp_http.h"
+
 #include "http/field.h"
 #include "http/parser.h"
 #include "rpc/message.h"
@@ -29,6 +31,7 @@
 
 #include "../tests/wire/fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +49,7 @@ enum {
 	RAW = 32     /* bytes are bytes */
 };
 
-enum { CONNS = 4, MAX_REQUESTS = 256, MAX_OUT = 32 << 20 };
+enum { CONNS = MCP_HTTP_CONNS, MAX_REQUESTS = 256, MAX_OUT = 32 << 20 };
 
 struct request {
 	bool head, post, is_1_0;
@@ -73,8 +76,9 @@ struct bench {
 	struct end ends[CONNS];
 	uint64_t now_ms;
 	unsigned flags;
+	size_t allocations, live;
 	size_t countdown; /* allocations until one fails; 0: never */
-	bool for_good, failing, any_failed, stopped;
+	bool for_good, failing, stopped;
 	char session[64], event[96], messages[128];
 };
 
@@ -88,28 +92,38 @@ static void require(bool ok)
 
 static bool refuse(struct bench *b)
 {
+	b->allocations++;
 	if (!b->countdown)
 		return b->failing;
 	b->countdown--;
 	b->failing = b->countdown == 0 && b->for_good;
-	b->any_failed = b->any_failed || b->countdown == 0;
 	return b->countdown == 0;
 }
 
 static void *hook_malloc(void *ctx, size_t n)
 {
-	return refuse(ctx) ? NULL : malloc(n);
+	struct bench *b = ctx;
+	void *p = refuse(b) ? NULL : malloc(n);
+
+	b->live += p != NULL;
+	return p;
 }
 
 static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
 {
+	struct bench *b = ctx;
+	void *q = refuse(b) ? NULL : realloc(p, n);
+
 	(void)old_size;
-	return refuse(ctx) ? NULL : realloc(p, n);
+	b->live += q && !p;
+	return q;
 }
 
 static void hook_free(void *ctx, void *p)
 {
-	(void)ctx;
+	struct bench *b = ctx;
+
+	b->live -= p != NULL;
 	free(p);
 }
 
@@ -232,7 +246,7 @@ static void look(struct bench *b, struct end *e)
 		e->n_out += (size_t)n;
 		e->out[e->n_out] = '\0';
 	}
-	e->closed = e->closed || (e->fd >= 0 && n == 0);
+	e->closed = e->closed || (e->fd >= 0 && (n == 0 || (n < 0 && errno != EAGAIN)));
 	learn(e, "Mcp-Session-Id: ", "\r", b->session, sizeof b->session);
 	learn(e, "\nid: ", "\n", b->event, sizeof b->event);
 	learn(e, "data: /messages?", "\n", b->messages, sizeof b->messages);
@@ -562,10 +576,10 @@ static const char *check_answer(const char *p, const char *end, const struct req
 	return p;
 }
 
-/* What is not complete must be the last, and its connection closed or not at its end. */
-static void check_end(const struct end *e)
+/* What is not complete must be the last. Gives how many answers there are. */
+static size_t check_end(const struct end *e)
 {
-	const char *p = e->out, *end = e->out + e->n_out;
+	const char *p = e->out, *end = p ? p + e->n_out : NULL;
 	size_t answers = 0;
 	int status;
 
@@ -576,6 +590,7 @@ static void check_end(const struct end *e)
 		answers += status >= 200;
 	}
 	require(answers <= e->n_requests + 1);
+	return answers;
 }
 
 /* A client that comes afterwards. */
@@ -618,6 +633,7 @@ static void close_bench(struct bench *b)
 	cleat_server_free(b->server);
 	b->store->ops->free(b->store);
 	cleat_loop_free(b->loop);
+	require(b->live == 0);
 	for (size_t i = 0; i < CONNS; i++) {
 		struct end *e = &b->ends[i];
 
@@ -628,31 +644,52 @@ static void close_bench(struct bench *b)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Memory is back: what waited for it goes out. */
+static void recover(struct bench *b)
 {
-	struct bench *b;
+	b->countdown = 0;
+	b->failing = false;
+	turn(b, true);
+	server_pump(b->server);
+	for (int i = 0; i < 4; i++)
+		turn(b, true);
+}
 
-	if (size < 2)
-		return 0;
-	b = calloc(1, sizeof *b);
-	require(b != NULL);
+void mcp_http_play(const uint8_t *data, size_t size, size_t fail_at, bool for_good,
+		   struct mcp_http_result *ret)
+{
+	struct bench *b = calloc(1, sizeof *b);
+
+	require(b != NULL && size >= 2);
 	b->now_ms = 1000000;
 	b->flags = data[0];
 	for (size_t i = 0; i < CONNS; i++)
 		b->ends[i].fd = -1;
 	open_bench(b);
-	b->countdown = (data[1] & 0x7f) > ' ' ? (size_t)((data[1] & 0x7f) - ' ') * 2 : 0;
-	b->for_good = (data[1] & 0x80) != 0;
+	b->allocations = 0;
+	b->countdown = fail_at;
+	b->for_good = for_good;
 	run_all(b, (const char *)data + 2, size - 2);
-	b->countdown = 0;
-	b->failing = false;
-	for (int i = 0; i < 4; i++)
-		turn(b, true);
-	for (size_t i = 0; i < CONNS; i++)
-		check_end(&b->ends[i]);
+	ret->allocations = b->allocations;
+	recover(b);
+	for (size_t i = 0; i < CONNS; i++) {
+		ret->conns[i].requests = b->ends[i].n_requests;
+		ret->conns[i].answers = check_end(&b->ends[i]);
+		ret->conns[i].closed = b->ends[i].closed;
+	}
 	if (!b->stopped)
 		check_alive(b);
 	close_bench(b);
 	free(b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mcp_http_result result;
+	unsigned which = size > 1 ? data[1] & 0x7f : 0;
+
+	if (size > 1)
+		mcp_http_play(data, size, which > ' ' ? (size_t)(which - ' ') * 2 : 0,
+			      (data[1] & 0x80) != 0, &result);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int refuse_version(struct str requested, struct buf *data, cleat_error *err)
+static void write_versions(struct str requested, struct buf *data)
 {
 	struct jw w;
 
@@ -21,13 +21,29 @@ static int refuse_version(struct str requested, struct buf *data, cleat_error *e
 	jw_strz(&w, revision_name(REV_2026_07_28));
 	jw_arr_end(&w);
 	jw_key(&w, "requested");
-	jw_str(&w, requested);
+	jw_str(&w, requested.p ? requested : STR_LIT(""));
 	jw_obj_end(&w);
+}
+
+static int refuse_version(struct str requested, struct buf *data, cleat_error *err)
+{
+	write_versions(requested, data);
 	return error_rpc(
 		err, CLEAT_EPROTO, CLEAT_RPC_UNSUPPORTED_VERSION,
 		"Unsupported protocol version %.*s in _meta; this server speaks %s there, and "
 		"2024-11-05 to 2025-11-25 after initialize",
 		(int)(requested.n < 40 ? requested.n : 40), requested.p,
+		revision_name(REV_2026_07_28));
+}
+
+/* Where only this era is spoken. */
+static int refuse_initialize(const struct rpc_message *m, struct buf *data, cleat_error *err)
+{
+	write_versions(json_str(json_member(m->params, "protocolVersion")), data);
+	return error_rpc(
+		err, CLEAT_EPROTO, CLEAT_RPC_UNSUPPORTED_VERSION,
+		"there are no sessions here, and no initialize: every request of %s stands "
+		"alone",
 		revision_name(REV_2026_07_28));
 }
 
@@ -77,6 +93,8 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	if (rc)
 		return rc;
 	version = json_member(c->meta, META_PROTOCOL_VERSION);
+	if (!version && str_eqz(m->method, "initialize"))
+		return refuse_initialize(m, data, err);
 	if (!version)
 		return missing_key(META_PROTOCOL_VERSION, m, err);
 	if (!json_is_string(version))

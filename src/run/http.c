@@ -2,8 +2,10 @@
  *
  * One `http_listen` for each address: sockets and connections (transport/http_server.h), the MCP
  * endpoint on them (transport/mcp.h), its store, and who may pass. Everything runs on the server's
- * loop, except connections where more threads than one are to serve them (run/http_threads.h). The order of the end: the core stops, streams that only listen end, exchanges finish; after a
- * grace what still runs is cancelled, and a little later cut off. Then connections and endpoint go.
+ * loop, except connections where more threads than one are to serve them (run/http_threads.h).
+ *
+ * The order of the end: the core stops, streams that only listen end, exchanges finish; after a grace
+ * what still runs is cancelled, and a little later cut off. Then connections and endpoint go.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -14,10 +16,10 @@
 #include "base/mem.h"
 #include "run/accesslog.h"
 #include "run/hooks.h"
-#include "run/http.h"
 #include "run/http_guard.h"
 #include "run/http_metrics.h"
 #include "run/http_threads.h"
+#include "run/runner.h"
 #include "transport/mcp.h"
 
 /* For calls to finish; and for their clients to take the answer. */
@@ -327,6 +329,10 @@ static void free_listen(struct http_listen *l)
 	mem_free(&r->mem, l);
 }
 
+static void stop_all(struct runner *r);
+static void free_all(struct runner *r);
+static const struct runner_http listeners = { .stop = stop_all, .free_all = free_all };
+
 int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_http_opts *opts)
 {
 	int rc = server_start_status(s);
@@ -352,6 +358,7 @@ int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_h
 	}
 	l->next = r->https;
 	r->https = l;
+	r->http = &listeners;
 	loop_attach(atomic_load(&r->loop));
 	return CLEAT_OK;
 }
@@ -392,6 +399,14 @@ void cleat_server_reload_http(cleat_server *s)
 
 /* ---- the end -------------------------------------------------------------------------------------- */
 
+static bool any_open(const struct runner *r)
+{
+	for (const struct http_listen *l = r->https; l; l = l->next)
+		if (!l->ended)
+			return true;
+	return false;
+}
+
 static void on_ended(void *ctx)
 {
 	struct http_listen *l = ctx;
@@ -404,7 +419,7 @@ static void on_ended(void *ctx)
 	http_metrics_drop(l->metrics);
 	l->metrics = NULL;
 	loop_detach(atomic_load(&l->r->loop));
-	if (!http_listen_any(l->r))
+	if (!any_open(l->r))
 		server_abort(l->r->server); /* calls whose clients are not connected */
 }
 
@@ -423,7 +438,7 @@ static void on_grace_over(void *ctx)
 	on_ended(l);
 }
 
-void http_listen_stop(struct runner *r)
+static void stop_all(struct runner *r)
 {
 	for (struct http_listen *l = r->https; l; l = l->next) {
 		if (l->ended || l->grace)
@@ -439,15 +454,7 @@ void http_listen_stop(struct runner *r)
 	}
 }
 
-bool http_listen_any(const struct runner *r)
-{
-	for (const struct http_listen *l = r->https; l; l = l->next)
-		if (!l->ended)
-			return true;
-	return false;
-}
-
-void http_listen_free_all(struct runner *r)
+static void free_all(struct runner *r)
 {
 	while (r->https) {
 		if (!r->https->ended)
@@ -466,13 +473,13 @@ int cleat_server_run(cleat_server *s)
 		return rc;
 	if (!r)
 		return server_fail(s, CLEAT_ENOMEM, "no event loop");
-	if (!http_listen_any(r))
+	if (!any_open(r))
 		return server_fail(
 			s, CLEAT_EMISUSE,
 			"there is nothing to run: call cleat_server_listen_http() first");
-	while (http_listen_any(r) && (rc == CLEAT_OK || rc == CLEAT_ECLOSED))
+	while (any_open(r) && (rc == CLEAT_OK || rc == CLEAT_ECLOSED))
 		rc = cleat_loop_step(atomic_load(&r->loop), -1);
-	if (http_listen_any(r))
+	if (any_open(r))
 		return server_fail(s, rc, "the loop is in use: %s", cleat_strstatus(rc));
 	return CLEAT_OK;
 }

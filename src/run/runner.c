@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "run/hooks.h"
-#include "run/http.h"
 
 #include <errno.h>
 #include <time.h>
@@ -227,7 +226,8 @@ static void stop(struct runner *r)
 		next = k->next;
 		stream_finish(k->stream); /* may drop k */
 	}
-	http_listen_stop(r);
+	if (r->http)
+		r->http->stop(r);
 }
 
 static void on_turn(struct loop_turn *t)
@@ -292,7 +292,8 @@ static void done(void *ctx)
 		stream_forget(r->links->stream);
 		drop_link(r->links);
 	}
-	http_listen_free_all(r);
+	if (r->http)
+		r->http->free_all(r);
 	pool_done(&r->pool);
 	/* A deferred request is still held by somebody who will call cleat_request_finish(). Where
 	 * nobody does, memory is left behind: better than being pulled away under that call. */

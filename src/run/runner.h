@@ -42,6 +42,14 @@ struct runner_end {
 	int status;
 };
 
+/* What HTTP listeners do when the server stops and ends. By pointers, so that a program which never
+ * listens does not carry HTTP in it. */
+struct runner;
+struct runner_http {
+	void (*stop)(struct runner *r);
+	void (*free_all)(struct runner *r); /* the core has closed the peers already */
+};
+
 struct runner {
 	cleat_server *server;
 	cleat_allocator mem;
@@ -63,6 +71,7 @@ struct runner {
 	struct pool pool;
 	struct cancelfds cancel;
 	struct runner_link *links;
+	const struct runner_http *http; /* NULL: no HTTP was asked for */
 	struct http_listen *https;
 	struct http_metrics *metrics; /* addresses where counts can be read; NULL: nobody counts */
 	struct metrics counts;

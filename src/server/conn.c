@@ -234,7 +234,16 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 	case RPC_REQUEST: receive_request(req); return;
 	case RPC_NOTIFICATION: receive_notification(c, &req->msg); break;
 	case RPC_RESULT:
-	case RPC_ERROR: ask_answered(c, &req->msg); break;
+	case RPC_ERROR:
+		if (c->facts.mode ==
+		    PEER_MODERN) { /* 2026-07-28 streamable-http: MUST NOT be sent */
+			req->msg.id = NULL;
+			out_error(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+				  "a response: this server asks nothing by request");
+		} else {
+			ask_answered(c, &req->msg);
+		}
+		break;
 	case RPC_INVALID: break;
 	}
 	request_end(req);

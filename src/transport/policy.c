@@ -72,11 +72,12 @@ const char *policy_refuse(const struct policy_opts *p, const struct http_request
 	return NULL;
 }
 
+/* An origin of this machine may connect, but its pages get to read answers only when it was named. */
 bool policy_is_cors(const struct policy_opts *p, const struct http_request *r)
 {
 	struct str origin = http_request_field(r, "origin");
 
-	return origin.p && origin_passes(p, origin);
+	return origin.p && is_listed(p->origins, origin);
 }
 
 size_t policy_cors_fields(const struct policy_opts *p, const struct http_request *r, bool preflight,

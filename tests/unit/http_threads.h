@@ -49,15 +49,15 @@ enum { THREADS = 4, PATIENCE_S = 60 };
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* For all threads. Blocks carry their size. */
-struct pool {
+/* For all threads. (fail_alloc of support.h is for one.) */
+struct shared_alloc {
 	cleat_allocator hook;
 	atomic_long live, countdown; /* countdown: the one that fails; 0 and below: none */
 	atomic_bool forever;
 	atomic_long failures;
 };
 
-static inline bool fails(struct pool *p)
+static inline bool fails(struct shared_alloc *p)
 {
 	bool hit = atomic_fetch_sub(&p->countdown, 1) == 1 || atomic_load(&p->forever);
 
@@ -66,9 +66,9 @@ static inline bool fails(struct pool *p)
 	return hit;
 }
 
-static inline void *pool_malloc(void *ctx, size_t size)
+static inline void *shared_malloc(void *ctx, size_t size)
 {
-	struct pool *p = ctx;
+	struct shared_alloc *p = ctx;
 	void *got = fails(p) ? NULL : malloc(size);
 
 	if (got)
@@ -76,24 +76,24 @@ static inline void *pool_malloc(void *ctx, size_t size)
 	return got;
 }
 
-static inline void *pool_realloc(void *ctx, void *ptr, size_t old_size, size_t size)
+static inline void *shared_realloc(void *ctx, void *ptr, size_t old_size, size_t size)
 {
-	struct pool *p = ctx;
+	struct shared_alloc *p = ctx;
 
 	return size > old_size && fails(p) ? NULL : realloc(ptr, size);
 }
 
-static inline void pool_free(void *ctx, void *ptr)
+static inline void shared_free(void *ctx, void *ptr)
 {
-	atomic_fetch_sub(&((struct pool *)ctx)->live, 1);
+	atomic_fetch_sub(&((struct shared_alloc *)ctx)->live, 1);
 	free(ptr);
 }
 
-static inline void pool_begin(struct pool *p)
+static inline void shared_begin(struct shared_alloc *p)
 {
 	memset(p, 0, sizeof *p);
 	p->hook = (cleat_allocator){
-		.malloc = pool_malloc, .realloc = pool_realloc, .free = pool_free, .ctx = p
+		.malloc = shared_malloc, .realloc = shared_realloc, .free = shared_free, .ctx = p
 	};
 }
 
@@ -101,7 +101,7 @@ static inline void pool_begin(struct pool *p)
 
 struct site {
 	cleat_server *s;
-	struct pool pool;
+	struct shared_alloc mem;
 	pthread_t thread;
 	int rc;
 	int port;
@@ -218,13 +218,13 @@ static inline void warm_up(void)
 /* Not running yet. `address` NULL: any port. */
 static inline int site_try(struct site *v, const char *address, cleat_http_opts o)
 {
-	cleat_server_opts so = { .userdata = v, .memory = &v->pool.hook, .workers = 64 };
+	cleat_server_opts so = { .userdata = v, .memory = &v->mem.hook, .workers = 64 };
 	const char *url;
 	int rc;
 
 	memset(v, 0, sizeof *v);
 	alarm(PATIENCE_S);
-	pool_begin(&v->pool);
+	shared_begin(&v->mem);
 	warm_up();
 	must(pipe(v->gate) == 0);
 	v->fds = count_in("/proc/self/fd");
@@ -265,7 +265,7 @@ static inline void site_open(struct site *v, const char *address, cleat_http_opt
 static inline void site_free(struct site *v)
 {
 	cleat_server_free(v->s);
-	must(atomic_load(&v->pool.live) == 0);
+	must(atomic_load(&v->mem.live) == 0);
 	must(count_in("/proc/self/fd") == v->fds);
 	await(count_in("/proc/self/task") == v->tasks); /* see warm_up() */
 	must(atomic_load(&v->strangers) == 0);

@@ -3,6 +3,8 @@
  */
 #include "http_threads.h"
 
+#include "run/runner.h"
+
 /* ---- both eras, all at once --------------------------------------------------------------- */
 
 enum { CLIENTS = 6, ROUNDS = 12 };
@@ -524,6 +526,36 @@ static void stopped_under_load(void **state)
 	}
 }
 
+/* Whoever does not come to an end is cancelled after a grace, and then cut off. */
+static void cut_off_after_the_grace(void **state)
+{
+	static struct site v;
+
+	(void)state;
+	for (int round = 0; round < 6; round++) {
+		struct client *c[4];
+
+		must(site_try(&v, NULL, (cleat_http_opts){ .threads = THREADS }) == CLEAT_OK);
+		((struct runner *)server_runner(v.s))->grace_ms = 1;
+		site_start(&v);
+		for (size_t i = 0; i < CLEAT_COUNT(c); i++)
+			c[i] = dial(&v);
+		put(c[0], "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{");
+		modern_call(c[1], "hang", "{\"ticket\":0}", "");
+		modern_call(c[2], "large", "{\"n\":12000000}", ""); /* nobody reads it */
+		listen_modern(c[3]);
+		await(atomic_load(&v.hangs[0]));
+		cleat_server_stop(v.s);
+		pthread_join(v.thread, NULL);
+		must(v.rc == CLEAT_OK && atomic_load(&v.cancelled) == 1);
+		while (more(c[0])) /* or 408 */
+			;
+		for (size_t i = 0; i < CLEAT_COUNT(c); i++)
+			hang_up(c[i]);
+		site_free(&v);
+	}
+}
+
 /* Freed without having been stopped, in the middle of everything. */
 static void freed_under_load(void **state)
 {
@@ -602,17 +634,17 @@ static void no_memory_on_any_thread(void **state)
 	(void)state;
 	site_open(&v, NULL, (cleat_http_opts){ 0 });
 	for (long n = 1; n < 400; n += 1 + n / 40) {
-		atomic_store(&v.pool.forever, false);
-		atomic_store(&v.pool.countdown, n);
+		atomic_store(&v.mem.forever, false);
+		atomic_store(&v.mem.countdown, n);
 		provoke(&v, a);
-		atomic_store(&v.pool.countdown, 0);
+		atomic_store(&v.mem.countdown, 0);
 		calls_on_a_connection(&v, a, (int)n);
 	}
-	must(atomic_load(&v.pool.failures) > 20);
+	must(atomic_load(&v.mem.failures) > 20);
 	for (int i = 0; i < 20; i++) { /* nothing at all for a while */
-		atomic_store(&v.pool.forever, true);
+		atomic_store(&v.mem.forever, true);
 		provoke(&v, a);
-		atomic_store(&v.pool.forever, false);
+		atomic_store(&v.mem.forever, false);
 		calls_on_a_connection(&v, a, i);
 	}
 	site_stop(&v);
@@ -630,10 +662,10 @@ static void no_memory_to_begin_with(void **state)
 		int rc;
 
 		must(site_try(&v, NULL, (cleat_http_opts){ .threads = 1 }) == CLEAT_OK);
-		atomic_store(&v.pool.countdown, n);
+		atomic_store(&v.mem.countdown, n);
 		rc = cleat_server_listen_http(v.s, "127.0.0.1:0", &o);
-		done = atomic_load(&v.pool.countdown) > 0;
-		atomic_store(&v.pool.countdown, 0);
+		done = atomic_load(&v.mem.countdown) > 0;
+		atomic_store(&v.mem.countdown, 0);
 		must(rc == CLEAT_OK || rc == CLEAT_ENOMEM);
 		must(!done || rc == CLEAT_OK);
 		site_free(&v);
@@ -653,6 +685,7 @@ int main(void)
 		cmocka_unit_test(every_request_is_logged_once),
 		cmocka_unit_test(numbers_are_added_up),
 		cmocka_unit_test(stopped_under_load),
+		cmocka_unit_test(cut_off_after_the_grace),
 		cmocka_unit_test(freed_under_load),
 		cmocka_unit_test(no_memory_on_any_thread),
 		cmocka_unit_test(no_memory_to_begin_with),

@@ -62,7 +62,8 @@ static const struct row rows[] = {
 	{ ECHOES, "7", 400, "-32600" },
 	{ ECHOES, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", 400, "-32600" },
 	{ MODERN_VERSION, NOTE("notifications/cancelled", "\"requestId\":1"), 202, NULL },
-	{ MODERN_VERSION, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 202, NULL },
+	/* the body MUST be a request or a notification */
+	{ MODERN_VERSION, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 400, "-32600" },
 	/* Earlier Streamable HTTP Revisions: ignored */
 	{ ECHOES "Mcp-Session-Id: x\r\nLast-Event-ID: y\r\n", ECHO, 200, "echo a" },
 	/* what the client can take */

@@ -73,10 +73,11 @@ static size_t copy_request(struct relay_exchange *x, const struct http_request *
 	size_t size = relay_fields_size(q->fields, q->n_fields) + q->method_name.n + q->path.n +
 		      q->query.n + body.n + 1;
 	struct http_field *fields = mem_alloc(&x->relay->mem, size);
-	char *at = (char *)(fields + q->n_fields);
+	char *at;
 
 	if (!fields)
 		return 0;
+	at = (char *)(fields + q->n_fields);
 	x->copy = fields;
 	x->request = *q;
 	x->request.fields = fields;

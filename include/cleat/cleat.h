@@ -4,13 +4,13 @@
 
 #include <cleat/base.h>
 #include <cleat/field.h>
+#include <cleat/http.h>
 #include <cleat/json.h>
 #include <cleat/loop.h>
 #include <cleat/request.h>
 #include <cleat/rpc.h>
 #include <cleat/schema.h>
 #include <cleat/server.h>
-#include <cleat/http.h>
 #include <cleat/uri.h>
 #include <cleat/wire.h>
 

@@ -39,8 +39,8 @@ struct run {
 	uint64_t steps;        /* left */
 	uint32_t nesting;      /* schemas inside schemas, left */
 	int status;            /* CLEAT_OK while there is a verdict */
-	bool twice;            /* a member stands twice: the value fits nothing, also not by `not` */
-	const char *limit;     /* which, for CLEAT_ELIMIT */
+	bool twice;        /* a member stands twice: the value fits nothing, also not by `not` */
+	const char *limit; /* which, for CLEAT_ELIMIT */
 	/* evaluated members and elements, for unevaluated*: bits, as a stack */
 	uint64_t *words;
 	size_t n_words, cap_words;

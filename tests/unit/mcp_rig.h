@@ -645,9 +645,10 @@ static inline void talk_post(struct talk *t, struct client *c, const char *body)
 static inline void talk_get(struct talk *t, struct client *c, const char *last)
 {
 	char fields[512];
+	int n = snprintf(fields, sizeof fields, "%s%s%s%sAccept: text/event-stream\r\n", t->fields,
+			 last ? "Last-Event-ID: " : "", last ? last : "", last ? "\r\n" : "");
 
-	snprintf(fields, sizeof fields, "%s%s%s%sAccept: text/event-stream\r\n", t->fields,
-		 last ? "Last-Event-ID: " : "", last ? last : "", last ? "\r\n" : "");
+	assert_in_range(n, 1, sizeof fields - 1);
 	send_request(c, "GET", "/mcp", fields, NULL);
 }
 

@@ -44,7 +44,7 @@ static inline void answer(struct echo *e, const char *p, size_t n)
 }
 
 static inline size_t echo_receive(struct peer *p, struct str line, void *tag,
-				 const struct peer_headers *headers)
+				  const struct peer_headers *headers)
 {
 	struct echo *e = (struct echo *)(void *)p;
 	char text[64];

@@ -40,6 +40,7 @@ struct http_listen {
 	struct accesslog log;         /* zeroed: none wanted */
 	struct loop_timer *grace;
 	char *url;
+	bool stopping;
 	bool cancelled; /* the grace is over */
 	bool ended;     /* no connection is left */
 };
@@ -262,6 +263,8 @@ static int open_records(struct http_listen *l, cleat_error *err)
 	return http_metrics_open(l->r, l->opts.metrics, l->opts.allow_remote, &l->metrics, err);
 }
 
+static void on_grace_over(void *ctx);
+
 static int open_all(struct http_listen *l, const char *address, cleat_error *err)
 {
 	struct listener socket = { .fd = -1 };
@@ -292,6 +295,10 @@ static int open_all(struct http_listen *l, const char *address, cleat_error *err
 		rc = open_endpoint(l, &socket, err);
 	if (!rc)
 		rc = open_records(l, err);
+	if (!rc) /* now: an end must not need memory */
+		l->grace = loop_timer_new(atomic_load(&l->r->loop), on_grace_over, l);
+	if (!rc && !l->grace)
+		rc = error_set(err, CLEAT_ENOMEM, "out of memory");
 	if (!rc)
 		rc = open_http(l, &socket, err);
 	if (rc)
@@ -343,7 +350,7 @@ int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_h
 	if (rc)
 		return rc;
 	if (!l)
-		return server_fail(s, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+		return server_refuse(s, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	l->r = r;
 	arena_init(&l->ar, &r->mem, 1 << 20);
 	http_guard_init(&l->guard, &l->opts, &r->mem);
@@ -354,7 +361,7 @@ int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_h
 		rc = open_all(l, address ? address : "", &err);
 	if (rc) {
 		free_listen(l);
-		return server_fail(s, rc, "%s", err.message);
+		return server_refuse(s, rc, "%s", err.message);
 	}
 	l->next = r->https;
 	r->https = l;
@@ -441,12 +448,11 @@ static void on_grace_over(void *ctx)
 static void stop_all(struct runner *r)
 {
 	for (struct http_listen *l = r->https; l; l = l->next) {
-		if (l->ended || l->grace)
+		if (l->ended || l->stopping)
 			continue;
+		l->stopping = true;
 		mcp_shutdown(l->mcp);
-		l->grace = loop_timer_new(atomic_load(&r->loop), on_grace_over, l);
-		if (l->grace)
-			loop_timer_start(l->grace, r->grace_ms ? r->grace_ms : GRACE_MS);
+		loop_timer_start(l->grace, r->grace_ms ? r->grace_ms : GRACE_MS);
 		if (l->threads)
 			http_threads_drain(l->threads, on_ended, l);
 		else

@@ -151,6 +151,17 @@ int server_fail(cleat_server *s, int status, const char *fmt, ...)
 	return status;
 }
 
+int server_refuse(cleat_server *s, int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	error_vset(&s->error, status, 0, fmt, ap);
+	va_end(ap);
+	server_note(s, CLEAT_LOG_ERROR, "%s", s->error.message);
+	return status;
+}
+
 void server_note(cleat_server *s, int level, const char *fmt, ...)
 {
 	char message[512];

@@ -61,6 +61,9 @@ const cleat_allocator *server_memory(const cleat_server *s);
 int server_start_status(const cleat_server *s);
 /* The latched error to fill. */
 COLD int server_fail(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* Something that was asked of a server that is in order, and can be asked again: it may still be
+ * run. */
+COLD int server_refuse(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* The library's own remarks, to opts.log. Owner's thread. */
 COLD void server_note(cleat_server *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* Replaces opts.log. */

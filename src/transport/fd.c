@@ -106,8 +106,7 @@ ptrdiff_t fd_write(const struct fd_end *e, const void *p, size_t n)
 ptrdiff_t fd_write_pair(const struct fd_end *e, struct str a, struct str b)
 {
 	/* sendmsg() only reads. */
-	struct iovec parts[2] = { { (void *)(uintptr_t)a.p, a.n },
-				  { (void *)(uintptr_t)b.p, b.n } };
+	struct iovec parts[2] = { { (char *)a.p, a.n }, { (char *)b.p, b.n } };
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
 	ssize_t done;
 

@@ -621,9 +621,10 @@ int mcp_new(const struct mcp_opts *o, struct mcp **ret, cleat_error *err)
 		take_defaults(&m->o);
 		m->path = mem_strdup(&mem, path);
 		m->streaming.prev = m->streaming.next = &m->streaming;
-		/* beside a message of the greatest size: its frame, and the errors of a batch */
-		buf_init(&m->message, &mem, m->o.max_reply + (8 << 20));
-		buf_init(&m->frame, &mem, (m->o.max_reply + (8 << 20)) * 2);
+		/* beside a message of the greatest size: the errors of a batch, with ids that are as
+		 * large as what came in; and its frame */
+		buf_init(&m->message, &mem, m->o.max_reply + 2 * m->o.max_body + (8 << 20));
+		buf_init(&m->frame, &mem, 2 * m->message.max);
 		m->timer = loop_timer_new(o->loop, on_timer, m);
 	}
 	if (!m || !m->path || !m->timer) {

@@ -498,6 +498,9 @@ static void listen_http_without_memory(void **state)
 		hit = fail_alloc_hit(&b.h.fa);
 		assert_true(rc == CLEAT_OK || (hit && rc == CLEAT_ENOMEM));
 		assert_int_equal(!cleat_server_http_url(b.s, 0), rc != CLEAT_OK);
+		if (rc)
+			assert_int_equal(cleat_server_listen_http(b.s, "127.0.0.1:0", &o),
+					 CLEAT_OK);
 		cleat_server_free(b.s);
 		cleat_loop_free(b.h.l);
 		assert_int_equal(b.h.fa.live, 0);

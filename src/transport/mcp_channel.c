@@ -211,18 +211,26 @@ static bool show(struct channel *st)
 
 static void on_appended(void *ctx, int status)
 {
-	*(int *)ctx = status;
+	struct session *s = ctx;
+
+	s->store_status = status;
+	session_leave(s);
 }
 
-/* The memory that an asynchronous store answers to has to outlive this call; this one is for stores
- * that answer at once, and otherwise the event counts as kept. */
+/* The session stays until the store has answered. One that answers later has taken the event: then
+ * it counts as kept. */
 static int keep_event(struct channel *st, uint64_t number, struct str data)
 {
-	struct store *store = st->s->m->o.store;
-	int status = CLEAT_OK;
+	struct session *s = st->s;
+	struct store *store = s->m->o.store;
+	int status;
 
-	store->ops->append(store, str_of(st->s->id), st->number, number, data, on_appended,
-			   &status);
+	session_enter(s);
+	session_enter(s);
+	s->store_status = CLEAT_OK;
+	store->ops->append(store, str_of(s->id), st->number, number, data, on_appended, s);
+	status = s->store_status;
+	session_leave(s);
 	return status;
 }
 

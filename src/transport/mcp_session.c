@@ -367,16 +367,24 @@ static struct session *session_new(struct mcp *m, struct str principal)
 
 static void on_put(void *ctx, int status)
 {
-	*(int *)ctx = status;
+	struct session *s = ctx;
+
+	s->store_status = status;
+	session_leave(s);
 }
 
 static int remember(struct session *s)
 {
 	struct store *store = s->m->o.store;
 	const struct store_session record = { .id = str_of(s->id), .principal = s->principal };
-	int status = CLEAT_OK;
+	int status;
 
-	store->ops->session_put(store, &record, on_put, &status);
+	session_enter(s);
+	session_enter(s);
+	s->store_status = CLEAT_OK;
+	store->ops->session_put(store, &record, on_put, s);
+	status = s->store_status;
+	session_leave(s);
 	return status;
 }
 

@@ -46,8 +46,9 @@ struct session {
 	size_t n_streams;
 	uint64_t next_stream;
 	uint64_t used_ms;
-	unsigned busy; /* calls on the stack that use it */
-	bool dropped;  /* to be freed when they are over */
+	int store_status; /* what the store answered last */
+	unsigned busy;    /* calls on the stack that use it */
+	bool dropped;     /* to be freed when they are over */
 	struct buf
 		opening; /* the answer to initialize, until it is known whether the session is open */
 	int opening_status;

@@ -241,10 +241,10 @@ static void a_client_that_takes_no_events_gets_none(void **state)
 
 static void a_client_may_prefer_events(void **state)
 {
-	static const char *const accepts[] = { EVENTS_ONLY,
-					       "Accept: text/event-stream, application/json\r\n",
-					       "Accept: application/json;q=0.5, "
-					       "text/event-stream\r\n" };
+	static const char *const accepts[] = {
+		EVENTS_ONLY, "Accept: text/event-stream, application/json\r\n",
+		"Accept: application/json;q=0.5, text/event-stream\r\n"
+	};
 	struct bench b;
 	struct stream st;
 

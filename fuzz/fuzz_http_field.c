@@ -60,7 +60,7 @@ static void flip(struct buf *b)
 
 static void check_host(struct str value)
 {
-	struct str host, port, again, port_again;
+	struct str host, port, again = { 0 }, port_again = { 0 };
 	struct buf b;
 
 	if (!http_split_host(value, &host, &port))

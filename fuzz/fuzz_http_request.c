@@ -79,7 +79,7 @@ static void check_again(const struct http_request *r)
 	struct http_limits wide = { .max_head = 1 << 20, .max_body = 1 << 20 };
 	struct http_parser *p = http_parser_new(NULL, &wide);
 	struct buf text, again;
-	size_t used, at;
+	size_t used = 0, at;
 
 	buf_init(&text, NULL, 1 << 21);
 	buf_init(&again, NULL, 1 << 21);

@@ -226,7 +226,6 @@ static int open_http(struct http_listen *l, struct listener *socket, cleat_error
 				      .service = mcp_service(l->mcp),
 				      .limits = { .max_body = l->opts.max_body },
 				      .tls = l->guard.tls,
-				      .sigpipe_ignored = l->r->sigpipe_ignored,
 				      .max_connections = l->opts.max_connections,
 				      .max_per_address = l->opts.max_per_address,
 				      .note = on_note,

@@ -104,7 +104,6 @@ static int open_http(struct http_metrics *m, struct listener *l, cleat_error *er
 		.loop = atomic_load(&m->r->loop),
 		.mem = &m->r->mem,
 		.service = { .head = on_head, .request = on_request, .gone = on_gone, .ctx = m },
-		.sigpipe_ignored = m->r->sigpipe_ignored,
 		.max_connections = MAX_CONNECTIONS,
 		.note = on_note,
 		.note_ctx = m,

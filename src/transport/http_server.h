@@ -56,7 +56,6 @@ struct http_server_opts {
 	struct http_service service;
 	struct http_limits limits;
 	struct tls_context *tls;   /* NULL: plain. Held; may be replaced (http_server_set_tls) */
-	bool sigpipe_ignored;      /* by the whole process */
 	unsigned max_connections;  /* 0: RLIMIT_NOFILE less a reserve, at most 65,536 */
 	unsigned max_per_address;  /* of one client address, loopback excepted; 0: 1,024 */
 	uint64_t head_timeout_ms;  /* for request line and header; 0: 10 s */

@@ -250,14 +250,18 @@ static void keep_alive(struct mcp *m)
 	uint64_t now = mcp_now(m);
 	struct place *next;
 
-	for (struct place *p = m->streaming.next; p != &m->streaming; p = next) {
+	buf_reset(&m->frame, KEEP_BUF);
+	sse_write_comment(&m->frame, "");
+	for (struct place *p = m->streaming.next; p != &m->streaming && !buf_status(&m->frame);
+	     p = next) {
 		next = p->next;
 		if (now - p->spoke_ms < m->o.keep_alive_ms)
 			continue;
 		p->spoke_ms = now;
 		if (http_exchange_queued(p->ex) == 0)
-			http_exchange_write(p->ex, STR_LIT(":\n\n"), false);
+			http_exchange_write(p->ex, buf_str(&m->frame), false);
 	}
+	buf_reset(&m->frame, KEEP_BUF);
 }
 
 void mcp_tick(struct mcp *m)

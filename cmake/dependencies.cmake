@@ -88,5 +88,12 @@ if(NOT CLEAT_PCRE2_INCLUDE)
   cleat_missing("pcre2.h (PCRE2)")
 endif()
 
+# libcurl, likewise: transport/curl.c opens it for the first HTTP client. CLEAT_LINK_CURL=ON links it.
+find_path(CLEAT_CURL_INCLUDE curl/curl.h)
+mark_as_advanced(CLEAT_CURL_INCLUDE)
+if(NOT CLEAT_CURL_INCLUDE)
+  cleat_missing("curl/curl.h (libcurl)")
+endif()
+
 message(STATUS "yyjson ${yyjson_version}: ${CLEAT_YYJSON_LIBRARY}")
 message(STATUS "llhttp ${llhttp_version}: ${CLEAT_LLHTTP_LIBRARY}")

@@ -6,7 +6,7 @@
 # removed file is noticed without re-running cmake by hand (it costs a few milliseconds for this
 # many directories). A new *module* is a decision about layers: it is added here and in layers.txt.
 
-set(CLEAT_MODULES base json uri http rpc schema protocol auth server loop store transport run)
+set(CLEAT_MODULES base json uri http rpc schema protocol auth server client loop store transport run)
 
 set(CLEAT_SOURCES "")
 foreach(module IN LISTS CLEAT_MODULES)

@@ -52,7 +52,8 @@ struct peer_ops {
 enum peer_mode {
 	PEER_ANY,    /* the client decides by how it opens: stdio */
 	PEER_LEGACY, /* a session: begins with initialize */
-	PEER_MODERN  /* every request stands alone */
+	PEER_MODERN, /* every request stands alone */
+	PEER_ASKED   /* the questions that a server asks its client: no handshake, revision `rev` */
 };
 
 /* Facts about a connection that the transport knows. */
@@ -61,6 +62,7 @@ struct peer_facts {
 	struct str principal; /* who it is, as authorization has found out; absent: anybody */
 	bool http;            /* the end of an answer's stream says what other transports need a
 				 notification for */
+	int rev;              /* PEER_ASKED: enum revision that client and server have agreed on */
 };
 
 struct peer {

@@ -1,0 +1,86 @@
+/* client/core.h - the client role, as seen by the layer that runs it (run/).
+ *
+ * The core does no I/O: it has no descriptors, clocks or threads. It speaks to a server through a
+ * `link` (protocol/link.h), gets the time from its hooks, and lets somebody else answer what the
+ * server asks: `asked`, a peer (protocol/peer.h) that is given the server's questions as JSON-RPC
+ * requests. Everything is called on the thread that owns the client.
+ */
+#ifndef CLIENT_CORE_H
+#define CLIENT_CORE_H
+
+#include "protocol/link.h"
+#include "protocol/peer.h"
+
+#include <cleat/client.h>
+
+struct client_hooks {
+	/* Milliseconds of a clock that never goes back. */
+	uint64_t (*now_ms)(void *ctx);
+	/* client_pump() wants to be called soon: no later than the next turn of the loop, never from in
+	 * here. */
+	void (*wake)(void *ctx);
+	/* Random bits, for jitter. */
+	uint32_t (*random)(void *ctx);
+	/* Who answers the server's questions: a new connection for them. NULL result: out of memory. The
+	 * answers go to `sink`. facts->mode is PEER_ASKED, facts->rev the revision agreed on. */
+	struct peer *(*asked)(void *ctx, const struct peer_sink *sink,
+			      const struct peer_facts *facts);
+	void *ctx;
+};
+
+/* A client without a link yet; options are copied, defaults applied. NULL when out of memory. A client
+ * whose options are wrong (an unknown revision) is made; its calls fail with the reason. */
+cleat_client *client_new(const cleat_client_opts *opts, const struct client_hooks *hooks);
+/* Where the link sends its events; good as long as the client. */
+struct link_events client_link_events(cleat_client *c);
+/* Before anything is called. The link is the client's from now on (link_ops.free in client_free). */
+void client_set_link(cleat_client *c, struct link *l);
+/* What cannot work at all (a wrong address): all calls end with this. */
+void client_fail(cleat_client *c, enum cleat_step step, const cleat_error *why);
+/* What run/ keeps for this client. */
+void client_set_runner(cleat_client *c, void *runner);
+void *client_runner(const cleat_client *c);
+const cleat_client_opts *client_opts(const cleat_client *c); /* defaults applied */
+const cleat_allocator *client_memory(const cleat_client *c);
+
+/* Begins to reach the server if nobody has yet (opts.on_state tells). CLEAT_OK, or why not. */
+int client_start(cleat_client *c);
+enum client_phase {
+	CLIENT_IDLE,    /* nothing was tried yet */
+	CLIENT_OPENING, /* the link opens, the era is found out, the session begins */
+	CLIENT_READY,
+	CLIENT_WAITING, /* lost; reached again after a while */
+	CLIENT_DEAD     /* failed, and nothing more is tried until the next call, or never */
+};
+enum client_phase client_phase(const cleat_client *c);
+
+/* Ends what waits, runs callbacks that are due, checks deadlines. Gives milliseconds until it wants to
+ * be called again, -1: not before the next hooks.wake. */
+int client_pump(cleat_client *c);
+/* Ends all calls with CLEAT_ECLOSED (their on_done runs in here), says good-bye to the server and
+ * closes the link: client_closed() is true when that has ended. */
+void client_close(cleat_client *c);
+bool client_closed(const cleat_client *c);
+/* Frees all, the link too, at once. */
+void client_free(cleat_client *c);
+
+/* ---- calls: what the public functions are made of ------------------------------------------- */
+
+/* A call of `method`; `params` is JSON text of an object, or absent. It is checked and copied. NULL when
+ * out of memory. For "tools/call" and the like the name is taken out of the params. Never calls on_done
+ * from in here. `o` is copied; on_done must be set. */
+cleat_call *client_call(cleat_client *c, const cleat_call_opts *o, struct str method,
+			struct str params);
+/* All pages of a list as one result. */
+cleat_call *client_call_list(cleat_client *c, const cleat_call_opts *o, enum cleat_list what);
+/* A call that ends with this failure. */
+cleat_call *client_call_failed(cleat_client *c, const cleat_call_opts *o, enum cleat_step step,
+			       const cleat_error *why);
+int client_notify(cleat_client *c, struct str method, struct str params);
+/* As cleat_call_cancel(), on the owner's thread. */
+void client_call_cancel(cleat_call *call);
+/* For run/: finds a call again after it was named on another thread. 0 is none. */
+uint64_t client_call_number(const cleat_call *call);
+cleat_call *client_call_find(cleat_client *c, uint64_t number);
+
+#endif

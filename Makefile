@@ -63,7 +63,7 @@ ifneq ($(wildcard scripts/conformance),)
 .PHONY: conformance
 conformance: ## the official conformance suite
 	@scripts/setup --for conformance
-	@$(call build,release) --target conformance_server
+	@$(call build,release) --target conformance_server conformance_client
 	@scripts/conformance build/release
 endif
 ifneq ($(wildcard scripts/interop),)

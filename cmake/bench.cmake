@@ -23,7 +23,18 @@ target_link_libraries(bench_bare_http PRIVATE cleat_flags cleat_yyjson cleat_llh
 add_executable(bench_load_http ${PROJECT_SOURCE_DIR}/bench/load_http.c)
 target_link_libraries(bench_load_http PRIVATE cleat_flags)
 
-foreach(program pipe bare hello_static hello_stdio schema bare_http load_http)
+# A client, calling one after the other: client and server together, beside two bare programs.
+add_executable(bench_roundtrip ${PROJECT_SOURCE_DIR}/bench/roundtrip.c)
+target_link_libraries(bench_roundtrip PRIVATE cleat_flags)
+
+add_executable(bench_client ${PROJECT_SOURCE_DIR}/bench/client.c)
+target_link_libraries(bench_client PRIVATE cleat_flags cleat_static)
+
+add_executable(bench_bare_client ${PROJECT_SOURCE_DIR}/bench/bare_client.c)
+target_link_libraries(bench_bare_client PRIVATE cleat_flags cleat_yyjson)
+
+foreach(program pipe bare hello_static hello_stdio schema bare_http load_http roundtrip client
+                bare_client)
   set_target_properties(bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY
                                                     ${PROJECT_BINARY_DIR}/bench)
 endforeach()

@@ -14,11 +14,12 @@ foreach(module IN LISTS CLEAT_MODULES)
   list(APPEND CLEAT_SOURCES ${module_sources})
 endforeach()
 
-# The fixture server of the wire tests also serves the session's fuzz target, the end-to-end tests and
-# the conformance suite.
+# The fixture server of the wire tests also serves the session's fuzz target, the clients' unit tests, the
+# end-to-end tests and the conformance suite.
 file(GLOB CLEAT_FIXTURE_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/fixture*.c")
 set(fuzz_session_MORE ${CLEAT_FIXTURE_SOURCES})
 set(fuzz_mcp_http_MORE ${CLEAT_FIXTURE_SOURCES})
+set(test_client_matrix_MORE ${CLEAT_FIXTURE_SOURCES})
 
 file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cleat/*.h")
 
@@ -30,7 +31,8 @@ set(CLEAT_COLD
     http/origin.c http/sse_reader.c json/canonical.c json/format.c
     protocol/describe.c protocol/headers.c protocol/seal.c
     rpc/call.c rpc/intake.c rpc/peer.c rpc/request.c
-    run/accesslog.c run/cancelfd.c run/http.c run/http_guard.c run/http_metrics.c run/main.c
+    run/accesslog.c run/cancelfd.c run/client.c run/client_asked.c run/client_attach.c
+    run/client_connect.c run/client_inproc.c run/client_spawn.c run/http.c run/http_guard.c run/http_metrics.c run/main.c
     run/metrics.c run/pool.c run/runner.c run/stdio.c
     schema/compile.c schema/describe.c schema/dialect.c schema/explain.c schema/field.c
     schema/field_schema.c schema/field_table.c schema/form.c schema/format.c schema/format_alabel.c

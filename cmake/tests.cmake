@@ -48,14 +48,14 @@ file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/test_
 file(GLOB unit_support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
 # What a test links besides. The clients of the TLS tests are OpenSSL's.
 foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_http_server_tls
-             test_http_threads_tls)
+             test_http_threads_tls test_http_client_tls)
   set(${name}_LINK ssl crypto)
 endforeach()
 if(CLEAT_CMOCKA_LIBRARY)
   foreach(source IN LISTS unit_sources)
     cmake_path(GET source STEM name)
     string(REGEX REPLACE "^test_" "" short ${name})
-    cleat_inner_program(${name} tests ${source} ${unit_support})
+    cleat_inner_program(${name} tests ${source} ${unit_support} ${${name}_MORE})
     target_include_directories(${name} SYSTEM PRIVATE ${CLEAT_CMOCKA_INCLUDE})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${name} PRIVATE ${CLEAT_CMOCKA_LIBRARY} ${${name}_LINK})

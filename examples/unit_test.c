@@ -1,4 +1,4 @@
-/* unit_test.c - test a tool without a process, a pipe or a thread: a message in, its answer out.
+/* unit_test.c - test a tool without a process, a pipe or a thread: a client and a server in one program.
  *
  *	./unit_test
  */
@@ -17,40 +17,40 @@ static int divide(cleat_request *req)
 	return cleat_reply_jsonf(req, "{quotient: %g}", cleat_arg_num(req, "n") / by);
 }
 
-/* One call over a connection of its own; is `expected` part of the answer? */
-static bool answers(cleat_server *s, const char *arguments, const char *expected)
+static bool check(bool ok, const char *what)
 {
 	static int number;
-	cleat_wire *w = cleat_wire_server(s, NULL);
-	char text[2000];
-	const void *answer;
-	int n = snprintf(text, sizeof text,
-			 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
-			 "\"name\":\"divide\",\"arguments\":%s,\"_meta\":{"
-			 "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-			 "\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n",
-			 arguments);
-	bool ok;
 
-	cleat_wire_feed(w, text, (size_t)n);
-	n = (int)cleat_wire_peek(w, &answer);
-	snprintf(text, sizeof text, "%.*s", n, (const char *)answer);
-	ok = strstr(text, expected) != NULL;
-	printf("%s %d - %s gives %s\n", ok ? "ok" : "not ok", ++number, arguments, expected);
-	cleat_wire_free(w);
+	printf("%s %d - %s\n", ok ? "ok" : "not ok", ++number, what);
 	return ok;
 }
 
 int main(void)
 {
 	cleat_server *s = cleat_server_new("test", "0", NULL);
+	cleat_client *c;
+	cleat_result *r;
 	bool ok;
 
 	cleat_server_add_tool(
 		s, &(cleat_tool){ .signature = "divide(n: number, by: number)", .call = divide });
-	ok = answers(s, "{\"n\":1,\"by\":2}", "\"structuredContent\":{\"quotient\":0.5}");
-	ok &= answers(s, "{\"n\":1,\"by\":0}", "\"isError\":true");
-	ok &= answers(s, "{\"n\":1}", "by: ");
+	c = cleat_client_inproc(s, NULL);
+
+	r = cleat_client_callf(c, "divide", "{n: %d, by: %d}", 1, 2);
+	ok = check(cleat_json_num(cleat_json_get(cleat_result_json(r), "quotient"), 0) == 0.5,
+		   "1 / 2 is a half");
+	cleat_result_free(r);
+
+	r = cleat_client_callf(c, "divide", "{n: 1, by: 0}");
+	ok &= check(cleat_result_is_tool_error(r), "1 / 0 fails");
+	cleat_result_free(r);
+
+	r = cleat_client_callf(c, "divide", "{n: 1}");
+	ok &= check(strstr(cleat_result_text(r), "by: ") != NULL,
+		    "1 / nothing says what is missing");
+	cleat_result_free(r);
+
+	cleat_client_free(c);
 	cleat_server_free(s);
 	return ok ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #define CLEAT_CLEAT_H
 
 #include <cleat/base.h>
+#include <cleat/client.h>
 #include <cleat/field.h>
 #include <cleat/http.h>
 #include <cleat/json.h>

@@ -103,14 +103,21 @@ typedef struct cleat_client_opts {
 
 	/* What the server may ask; NULL: it is told that this cannot be asked. The arguments
 	 * (cleat_arg_str(req, "message")) are the question's params. See the guide "Answering a server".
-	 *   on_form      message, requestedSchema. cleat_reply_jsonf() and cleat_reply_record() accept
-	 *                with that content, cleat_reply_nothing() with the defaults alone; absent members
-	 *                that have a default get it, then it is checked. Returning CLEAT_EDECLINED or
-	 *                CLEAT_ECANCELLED says so to the server.
-	 *   on_url       message, url. CLEAT_OK: the user agreed to open it; or as above.
-	 *   on_sampling  messages, systemPrompt, maxTokens, ... Answer with cleat_reply_text() and the
-	 *                others, cleat_reply_model(), cleat_reply_stop_reason(), cleat_reply_tool_use(); or
-	 *                a whole result with cleat_reply_json(). */
+	 *   on_form      message, requestedSchema (an object of strings, numbers, booleans and choices).
+	 *                cleat_reply_jsonf() and cleat_reply_json() accept with that content,
+	 *                cleat_reply_nothing() with the defaults alone; absent members that have a default
+	 *                get it, then it is checked: what does not fit, or is no field of the form, is not
+	 *                sent, and on_note says why. cleat_reply_record() gives CLEAT_EMISUSE: the fields
+	 *                are the server's. Returning CLEAT_EDECLINED or CLEAT_ECANCELLED says so to the
+	 *                server.
+	 *   on_url       message, url (http or https). CLEAT_OK: the user agreed to open it; or as above.
+	 *   on_sampling  messages, systemPrompt, maxTokens, ... Answer with cleat_reply_text(), _image(),
+	 *                _audio() and cleat_reply_tool_use() (several make several blocks; servers before
+	 *                2025-11-25 take one: texts are joined with newlines), cleat_reply_model(),
+	 *                cleat_reply_stop_reason(); or with a whole CreateMessageResult by
+	 *                cleat_reply_json(). CLEAT_EDECLINED, CLEAT_ECANCELLED: the user said no.
+	 * Any other failure, cleat_reply_error() and cleat_reply_reject() are JSON-RPC errors. cleat_ask_*()
+	 * give CLEAT_EUNSUPPORTED: there is nobody to ask. */
 	cleat_handler *on_form;
 	cleat_handler *on_url;
 	cleat_handler *on_sampling;
@@ -191,7 +198,7 @@ static inline cleat_client *cleat_client_connect(const char *url, const cleat_cl
 	return cleat_client_connect_(url, o, sizeof(cleat_client_opts));
 }
 /* A client of a server in this process, for tests and for programs that are both. Both share the
- * server's loop. Free it before the server. */
+ * server's loop (opts.loop is that one, or NULL). Free it before the server. */
 static inline cleat_client *cleat_client_inproc(struct cleat_server *s, const cleat_client_opts *o)
 {
 	return cleat_client_inproc_(s, o, sizeof(cleat_client_opts));
@@ -202,12 +209,14 @@ static inline cleat_client *cleat_client_attach(int in, int out, const cleat_cli
 	return cleat_client_attach_(in, out, o, sizeof(cleat_client_opts));
 }
 /* Ends it: calls under way end with CLEAT_ECLOSED (their on_done runs in here), the session is closed,
- * the child gets end of input, after 2 s SIGTERM, after 2 s more SIGKILL, and is waited for. Accepts
- * NULL. Not from inside a callback of the client. */
+ * the child gets end of input, after 2 s SIGTERM, after 2 s more SIGKILL, and is waited for; the loop
+ * is stepped meanwhile. From inside a callback of the loop all of that happens at once. Waits for
+ * blocking handlers. Accepts NULL. Not from inside a callback of the client itself. */
 CLEAT_API void cleat_client_free(cleat_client *c);
 
 /* Connects now and waits until the server is ready. CLEAT_OK, or why not (also in
- * cleat_client_error()). Calls do this by themselves. */
+ * cleat_client_error()); CLEAT_EMISUSE from inside a callback of the loop. Calls do this by
+ * themselves. */
 CLEAT_API int cleat_client_open(cleat_client *c);
 /* The same without waiting: opts.on_state tells. */
 CLEAT_API int cleat_client_start(cleat_client *c);
@@ -242,14 +251,16 @@ CLEAT_API cleat_result *cleat_client_callf(cleat_client *c, const char *tool, co
 CLEAT_API cleat_result *cleat_client_call(cleat_client *c, const char *tool,
 					  const cleat_json *args);
 CLEAT_API cleat_result *cleat_client_read(cleat_client *c, const char *uri);
+/* Arguments of prompts are text: numbers and booleans in the template are sent as their text. */
 CLEAT_API cleat_result *cleat_client_promptf(cleat_client *c, const char *name, const char *args,
 					     ...) CLEAT_PRINTF(3, 4);
 /* Suggestions for an argument of a prompt (`ref` is its name) or a variable of a template (`ref` is its
- * URI template). `context`: a JSON object of arguments that are known already; NULL: none. The
+ * URI template: it has a "{" or "://" in it). `typed` is what is there so far; NULL: nothing. `context`: a JSON object of arguments that are known already; NULL: none. The
  * suggestions are cleat_result_items(). */
 CLEAT_API cleat_result *cleat_client_complete(cleat_client *c, const char *ref,
 					      const char *argument, const char *typed,
 					      const char *context);
+/* Does it answer? 2026-07-28 has no ping: server/discover is sent instead. */
 CLEAT_API cleat_result *cleat_client_ping(cleat_client *c);
 
 enum cleat_list {
@@ -265,7 +276,7 @@ CLEAT_API cleat_result *cleat_client_list(cleat_client *c, enum cleat_list what)
  * is added. */
 CLEAT_API cleat_result *cleat_client_requestf(cleat_client *c, const char *method,
 					      const char *params, ...) CLEAT_PRINTF(3, 4);
-/* A notification. CLEAT_OK: it was handed to the transport. */
+/* A notification. CLEAT_OK: it was handed to the transport, or will be when the server is ready. */
 CLEAT_API int cleat_client_notifyf(cleat_client *c, const char *method, const char *params, ...)
 	CLEAT_PRINTF(3, 4);
 
@@ -288,7 +299,8 @@ typedef struct cleat_call_opts {
 } cleat_call_opts;
 
 /* All of these start a call; `o` must have on_done. They give the call, good until its on_done returns,
- * or NULL when out of memory (no on_done then). Anything else that goes wrong is a result. */
+ * or NULL when out of memory or without on_done (there is no end then). Anything else that goes wrong is
+ * a result. */
 CLEAT_API cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *o, size_t size,
 					   const char *tool, const char *args, ...)
 	CLEAT_PRINTF(5, 6);
@@ -336,13 +348,14 @@ CLEAT_API bool cleat_result_is_tool_error(const cleat_result *r);
 CLEAT_API const cleat_json *cleat_result_raw(const cleat_result *r);
 /* The error's data; NULL when there is none. */
 CLEAT_API const cleat_json *cleat_result_error_data(const cleat_result *r);
-/* structuredContent of a tool; otherwise the whole result. NULL when there is none. */
+/* Of a tool its structuredContent, of anything else the whole result. NULL when there is none. */
 CLEAT_API const cleat_json *cleat_result_json(const cleat_result *r);
 /* All text in it, blocks joined with newlines: of a tool, a resource, a prompt's messages. "" when there
  * is none. */
 CLEAT_API const char *cleat_result_text(cleat_result *r);
 /* Decodes cleat_result_json() into a struct (zeroed first). Strings in it live as long as the result.
- * CLEAT_OK; the result's own status when it failed; CLEAT_EPROTO when the value does not fit. */
+ * CLEAT_OK; the result's own status when it failed; CLEAT_EPROTO when the value does not fit, CLEAT_EINVAL
+ * when the table is wrong: then cleat_result_error() says why, the status stays as it was. */
 CLEAT_API int cleat_result_record(cleat_result *r, const cleat_field *fields, void *ret);
 /* The array that the result is about: tools, resources, prompts, contents, messages, content, the
  * suggestions. NULL when there is none. */
@@ -361,7 +374,9 @@ enum cleat_content_kind {
 	CLEAT_CONTENT_OTHER /* see json */
 };
 
-/* One block of content. Strings are NULL where there is none, and live as long as the result. */
+/* One block of content. Strings are NULL where there is none (or one with NUL bytes in it, except for
+ * text), and live as long as the result. A block that lacks what makes its kind, such as an image
+ * without data, is CLEAT_CONTENT_OTHER. */
 typedef struct cleat_content {
 	enum cleat_content_kind kind;
 	const char *role; /* in prompts: "user" or "assistant" */
@@ -413,15 +428,20 @@ CLEAT_API void cleat_watch_free(cleat_watch *w);
 
 /* ---- answering the server ----------------------------------------------------------------- */
 
-/* Other roots; a legacy server is told. CLEAT_OK or CLEAT_ENOMEM. */
+/* Other roots, copied; a legacy server is told, unless it was reached when there were none and
+ * opts.offer_roots was not set. CLEAT_OK, CLEAT_EINVAL (a root without uri) or CLEAT_ENOMEM. */
 CLEAT_API int cleat_client_set_roots(cleat_client *c, const cleat_root *roots, size_t n);
 /* In a handler: whose question it is. NULL in a server's handlers. */
 CLEAT_API cleat_client *cleat_request_client(cleat_request *req);
-/* Sampling: which model answered ("unknown" when not said), and why it stopped ("endTurn" when not
- * said). */
+/* Sampling: which model answered ("unknown" when not said, or NULL), and why it stopped ("endTurn", with
+ * cleat_reply_tool_use() "toolUse", when not said, or NULL). Copied. CLEAT_OK or CLEAT_ENOMEM;
+ * CLEAT_EMISUSE in any other handler, whose answer becomes an error. */
 CLEAT_API int cleat_reply_model(cleat_request *req, const char *model);
 CLEAT_API int cleat_reply_stop_reason(cleat_request *req, const char *reason);
-/* Sampling with tools: the model wants this tool called; `input` is JSON, an object. */
+/* Sampling with tools: the model wants this tool called; `input` is JSON, an object; NULL: {}.
+ * CLEAT_EUNSUPPORTED, and nothing is replied, when the server's revision has no tools here or
+ * opts.sampling_tools is not set; CLEAT_EINVAL without id or name, or when input is no JSON object;
+ * otherwise as above. */
 CLEAT_API int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name,
 				   const char *input);
 

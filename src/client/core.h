@@ -57,8 +57,9 @@ enum client_phase client_phase(const cleat_client *c);
 /* Ends what waits, runs callbacks that are due, checks deadlines. Gives milliseconds until it wants to
  * be called again, -1: not before the next hooks.wake. */
 int client_pump(cleat_client *c);
-/* Ends all calls with CLEAT_ECLOSED (their on_done runs in here), says good-bye to the server and
- * closes the link: client_closed() is true when that has ended. */
+/* Ends all calls with CLEAT_ECLOSED (their on_done runs in here), closes the `asked` peer at once, says
+ * good-bye to the server and closes the link: client_closed() is true when that has ended. A call that
+ * is begun afterwards fails. */
 void client_close(cleat_client *c);
 bool client_closed(const cleat_client *c);
 /* Frees all, the link too, at once. */
@@ -79,8 +80,16 @@ cleat_call *client_call_failed(cleat_client *c, const cleat_call_opts *o, enum c
 int client_notify(cleat_client *c, struct str method, struct str params);
 /* As cleat_call_cancel(), on the owner's thread. */
 void client_call_cancel(cleat_call *call);
-/* For run/: finds a call again after it was named on another thread. 0 is none. */
-uint64_t client_call_number(const cleat_call *call);
-cleat_call *client_call_find(cleat_client *c, uint64_t number);
+/* Marks a call that somebody wants to be given up. Any thread, as long as the call is there; nothing else
+ * happens. */
+void client_call_mark(cleat_call *call);
+/* Gives up the calls that were marked. */
+void client_cancel_marked(cleat_client *c);
+
+/* ---- answering the server ------------------------------------------------------------------- */
+
+/* There are other roots now, which run/ keeps: the capability is declared from now on (a session that
+ * is under way stays as it was declared), and a legacy session that has it is told. */
+void client_roots_changed(cleat_client *c);
 
 #endif

@@ -25,23 +25,25 @@ struct toolbook *toolbook_new(const struct toolbook_opts *o); /* NULL when out o
 void toolbook_free(struct toolbook *b);                       /* accepts NULL */
 /* A list begins anew: what is not learned until toolbook_end() is gone then. */
 void toolbook_begin(struct toolbook *b);
-/* One tool (an entry of tools/list). CLEAT_OK; CLEAT_EINVAL when its x-mcp-header annotations are wrong:
- * over HTTP the tool must be left out, the reason is in *err; CLEAT_ELIMIT, CLEAT_ENOMEM: it is not
- * remembered. */
+/* One tool (an entry of tools/list); of two with one name the later one counts. CLEAT_OK; CLEAT_EINVAL
+ * when its x-mcp-header annotations are wrong, or it has no name: over HTTP the tool must be left out,
+ * the reason is in *err; CLEAT_ELIMIT, CLEAT_ENOMEM: nothing is known of it then. */
 int toolbook_learn(struct toolbook *b, const cleat_json *tool, cleat_error *err);
 void toolbook_end(struct toolbook *b);
 void toolbook_clear(struct toolbook *b);
-/* Is this tool known? */
+/* Is this tool known (refused or not)? */
 bool toolbook_knows(const struct toolbook *b, struct str name);
 /* Was it refused (CLEAT_EINVAL above)? The reason in *err then. */
 bool toolbook_refused(const struct toolbook *b, struct str name, cleat_error *err);
-/* The headers for a call with these arguments (an object or NULL), in the arena. null and absent values
- * have none; strings as they are, integers in decimal, booleans "true" and "false". CLEAT_OK (also for
- * a tool that is not known: none), CLEAT_EINVAL (a value that is neither), CLEAT_ENOMEM. */
+/* The headers for a call with these arguments (an object or NULL), all of it in the arena, in the order
+ * of the schema. null and absent values have none; strings as they are, integers in decimal, booleans
+ * "true" and "false". CLEAT_OK (also for a tool that is not known: none), CLEAT_EINVAL (a value that is
+ * neither, or an integer beyond 2^53 - 1), CLEAT_ENOMEM. */
 int toolbook_fields(struct toolbook *b, struct arena *ar, struct str name, const cleat_json *args,
 		    const struct link_field **ret, size_t *ret_n, cleat_error *err);
-/* Does the result (of tools/call, not isError) fit what the tool promised? CLEAT_OK (also when nothing is
- * known), CLEAT_EPROTO with the reason (structuredContent missing or not fitting), CLEAT_ENOMEM. */
+/* Does the result (of tools/call) fit what the tool promised? CLEAT_OK (also when nothing is known, and
+ * for isError, which promises nothing), CLEAT_EPROTO with the reason (structuredContent missing, not
+ * fitting, or too much to be checked), CLEAT_ENOMEM. */
 int toolbook_check(struct toolbook *b, struct str name, const cleat_json *result, cleat_error *err);
 
 #endif

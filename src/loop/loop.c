@@ -29,6 +29,11 @@ bool loop_is_owner(const cleat_loop *l)
 	return atomic_load_explicit(&l->owner, memory_order_relaxed) == loop_thread();
 }
 
+bool loop_is_stepping(const cleat_loop *l)
+{
+	return l->stepping;
+}
+
 uint64_t loop_now(void)
 {
 	struct timespec ts;

@@ -49,6 +49,8 @@ void loop_detach(cleat_loop *l);
 /* Is the caller the thread that stepped the loop last (or, before the first step, made it)? Any
  * thread. */
 bool loop_is_owner(const cleat_loop *l);
+/* Is it inside a step, so that the caller must be one of its callbacks? */
+bool loop_is_stepping(const cleat_loop *l);
 /* A number that only this thread has, never 0. Any thread. */
 uintptr_t loop_thread(void);
 /* Milliseconds of a clock that never goes back. Any thread. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { VALUE_MAX = 64 * 1024, PATH_MAX_DEPTH = 64, SHOWN = 60 };
+enum { VALUE_MAX = 64 * 1024, PATH_MAX_DEPTH = 64, SHOWN = 60, PARAMS_MAX = 256 };
 
 static int mismatch(cleat_error *err, const char *field, struct str header, struct str body)
 {
@@ -221,6 +221,9 @@ int header_params_find(struct arena *ar, const cleat_json *schema, struct header
 	int rc = CLEAT_OK;
 
 	*ret = NULL;
+	if (all > PARAMS_MAX) /* and no endpoint takes so many header fields */
+		return error_set(err, CLEAT_EINVAL, "x-mcp-header stands in %zu places; at most %d",
+				 all, PARAMS_MAX);
 	go_into(&w, schema);
 	while (w.depth && !rc) {
 		cleat_json_iter *it = &w.open[w.depth - 1];
@@ -248,7 +251,7 @@ int header_params_find(struct arena *ar, const cleat_json *schema, struct header
 
 /* ---- checking --------------------------------------------------------------------------------- */
 
-static const cleat_json *value_at(const struct header_param *p, const cleat_json *v)
+const cleat_json *header_param_value(const struct header_param *p, const cleat_json *v)
 {
 	for (size_t i = 0; i < p->depth && v; i++)
 		v = json_get(v, p->path[i]);
@@ -320,6 +323,6 @@ int header_params_check(const struct peer_headers *h, const struct header_param 
 	int rc = CLEAT_OK;
 
 	for (; h && params && !rc; params = params->next)
-		rc = check_param(h, params, value_at(params, arguments), mem, err);
+		rc = check_param(h, params, header_param_value(params, arguments), mem, err);
 	return rc;
 }

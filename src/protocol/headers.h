@@ -29,10 +29,12 @@ struct header_param {
 };
 
 /* Finds the annotations ("x-mcp-header") of a schema, checked as the clause says; a wrong one is
- * CLEAT_EINVAL with the reason: a client would have to leave the tool out. *ret is NULL when there are
- * none. Lives in the arena. */
+ * CLEAT_EINVAL with the reason: a client would have to leave the tool out. More than 256 are wrong, too.
+ * *ret is NULL when there are none. Lives in the arena, except for the keys, which are the schema's. */
 int header_params_find(struct arena *ar, const cleat_json *schema, struct header_param **ret,
 		       cleat_error *err);
+/* The value that the header repeats; NULL when it is absent or null: there is no header then. */
+const cleat_json *header_param_value(const struct header_param *p, const cleat_json *arguments);
 /* Do the headers agree with the arguments (an object or NULL)? */
 int header_params_check(const struct peer_headers *h, const struct header_param *params,
 			const cleat_json *arguments, const cleat_allocator *mem, cleat_error *err);

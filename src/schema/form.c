@@ -154,3 +154,9 @@ int form_check(const cleat_json *schema, enum field_schema_style style, cleat_er
 	}
 	return rc;
 }
+
+cleat_schema *form_compile(const cleat_json *schema, enum field_schema_style style,
+			   const cleat_schema_options *opts, cleat_error *err)
+{
+	return form_check(schema, style, err) ? NULL : cleat_schema_new(schema, opts, err);
+}

@@ -7,8 +7,15 @@
 #ifndef SERVER_ASK_H
 #define SERVER_ASK_H
 
+#include "schema/field.h"
 #include "server/state.h"
 
+/* The style of forms that this revision has. */
+static inline enum field_schema_style ask_form_style(const cleat_request *req)
+{
+	return req->ctx.features & FEAT_ELICITATION_MODES ? FIELD_SCHEMA_FORM
+							  : FIELD_SCHEMA_FORM_2025_06_18;
+}
 /* The handler returned CLEAT_NEED_INPUT. */
 void ask_send(cleat_request *req);
 /* Reads inputResponses and requestState of a modern request. False: an error was sent. */

@@ -161,16 +161,10 @@ static void form_head(cleat_request *req, struct jw *w, const char *message)
 	jw_kv_str(w, "message", message ? message : "");
 }
 
-static enum field_schema_style form_style(const cleat_request *req)
-{
-	return req->ctx.features & FEAT_ELICITATION_MODES ? FIELD_SCHEMA_FORM
-							  : FIELD_SCHEMA_FORM_2025_06_18;
-}
-
 static int form_params(cleat_request *req, struct question *q, const char *message,
 		       const cleat_field *fields)
 {
-	enum field_schema_style style = form_style(req);
+	enum field_schema_style style = ask_form_style(req);
 	cleat_error err;
 	struct buf b;
 	struct jw w;
@@ -261,9 +255,7 @@ static int take_schema(cleat_request *req, const char *text, const cleat_json **
 
 	if (rc)
 		return rc;
-	rc = form_check(*ret_json, form_style(req), &err);
-	if (!rc)
-		*ret = cleat_schema_new(*ret_json, &opts, &err);
+	*ret = form_compile(*ret_json, ask_form_style(req), &opts, &err);
 	if (*ret)
 		return CLEAT_OK;
 	if (err.status == CLEAT_ENOMEM)

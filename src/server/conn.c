@@ -117,12 +117,21 @@ static int check_params(cleat_request *req, cleat_error *err)
 		 : CLEAT_OK;
 }
 
+static const struct era *era_for(const struct conn *c, const struct rpc_message *m,
+				 const cleat_json *meta)
+{
+	switch (c->facts.mode) {
+	case PEER_MODERN: return &era_modern;
+	case PEER_ASKED: return &era_legacy; /* plain results, whatever the revision */
+	default: return era_of(&c->session, m, meta);
+	}
+}
+
 static bool admit(cleat_request *req)
 {
 	struct conn *c = req->conn;
 	const cleat_json *meta = era_meta(&req->msg);
-	const struct era *era =
-		c->facts.mode == PEER_MODERN ? &era_modern : era_of(&c->session, &req->msg, meta);
+	const struct era *era = era_for(c, &req->msg, meta);
 	cleat_error err;
 	struct buf data = BUF_INIT(&c->server->mem, 4096);
 	int rc;
@@ -362,7 +371,7 @@ static int receive_member(struct batch *b, const cleat_json *v)
 
 static const char *batch_problem(const struct conn *c, const cleat_json *list)
 {
-	if (!c->session.open || !(revision_features(c->session.rev) & FEAT_BATCH))
+	if (!conn_has_revision(c) || !(revision_features(c->session.rev) & FEAT_BATCH))
 		return "a batch (JSON array) is only part of revision 2025-03-26, after initialize; send "
 		       "one message at a time";
 	if (cleat_json_size(list) == 0)
@@ -479,7 +488,7 @@ static const char *peer_revision(const struct peer *p)
 {
 	const struct conn *c = (const struct conn *)(const void *)p;
 
-	return c->session.open ? revision_name(c->session.rev) : NULL;
+	return conn_has_revision(c) ? revision_name(c->session.rev) : NULL;
 }
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -518,7 +527,8 @@ static bool take_facts(struct conn *c, const struct peer_facts *facts)
 struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 			   const struct peer_facts *facts)
 {
-	struct conn *c = mem_zalloc(&s->mem, sizeof *c);
+	bool asked = facts && facts->mode == PEER_ASKED;
+	struct conn *c = asked && !s->asked ? NULL : mem_zalloc(&s->mem, sizeof *c);
 	size_t most = (size_t)s->opts.max_inflight + s->opts.max_queued + s->opts.max_subscriptions;
 
 	if (!c)
@@ -531,6 +541,8 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 	c->sink = *sink;
 	c->queue_tail = &c->queue;
 	c->session.log_level = CLEAT_LOG_INFO;
+	if (asked)
+		c->session.rev = (enum revision)facts->rev;
 	arena_init(&c->arena, &s->mem, SESSION_ARENA_MAX);
 	c->arena.first = SESSION_ARENA_FIRST;
 	if (!take_facts(c, facts)) {

@@ -8,6 +8,12 @@
 
 #include "server/state.h"
 
+/* Has a revision been agreed on, before or with the session that is open now? */
+static inline bool conn_has_revision(const struct conn *c)
+{
+	return c->session.open || c->facts.mode == PEER_ASKED;
+}
+
 /* Starts waiting requests while there is room. */
 void conn_start_queued(struct conn *c);
 /* Frees a closed connection without requests. */

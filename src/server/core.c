@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "server/asked_impl.h"
 #include "server/conn.h"
 #include "server/life.h"
 #include "server/state.h"
@@ -126,6 +127,8 @@ void cleat_server_free(cleat_server *s)
 		return;
 	}
 	forget_early(s);
+	if (s->asked)
+		s->asked->ops->free(s);
 	registry_done(&s->registry);
 	free_pool(s);
 	arena_done(&s->arena);

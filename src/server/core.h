@@ -76,7 +76,8 @@ const char *server_version(const cleat_server *s);
 size_t server_max_message(const cleat_server *s); /* with the default applied */
 size_t server_max_reply(const cleat_server *s);
 
-/* A new connection; NULL when out of memory. Sink and facts are copied; `facts` NULL is all-zero. */
+/* A new connection; NULL when out of memory, and for PEER_ASKED before server_set_asked(). Sink and
+ * facts are copied; `facts` NULL is all-zero. */
 struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 			   const struct peer_facts *facts);
 /* Handles an event from hooks.post. */

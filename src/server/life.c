@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "server/ask.h"
+#include "server/asked_impl.h"
 #include "server/conn.h"
 #include "server/out.h"
 #include "server/reply.h"
@@ -189,9 +190,11 @@ void request_complete(cleat_request *req)
 	c->busy++;
 	if (req->silent || req->answered || c->closed)
 		request_end(req);
-	else if (req->status == CLEAT_NEED_INPUT && !req->rejected)
+	else if (req->status == CLEAT_NEED_INPUT && !req->rejected && !req->asked)
 		ask_send(req);
 	else {
+		if (req->asked)
+			req->asked->settle(req);
 		reply_send(req);
 		request_end(req);
 	}

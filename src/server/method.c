@@ -6,6 +6,7 @@
 #include "server/method.h"
 #include "base/cold.h"
 
+#include "server/asked_impl.h"
 #include "server/life.h"
 #include "server/out.h"
 #include "server/reply.h"
@@ -113,21 +114,32 @@ static bool known(const struct method *m, const cleat_request *req)
 	       (!m->available || m->available(req->server));
 }
 
-static COLD void unknown_method(cleat_request *req)
+/* Those that this connection can know. */
+static struct method_table table_of(const cleat_request *req)
 {
+	if (req->conn->facts.mode == PEER_ASKED)
+		return req->server->asked->ops->methods;
+	return (struct method_table){ methods, CLEAT_COUNT(methods) };
+}
+
+COLD void method_unknown(cleat_request *req)
+{
+	struct method_table t = table_of(req);
 	struct str_nearest n = { .wanted = req->msg.method };
 
-	for (size_t i = 0; i < CLEAT_COUNT(methods); i++)
-		if (known(&methods[i], req))
-			str_nearest_offer(&n, str_of(methods[i].name));
+	for (size_t i = 0; i < t.n; i++)
+		if (known(&t.v[i], req) && !str_eqz(req->msg.method, t.v[i].name))
+			str_nearest_offer(&n, str_of(t.v[i].name));
 	out_unknown(req, CLEAT_RPC_METHOD_NOT_FOUND, "method", req->msg.method, n.best);
 	request_end(req);
 }
 
 void method_dispatch(cleat_request *req)
 {
-	for (size_t i = 0; i < CLEAT_COUNT(methods); i++) {
-		const struct method *m = &methods[i];
+	struct method_table t = table_of(req);
+
+	for (size_t i = 0; i < t.n; i++) {
+		const struct method *m = &t.v[i];
 
 		if (str_eqz(req->msg.method, m->name) && known(m, req)) {
 			req->method = m;
@@ -135,7 +147,7 @@ void method_dispatch(cleat_request *req)
 			return;
 		}
 	}
-	unknown_method(req);
+	method_unknown(req);
 }
 
 bool method_param(cleat_request *req, const char *key, struct str *ret)

@@ -17,7 +17,14 @@ struct method {
 	void (*write)(struct jw *w, cleat_request *req);
 };
 
+struct method_table {
+	const struct method *v;
+	size_t n;
+};
+
 void method_dispatch(cleat_request *req);
+/* -32601, and the request ends: for a method that its revision does not have, too. */
+void method_unknown(cleat_request *req);
 
 /* A string member of params; an error is sent when it is missing or unfit (not a string, with NUL
  * inside). */

@@ -89,7 +89,7 @@ int out_end(struct out *o)
  * leave it out. */
 static bool null_id(const struct conn *c)
 {
-	return c->session.open && !(revision_features(c->session.rev) & FEAT_ERROR_WITHOUT_ID);
+	return conn_has_revision(c) && !(revision_features(c->session.rev) & FEAT_ERROR_WITHOUT_ID);
 }
 
 /* 2026-07-28 streamable-http: 400 for what is wrong with the request itself, 404 for a method that

@@ -6,6 +6,7 @@
  */
 #include "base/cold.h"
 #include "schema/field.h"
+#include "server/asked_impl.h"
 #include "server/method.h"
 #include "server/state.h"
 #include "json/copy.h"
@@ -14,13 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum shape { SHAPE_TOOL, SHAPE_RESOURCE, SHAPE_PROMPT, SHAPE_COMPLETION };
-
 static enum shape shape_of(const cleat_request *req)
 {
 	if (req->complete_arg)
 		return SHAPE_COMPLETION;
-	if (!req->entry || req->entry->kind == SHELF_TOOLS)
+	if (!req->entry)
+		return req->asked ? req->asked->shape : SHAPE_TOOL;
+	if (req->entry->kind == SHELF_TOOLS)
 		return SHAPE_TOOL;
 	return req->entry->kind == SHELF_PROMPTS ? SHAPE_PROMPT : SHAPE_RESOURCE;
 }
@@ -36,6 +37,26 @@ static COLD int wrong_place(cleat_request *req, const char *what)
 	return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 				  "the handler of %s cannot reply with %s", req->method->name,
 				  what);
+}
+
+/* A handler that cannot reply with blocks at all. */
+static bool takes_no_blocks(const cleat_request *req)
+{
+	enum shape shape = shape_of(req);
+
+	return shape == SHAPE_COMPLETION || shape == SHAPE_FORM || shape == SHAPE_URL;
+}
+
+/* What to reply with instead. */
+static COLD int no_blocks(cleat_request *req, const char *what)
+{
+	static const char *const instead[] = { [SHAPE_COMPLETION] = "cleat_reply_suggest",
+					       [SHAPE_FORM] = "cleat_reply_jsonf",
+					       [SHAPE_URL] = "cleat_reply_nothing" };
+	char text[80];
+
+	snprintf(text, sizeof text, "%s; use %s", what, instead[shape_of(req)]);
+	return wrong_place(req, text);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------- */
@@ -78,8 +99,8 @@ static int text_block(cleat_request *req, struct str text)
 	struct content_extras x = extras(req);
 	struct jw *w;
 
-	if (shape_of(req) == SHAPE_COMPLETION)
-		return wrong_place(req, "text; use cleat_reply_suggest");
+	if (takes_no_blocks(req))
+		return no_blocks(req, "text");
 	w = begin(req);
 	if (shape_of(req) == SHAPE_RESOURCE)
 		content_resource_text(w, features, req->uri, resource_mime(req, NULL), text,
@@ -133,8 +154,13 @@ static int binary_block(cleat_request *req, enum content_kind kind, const char *
 	unsigned features = req->ctx.features;
 	struct jw *w;
 
-	if (shape_of(req) == SHAPE_COMPLETION)
-		return wrong_place(req, "bytes; use cleat_reply_suggest");
+	if (takes_no_blocks(req))
+		return no_blocks(req, "bytes");
+	/* A message has text, images and, from 2025-03-26 on, audio. */
+	if (shape_of(req) == SHAPE_SAMPLING &&
+	    (kind == CONTENT_OTHER || (kind == CONTENT_AUDIO && !(features & FEAT_AUDIO))))
+		return wrong_place(req, kind == CONTENT_AUDIO ? "audio in this revision"
+							      : "bytes that are no image or audio");
 	w = begin(req);
 	if (shape_of(req) == SHAPE_RESOURCE)
 		content_resource_blob(w, features, req->uri, resource_mime(req, mime), bytes,
@@ -170,8 +196,10 @@ static int resource_block(cleat_request *req, const char *uri, const char *mime,
 	struct str meta = embedded ? (struct str){ NULL, 0 } : x.meta;
 	struct jw *w;
 
-	if (shape_of(req) == SHAPE_COMPLETION)
-		return wrong_place(req, "a resource; use cleat_reply_suggest");
+	if (takes_no_blocks(req))
+		return no_blocks(req, "a resource");
+	if (shape_of(req) == SHAPE_SAMPLING)
+		return wrong_place(req, "a resource");
 	w = begin(req);
 	if (embedded)
 		content_embed(w);
@@ -201,7 +229,8 @@ int cleat_reply_link(cleat_request *req, const char *uri, const char *name, cons
 {
 	struct content_extras x = extras(req);
 
-	if (shape_of(req) == SHAPE_COMPLETION || shape_of(req) == SHAPE_RESOURCE)
+	if (takes_no_blocks(req) || shape_of(req) == SHAPE_RESOURCE ||
+	    shape_of(req) == SHAPE_SAMPLING)
 		return wrong_place(req, "a link");
 	uri = uri ? uri : "";
 	content_link(begin(req), req->ctx.features, uri, name ? name : uri, mime, description, &x);
@@ -265,7 +294,15 @@ static struct jw start_structured(cleat_request *req)
 	return w;
 }
 
-/* Outside of tools there is nothing structured: it becomes text. */
+/* Structured results are for tools, and for a client's answers. */
+static bool takes_structured(const cleat_request *req)
+{
+	enum shape shape = shape_of(req);
+
+	return shape == SHAPE_TOOL || shape == SHAPE_FORM || shape == SHAPE_SAMPLING;
+}
+
+/* Elsewhere they become text. */
 static int end_structured(cleat_request *req, int rc, const cleat_error *err)
 {
 	if (rc == CLEAT_EINVAL)
@@ -274,7 +311,7 @@ static int end_structured(cleat_request *req, int rc, const cleat_error *err)
 			"the handler of %s gave a structured result that cannot be "
 			"sent: %s",
 			req->method->name, err->message);
-	if (!rc && shape_of(req) != SHAPE_TOOL) {
+	if (!rc && !takes_structured(req)) {
 		rc = text_block(req, buf_str(&req->structured));
 		buf_truncate(&req->structured, 0);
 	}
@@ -287,6 +324,11 @@ int cleat_reply_record(cleat_request *req, const void *record)
 	struct jw w = start_structured(req);
 	cleat_error err;
 
+	if (!fields && req->asked) {
+		wrong_place(req,
+			    "a record: the form's fields are the server's; use cleat_reply_jsonf");
+		return CLEAT_EMISUSE;
+	}
 	if (!fields)
 		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 					  "the handler of %s replied with a record, but no output "

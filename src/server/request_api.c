@@ -3,6 +3,7 @@
  */
 #include "base/mem.h"
 #include "schema/field.h"
+#include "server/asked_impl.h"
 #include "server/method.h"
 #include "server/notify.h"
 #include "server/state.h"
@@ -119,7 +120,9 @@ const cleat_json *cleat_request_meta(cleat_request *req)
 
 void *cleat_request_userdata(cleat_request *req)
 {
-	return req->entry ? entry_userdata(req->entry) : NULL;
+	if (req->entry)
+		return entry_userdata(req->entry);
+	return req->asked ? req->asked->userdata : NULL;
 }
 
 struct cleat_server *cleat_request_server(cleat_request *req)

@@ -19,6 +19,8 @@
 
 #include <stdatomic.h>
 
+struct asked;
+struct asked_call;
 struct conn;
 struct method;
 
@@ -139,6 +141,7 @@ struct cleat_request {
 	const char *uri;
 	struct uri_vars vars;
 	const cleat_json *complete_arg, *complete_ctx;
+	struct asked_call *asked; /* PEER_ASKED, where there is a handler; NULL elsewhere */
 
 	/* progress */
 	double last_progress;
@@ -243,6 +246,7 @@ struct cleat_server {
 	struct str info[REV_COUNT]; /* Implementation, JSON, made when first needed */
 	unsigned char key[CRYPTO_KEY_SIZE];
 	bool has_key;
+	struct asked *asked; /* NULL: there is no client behind this server (asked.h) */
 };
 
 #endif

@@ -31,7 +31,8 @@ struct child_opts {
 	 * made harmless; at most 200 a second (then one line says how many were dropped). stderr is read
 	 * whatever happens, so that the child never waits. NULL: thrown away. */
 	void (*err_line)(void *ctx, const char *line);
-	/* It has exited and was reaped: `status` as waitpid gives it. From the loop. */
+	/* It has exited, and all of its group is dead and reaped: `status` as waitpid gives it. From the
+	 * loop. */
 	void (*exited)(void *ctx, int status);
 	void *ctx;
 };
@@ -43,16 +44,20 @@ int child_pid(const struct child *c);
 /* The ends of its stdin and stdout that are ours; non-blocking, close-on-exec, still the child's. */
 int child_in(const struct child *c);  /* write here */
 int child_out(const struct child *c); /* read here */
-/* Begins to let it go: closes its stdin. `exited` follows. May be called again: does nothing. Nobody may
+/* Begins to let it go: closes its stdin. `exited` follows within two graces and 1.5 s. May be called again: does nothing. Nobody may
  * use child_in() any more; whoever reads child_out() goes on until the end, or calls
  * child_drain(). */
 void child_stop(struct child *c);
 /* Reads and throws away its stdout from now on. */
 void child_drain(struct child *c);
 bool child_alive(const struct child *c);
+/* The line of its stderr that says most about why it failed: the last with "error:" in it, or the last;
+ * "" when it said nothing. Also after its end. */
+const char *child_last_words(const struct child *c);
 /* How it ended, in words: "exited with status 3", "was killed by signal 9 (Killed)". */
 void child_ending(int status, char *buf, size_t n);
-/* At once: SIGKILL to the group if it is still there, reaped. Accepts NULL. */
+/* At once: SIGKILL to the group if it is still there, reaped. Accepts NULL. Also from inside err_line and
+ * exited. */
 void child_free(struct child *c);
 
 #endif

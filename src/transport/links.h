@@ -42,6 +42,8 @@ struct link_local_opts {
 };
 struct link *link_local_new(const struct link_base_opts *o, const struct link_local_opts *local,
 			    cleat_error *err);
+/* The peer was closed by somebody else and must not be used any more; `down` follows. */
+void link_local_lost(struct link *l);
 
 /* link_http.c: Streamable HTTP in both eras, and HTTP+SSE of 2024-11-05. */
 struct link_http_opts {

@@ -169,6 +169,14 @@ async function serve(name, args, body, { address = ['--http', '127.0.0.1:0'], en
 	}
 }
 
+// A client that starts an example (or is given `program` instead), to its end: status, output, remarks.
+function client(name, [server, ...args], { program, input = '' } = {}) {
+	const r = spawnSync(path.join(build, 'examples', name),
+		[program ?? path.join(build, 'examples', server), ...args],
+		{ input, encoding: 'utf8', timeout: PATIENCE });
+	return [r.status, r.stdout, r.stderr];
+}
+
 async function until(test, what) {
 	const start = Date.now();
 	while (!test()) {
@@ -464,6 +472,69 @@ const examples = {
 		const r = spawnSync(path.join(build, 'examples/unit_test'), { encoding: 'utf8' });
 		equal(r.status, 0, 'exit status');
 		equal(r.stdout.match(/^ok \d/gm)?.length, 3, r.stdout);
+	},
+
+	client: () => {
+		equal(client('client', ['hello']), [0, '2.5\n', '']);
+		const [status, out, said] = client('client', ['hello'], { program: '/nonexistent/server' });
+		equal([status, out], [1, ''], 'a server that is not there');
+		check(said.includes('/nonexistent/server'), said);
+		equal(client('client', ['weather'])[0], 1, 'a server without that tool');
+	},
+
+	client_async: async () => {
+		const verdict = ([status, out, said]) => {
+			const lines = out.trim().split('\n').sort();
+			equal(status, 0, said);
+			equal([lines.length, lines[1], lines[2]], [3, 'docs: docs is built', 'tests: tests is built']);
+			check(/^all: .*cancel/.test(lines[0]), lines[0]);
+			for (const step of ['docs: step 5 (5 of 5)', 'tests: step 1 (1 of 5)', 'all: step 2 (2 of 5)'])
+				check(said.includes(step), `no ${step} in ${said}`);
+			check(!said.includes('all: step 5'), 'it was given up');
+		};
+		verdict(client('client_async', ['deferred']));
+		await serve('deferred', [], (url) => verdict(client('client_async', [], { program: url })));
+	},
+
+	client_sampling: () => {
+		const file = path.join(scratch, 'asked');
+		const remove = JSON.stringify({ path: file });
+		fs.writeFileSync(file, '');
+		equal(client('client_sampling', ['sampling']), [0, 'In short: Once ...\n', '']);
+		for (const [input, word] of [['no\n', 'said no'], ['', 'said no']]) {
+			const [status, out, said] = client('client_sampling', ['ask', 'delete', remove], { input });
+			equal(status, 0, said);
+			check(out.includes(word) && said.startsWith(`Delete ${file}?`), out + said);
+		}
+		check(fs.existsSync(file), 'nothing is deleted without a yes');
+		equal(client('client_sampling', ['ask', 'delete', remove], { input: 'yes\n' })[1], `${file} is gone.\n`);
+		check(!fs.existsSync(file), 'deleted after a yes');
+	},
+
+	client_watch: () => equal(client('client_watch', ['resources']),
+		[0, [1, 2, 3].map((i) => `the counter says ${i}\n`).join(''), '']),
+
+	client_embed: async () => {
+		equal(client('client_embed', ['hello'], { input: '2 3\nnothing\n1 0.5\n' }), [0, '5\n1.5\n', '']);
+		// It answers while it waits for more.
+		const child = spawn(path.join(build, 'examples/client_embed'), [path.join(build, 'examples/hello')]);
+		const exit = once(child, 'close');
+		const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+		for (const [line, sum] of [['1 1', '2'], ['2 2', '4']]) {
+			child.stdin.write(`${line}\n`);
+			equal((await within(lines.next(), 'a sum')).value, sum);
+		}
+		child.stdin.end();
+		equal(await within(exit, 'end of client_embed'), [0, null], 'exit status');
+	},
+
+	client_typed: () => {
+		equal(client('client_typed', ['typed'])[1].split('\n').slice(0, 3),
+			['forecast of typed:', 'Oslo in 1 days: 25', 'Oslo in 2 days: 26']);
+		const [status, out] = client('client_typed', ['content']);
+		equal(status, 0);
+		equal(out.split('\n').slice(1, 8).map((l) => l.split(': ')[0]),
+			['text', 'text', 'data', 'data', 'note://1', 'pixel://1', 'https://example.org/']);
 	},
 
 	validate: () => {

@@ -1,0 +1,364 @@
+/* client/asked.c - what the server asks us: passed to the `asked` peer, and its answers passed back.
+ *
+ * Two ways, one peer. A legacy server sends requests: they go to the peer as they came, and the answers
+ * to the link. A modern one puts questions into a result: for each the peer is given a request of our
+ * own making, and the answer belongs to a call. A `struct question` stands for each that is open; its
+ * address is the tag that the peer gives back.
+ */
+#include "client/state.h"
+
+#include "base/mem.h"
+#include "json/copy.h"
+#include "json/parse.h"
+
+static const struct str absent;
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+static struct question *question_new(cleat_client *c)
+{
+	struct question *q = mem_zalloc(&c->mem, sizeof *q);
+
+	if (!q)
+		return NULL;
+	q->client = c;
+	q->next = c->questions;
+	if (q->next)
+		q->next->prev = q;
+	c->questions = q;
+	c->n_questions++;
+	return q;
+}
+
+static void question_free(struct question *q)
+{
+	cleat_client *c = q->client;
+
+	if (q->prev)
+		q->prev->next = q->next;
+	else
+		c->questions = q->next;
+	if (q->next)
+		q->next->prev = q->prev;
+	c->n_questions--;
+	mem_free(&c->mem, q);
+}
+
+/* ---- what the peer says ----------------------------------------------------------------------- */
+
+static struct buf *sink_begin(void *ctx, void *tag)
+{
+	cleat_client *c = ctx;
+
+	(void)tag;
+	if (c->closing)
+		return NULL;
+	buf_reset(&c->asked_out, 64 << 10);
+	return &c->asked_out;
+}
+
+static void send_back(cleat_client *c, const struct question *q, struct str text, int kind)
+{
+	message_post(
+		c, &(struct link_message){ .text = text,
+					   .kind = kind >= PEER_ANSWER ? LINK_ANSWER : LINK_NOTICE,
+					   .tag = kind >= PEER_ANSWER && q ? q->link_tag : NULL,
+					   .rev = c->rev,
+					   .modern = c->modern });
+}
+
+/* The answer to one of inputRequests. */
+static void settle(struct question *q, struct str text)
+{
+	struct arena ar;
+	const cleat_json *v = NULL;
+	cleat_call *call = q->call;
+	const cleat_json *result;
+
+	q->call = NULL;
+	arena_init(&ar, &q->client->mem, SIZE_MAX / 2);
+	if (json_parse(&ar, text, &(cleat_json_limits){ 1024, SIZE_MAX }, &v, NULL) != CLEAT_OK)
+		v = NULL;
+	result = json_member(v, "result");
+	if (!v)
+		call_end(call, NULL);
+	else if (result)
+		rounds_answer(call, q->key, result);
+	else
+		rounds_fail(call, q->key,
+			    cleat_json_str(json_member(json_member(v, "error"), "message"),
+					   "there is no answer"));
+	arena_done(&ar);
+}
+
+static int sink_end(void *ctx, void *tag, int kind)
+{
+	cleat_client *c = ctx;
+	struct question *q = tag;
+	struct buf out = c->asked_out;
+	int rc = buf_status(&out);
+
+	if (kind == PEER_TAKE_BACK || rc != CLEAT_OK) {
+		buf_reset(&c->asked_out, 64 << 10);
+		return rc;
+	}
+	/* Taken while it is in use: what hears of it may ask for something. */
+	buf_init(&c->asked_out, &c->mem, MAX_OUT);
+	client_enter(c);
+	if (q && kind >= PEER_ANSWER)
+		q->settled = true;
+	if (!c->modern)
+		send_back(c, q, buf_str(&out), kind);
+	else if (q && q->call && kind >= PEER_ANSWER)
+		settle(q, buf_str(&out));
+	buf_done(&c->asked_out);
+	c->asked_out = out;
+	client_leave_later(c);
+	return CLEAT_OK;
+}
+
+static void sink_ended(void *ctx, void *tag, bool lost)
+{
+	struct question *q = tag;
+
+	(void)ctx;
+	(void)lost;
+	if (!q)
+		return;
+	if (q->call && !q->settled) {
+		client_enter(q->client);
+		rounds_fail(q->call, q->key, "there was no answer");
+		client_leave_later(q->client);
+	}
+	question_free(q);
+}
+
+static bool sink_congested(void *ctx)
+{
+	(void)ctx;
+	return false;
+}
+
+static bool need_peer(cleat_client *c)
+{
+	struct peer_sink sink = { .begin = sink_begin,
+				  .end = sink_end,
+				  .ended = sink_ended,
+				  .congested = sink_congested,
+				  .ctx = c };
+	struct peer_facts facts = { .mode = PEER_ASKED, .http = c->link->http, .rev = c->rev };
+
+	if (!c->asked)
+		c->asked = c->hooks.asked(c->hooks.ctx, &sink, &facts);
+	return c->asked != NULL;
+}
+
+/* What a call is waiting for is answered by handlers that do not know of the link: it stays. The
+ * questions of a legacy server are gone with it. */
+void asked_close(cleat_client *c)
+{
+	struct peer *p = c->asked;
+
+	if (!p)
+		return;
+	c->asked = NULL;
+	p->ops->close(p);
+	while (c->questions) {
+		struct question *q = c->questions;
+		cleat_call *call = q->call;
+
+		q->call = NULL;
+		if (call)
+			rounds_fail(call, q->key, "the client was closed");
+		question_free(q);
+	}
+}
+
+/* ---- legacy: requests ----------------------------------------------------------------------- */
+
+static void answer(cleat_client *c, void *tag, struct buf *out)
+{
+	if (buf_status(out) == CLEAT_OK)
+		message_post(c, &(struct link_message){ .text = buf_str(out),
+							.kind = LINK_ANSWER,
+							.tag = tag,
+							.rev = c->rev });
+	message_give(c, out);
+}
+
+static void pong(cleat_client *c, const cleat_json *id, void *tag)
+{
+	struct buf out = message_take(c);
+	struct jw w;
+
+	jw_init(&w, &out);
+	rpc_begin_result_object(&w, id);
+	rpc_end_result_object(&w);
+	answer(c, tag, &out);
+}
+
+static COLD void reject(cleat_client *c, const cleat_json *id, void *tag, int code,
+			const char *message)
+{
+	struct buf out = message_take(c);
+	struct jw w;
+
+	jw_init(&w, &out);
+	rpc_write_error(&w, id, false, code, str_of(message), absent);
+	answer(c, tag, &out);
+}
+
+static bool known(struct str method)
+{
+	return str_eqz(method, "elicitation/create") || str_eqz(method, "roots/list") ||
+	       str_eqz(method, "sampling/createMessage");
+}
+
+static void pass_on(cleat_client *c, const struct rpc_message *m, struct str text, void *tag)
+{
+	struct question *q = NULL;
+
+	if (c->n_questions < MAX_QUESTIONS && need_peer(c))
+		q = question_new(c);
+	if (!q) {
+		reject(c, m->id, tag, CLEAT_RPC_INTERNAL_ERROR,
+		       c->n_questions < MAX_QUESTIONS ? "out of memory"
+						      : "too many questions are open");
+		return;
+	}
+	q->link_tag = tag;
+	/* 0: it was none after all; PEER_LOST: it could not be read. Otherwise `ended` frees it. */
+	switch (c->asked->ops->receive(c->asked, text, q, NULL)) {
+	case 0: question_free(q); break;
+	case PEER_LOST:
+		question_free(q);
+		reject(c, m->id, tag, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
+		break;
+	default: break;
+	}
+}
+
+void asked_request(cleat_client *c, const struct rpc_message *m, struct str text, void *tag)
+{
+	/* 2026-07-28 basic/transports: the server MUST NOT send requests. There is no way to answer. */
+	if (c->modern && c->stage != STAGE_DISCOVER) {
+		client_note(c, CLEAT_LOG_WARNING,
+			    "the server sent a request, which it must not in 2026-07-28");
+		return;
+	}
+	if (!text.p)
+		client_note(c, CLEAT_LOG_ERROR, "a question was lost: out of memory");
+	else if (str_eqz(m->method, "ping"))
+		pong(c, m->id, tag);
+	else if (!known(m->method) || c->rev == REV_NONE || c->modern)
+		reject(c, m->id, tag, CLEAT_RPC_METHOD_NOT_FOUND,
+		       "this client does not know the method");
+	else
+		pass_on(c, m, text, tag);
+}
+
+void asked_cancelled(cleat_client *c, struct str text)
+{
+	if (c->asked && text.p)
+		c->asked->ops->receive(c->asked, text, NULL, NULL);
+}
+
+/* ---- modern: inputRequests ------------------------------------------------------------------ */
+
+static void write_question(struct buf *out, const struct question *q, struct str method,
+			   const cleat_json *params)
+{
+	struct jw w;
+
+	jw_init(&w, out);
+	jw_splice(&w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
+	jw_kv_int(&w, "id", q->id);
+	jw_kv_strn(&w, "method", method);
+	jw_kv_value(&w, "params", params);
+	rpc_end(&w);
+}
+
+int asked_input(cleat_call *call, struct str key, struct str method, const cleat_json *params)
+{
+	cleat_client *c = call->client;
+	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
+	struct question *q;
+	size_t n = PEER_LOST;
+
+	if (!known(method)) {
+		rounds_fail(call, key, "this client does not know the method that is asked");
+		return CLEAT_OK;
+	}
+	if (c->n_questions >= MAX_QUESTIONS) {
+		rounds_fail(call, key, "too many questions are open");
+		return CLEAT_OK;
+	}
+	q = need_peer(c) ? question_new(c) : NULL;
+	if (!q)
+		return CLEAT_ENOMEM;
+	q->call = call;
+	q->key = key;
+	q->id = ++c->last_question;
+	write_question(&text, q, method, params);
+	if (buf_status(&text) == CLEAT_OK)
+		n = c->asked->ops->receive(c->asked, buf_str(&text), q, NULL);
+	buf_done(&text);
+	if (n != 0 && n != PEER_LOST)
+		return CLEAT_OK;
+	q->call = NULL;
+	question_free(q);
+	return CLEAT_ENOMEM;
+}
+
+static void cancel(cleat_client *c, int64_t id)
+{
+	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
+	struct jw w;
+
+	jw_init(&w, &text);
+	rpc_begin_notification(&w, "notifications/cancelled");
+	rpc_params(&w);
+	jw_obj(&w);
+	jw_kv_int(&w, "requestId", id);
+	jw_obj_end(&w);
+	rpc_end(&w);
+	if (c->asked && buf_status(&text) == CLEAT_OK)
+		c->asked->ops->receive(c->asked, buf_str(&text), NULL, NULL);
+	buf_done(&text);
+}
+
+/* The peer may be on the stack, so it hears of this later. */
+void asked_forget(cleat_call *call)
+{
+	cleat_client *c = call->client;
+
+	if (!call->rounds)
+		return;
+	for (struct question *q = c->questions; q; q = q->next) {
+		if (q->call != call)
+			continue;
+		q->call = NULL;
+		q->key = absent;
+		q->cancel = true;
+		c->cancel_questions = true;
+	}
+}
+
+void asked_pump(cleat_client *c)
+{
+	struct question *q = c->questions;
+
+	if (!c->cancel_questions)
+		return;
+	c->cancel_questions = false;
+	while (q) {
+		if (!q->cancel) {
+			q = q->next;
+			continue;
+		}
+		q->cancel = false;
+		cancel(c, q->id);
+		/* Any of them may have ended now. */
+		q = c->questions;
+	}
+}

@@ -1,0 +1,302 @@
+/* client/intake.c - messages in: read once, straight into the arena of the result that they may become,
+ * told apart, passed on.
+ *
+ * Every message is hostile. What can be laid at the door of a call (by its id, or by the exchange it
+ * came in) ends that call; everything else is a note. Not here: what an answer means (answer.c).
+ */
+#include "client/state.h"
+
+#include "base/error.h"
+#include "json/copy.h"
+#include "json/parse.h"
+
+#include <stdio.h>
+
+enum { SHOWN = 80, MAX_BATCH = 1000 };
+
+struct message {
+	cleat_client *client;
+	struct str text; /* absent: a member of a batch */
+	void *tag;
+	int http_status;
+};
+
+/* The beginning of it, for people. */
+static struct str shown(struct str s)
+{
+	if (s.n > SHOWN)
+		s.n = SHOWN;
+	s.n = utf8_valid_prefix(s);
+	return s;
+}
+
+/* ---- what cannot be read -------------------------------------------------------------------- */
+
+/* Past the string that begins at i. */
+static size_t skip_string(struct str s, size_t i)
+{
+	for (i++; i < s.n && s.p[i] != '"'; i++)
+		if (s.p[i] == '\\')
+			i++;
+	return i + 1;
+}
+
+static int64_t digits_at(struct str s, size_t i)
+{
+	int64_t v = 0;
+
+	while (i < s.n && (s.p[i] == ' ' || s.p[i] == ':'))
+		i++;
+	for (size_t n = 0; i < s.n && s.p[i] >= '0' && s.p[i] <= '9' && n < 15; i++, n++)
+		v = v * 10 + (s.p[i] - '0');
+	return v;
+}
+
+/* The id of a message that cannot be parsed (it is over a limit, or memory is short), as well as it can
+ * be told without any; 0: none. */
+static int64_t peek_id(struct str s)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < s.n;) {
+		char ch = s.p[i];
+
+		if (ch == '"' && depth == 1 && s.n - i > 4 && memcmp(s.p + i, "\"id\"", 4) == 0)
+			return digits_at(s, i + 4);
+		if (ch == '"') {
+			i = skip_string(s, i);
+			continue;
+		}
+		depth += ch == '{' || ch == '[';
+		if ((ch == '}' || ch == ']') && depth)
+			depth--;
+		i++;
+	}
+	return 0;
+}
+
+static COLD void unreadable(const struct message *in, const cleat_error *why)
+{
+	cleat_client *c = in->client;
+	cleat_call *call = call_by_tag(c, in->tag);
+	struct str s = shown(in->text);
+	int status = why->status == CLEAT_ENOMEM ? CLEAT_ENOMEM : CLEAT_EPROTO;
+	cleat_error err;
+
+	if (!call)
+		call = call_by_number(c, peek_id(in->text));
+	if (!call) {
+		client_note(c, CLEAT_LOG_WARNING,
+			    "a line that is no message was ignored (%s): %.*s", why->message,
+			    (int)s.n, s.p);
+		return;
+	}
+	if (status == CLEAT_ENOMEM)
+		error_set(&err, status, "out of memory");
+	else
+		error_set(&err, status, "the server's answer cannot be read: %s; it begins %.*s",
+			  why->message, (int)s.n, s.p);
+	call_abandon(call, "the answer cannot be read");
+	call_fail_error(call, CLEAT_STEP_PROTOCOL, in->http_status, &err);
+}
+
+void intake_oversize(void *ctx, void *tag, size_t limit)
+{
+	cleat_client *c = ctx;
+	cleat_call *call = call_by_tag(c, tag);
+
+	client_enter(c);
+	/* On a stream nobody knows whose it was; if there is only one call, most likely that one's. */
+	if (!call && !tag)
+		call = call_only(c);
+	if (call) {
+		call_abandon(call, "the answer is too large");
+		call_fail(call, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT,
+			  "the server's answer is over %zu bytes (opts.max_message)", limit);
+	} else {
+		client_note(c, CLEAT_LOG_WARNING,
+			    "a message of over %zu bytes (opts.max_message) was thrown away",
+			    limit);
+	}
+	client_leave(c);
+}
+
+/* ---- responses ------------------------------------------------------------------------------ */
+
+/* An id that we have given out, but nobody waits for: late, or twice. */
+static bool was_ours(const cleat_client *c, const cleat_json *id)
+{
+	int64_t n = cleat_json_int(id, 0);
+
+	return n > 0 && n <= c->last_id;
+}
+
+static COLD void unknown_response(const struct message *in, const struct rpc_message *m)
+{
+	cleat_client *c = in->client;
+	cleat_call *call = call_by_tag(c, in->tag);
+
+	if (call) {
+		call_abandon(call, "answered with another id");
+		call_fail(call, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+			  "the server answered with another request's id");
+		return;
+	}
+	client_note(c, was_ours(c, m->id) ? CLEAT_LOG_DEBUG : CLEAT_LOG_WARNING,
+		    "an answer that nobody waits for was ignored");
+}
+
+/* An error whose writer could not read our id. On HTTP it is the answer to what was posted; on a stream
+ * it is clear only while nothing but the first question is under way. */
+static cleat_call *owner_of_error(const struct message *in, const struct rpc_message *m)
+{
+	cleat_client *c = in->client;
+
+	if (m->id && cleat_json_type(m->id) != CLEAT_JSON_NULL)
+		return NULL;
+	if (in->tag)
+		return call_by_tag(c, in->tag);
+	return c->phase == CLIENT_OPENING ? call_only(c) : NULL;
+}
+
+/* Takes `r`. */
+static void take_response(const struct message *in, const struct rpc_message *m, cleat_result *r)
+{
+	cleat_call *call = call_by_id(in->client, m->id);
+
+	if (!call && m->kind == RPC_ERROR)
+		call = owner_of_error(in, m);
+	if (!call) {
+		unknown_response(in, m);
+		cleat_result_free(r);
+		return;
+	}
+	r->shape = call->shape;
+	r->http_status = in->http_status;
+	if (m->kind == RPC_RESULT)
+		answer_result(call, r, m->result, in->http_status);
+	else
+		answer_error(call, r, m->error, in->http_status);
+}
+
+/* Something like a response that breaks a rule: the call that it is for has to end all the same. */
+static COLD void take_broken(const struct message *in, const struct rpc_message *m,
+			     const cleat_error *why, cleat_result *r)
+{
+	cleat_client *c = in->client;
+	bool response = m->kind == RPC_RESULT || m->kind == RPC_ERROR;
+	cleat_call *call = response && m->id ? call_by_id(c, m->id) : NULL;
+	cleat_error err;
+
+	if (!call && m->kind == RPC_ERROR && m->error)
+		call = owner_of_error(in, m);
+	if (call && m->kind == RPC_ERROR && m->error && !m->id) {
+		r->shape = call->shape;
+		answer_error(call, r, m->error, in->http_status);
+		return;
+	}
+	cleat_result_free(r);
+	/* The body of an HTTP answer can only be about what was posted. */
+	if (!call && (response || in->http_status))
+		call = call_by_tag(c, in->tag);
+	if (!call) {
+		client_note(c, CLEAT_LOG_WARNING, "a message was ignored: %s", why->message);
+		return;
+	}
+	error_set(&err, CLEAT_EPROTO, "the server's answer is no JSON-RPC response: %s",
+		  why->message);
+	call_abandon(call, "the answer is none");
+	call_fail_error(call, CLEAT_STEP_PROTOCOL, in->http_status, &err);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* Takes `r`, in whose arena the value is. */
+static void take(const struct message *in, const cleat_json *value, cleat_result *r)
+{
+	static const struct rpc_rules rules = { .no_lookalikes = true, .named_params = true };
+	struct rpc_message m;
+	cleat_error err;
+
+	if (rpc_classify(value, &rules, &m, &err) != CLEAT_OK) {
+		take_broken(in, &m, &err, r);
+		return;
+	}
+	if (m.kind == RPC_RESULT || m.kind == RPC_ERROR) {
+		take_response(in, &m, r);
+		return;
+	}
+	if (m.kind == RPC_REQUEST)
+		asked_request(in->client, &m, in->text.p ? in->text : json_text(&r->arena, value),
+			      in->tag);
+	else
+		notify_take(in->client, &m, in->text.p ? in->text : json_text(&r->arena, value),
+			    in->tag);
+	cleat_result_free(r);
+}
+
+static void take_member(const struct message *in, const cleat_json *value)
+{
+	cleat_result *r = result_new(&in->client->mem, RESULT_OTHER);
+	const cleat_json *copy;
+
+	if (r && json_copy(&r->arena, value, &copy) == CLEAT_OK) {
+		take(in, copy, r);
+		return;
+	}
+	cleat_result_free(r);
+	client_note(in->client, CLEAT_LOG_ERROR, "a message was lost: out of memory");
+}
+
+/* 2025-03-26 basic/index: clients MUST support receiving batches. No other revision has them. */
+static void take_batch(const struct message *in, const cleat_json *array, cleat_result *r)
+{
+	cleat_client *c = in->client;
+	struct message member = *in;
+	cleat_json_iter it = cleat_json_each(array);
+	cleat_error err;
+
+	if (c->rev == REV_NONE || !(revision_features(c->rev) & FEAT_BATCH) ||
+	    !cleat_json_size(array) || cleat_json_size(array) > MAX_BATCH) {
+		error_set(&err, CLEAT_EPROTO, "an array is no message in this revision");
+		unreadable(in, &err);
+	} else {
+		member.text = (struct str){ NULL, 0 };
+		while (cleat_json_next(&it))
+			take_member(&member, it.value);
+	}
+	cleat_result_free(r);
+}
+
+static void read_message(const struct message *in)
+{
+	cleat_client *c = in->client;
+	cleat_result *r = result_new(&c->mem, RESULT_OTHER);
+	cleat_error err = { .status = CLEAT_ENOMEM, .message = "out of memory" };
+	const cleat_json *value;
+
+	if (!r || json_parse(&r->arena, in->text, &c->opts.json, &value, &err) != CLEAT_OK) {
+		cleat_result_free(r);
+		unreadable(in, &err);
+	} else if (json_is_array(value)) {
+		take_batch(in, value, r);
+	} else {
+		take(in, value, r);
+	}
+}
+
+void intake_message(void *ctx, struct str text, void *tag, int http_status)
+{
+	cleat_client *c = ctx;
+	struct message in = { c, text, tag, http_status };
+
+	client_enter(c);
+	if (c->opts.on_message)
+		c->opts.on_message(c, false, text.p, text.n, c->opts.userdata);
+	/* Some servers answer notifications with a body; it says the same as 202. */
+	if (c->initialized_tag && tag == (void *)(uintptr_t)c->initialized_tag)
+		negotiate_accepted(c);
+	else
+		read_message(&in);
+	client_leave(c);
+}

@@ -1,0 +1,248 @@
+/* client/message.c - messages out: requests with the _meta that the era wants, and notifications.
+ *
+ * Written straight into one buffer that is kept between calls; nothing is built first. Not here: when
+ * something is sent, and what becomes of it (call.c).
+ */
+#include "client/state.h"
+
+#include "protocol/era.h"
+#include "json/parse.h"
+
+enum { KEEP_OUT = 64 << 10 };
+
+static const struct str absent;
+
+struct buf message_take(cleat_client *c)
+{
+	struct buf b = c->out;
+
+	buf_init(&c->out, &c->mem, MAX_OUT);
+	return b;
+}
+
+void message_give(cleat_client *c, struct buf *b)
+{
+	buf_done(&c->out);
+	c->out = *b;
+	buf_reset(&c->out, KEEP_OUT);
+}
+
+/* ---- what we are ---------------------------------------------------------------------------- */
+
+void message_client_info(const cleat_client *c, struct jw *w)
+{
+	jw_obj(w);
+	jw_kv_str(w, "name", c->opts.name);
+	jw_kv_str(w, "title", c->opts.title);
+	jw_kv_str(w, "version", c->opts.version);
+	jw_obj_end(w);
+}
+
+static void capability(struct jw *w, const char *name, const char *value)
+{
+	jw_key(w, name);
+	jw_rawz(w, value);
+}
+
+/* What there are handlers for, in the words of that revision. */
+void message_capabilities(const cleat_client *c, struct jw *w, enum revision rev)
+{
+	unsigned features = revision_features(rev);
+	const cleat_client_opts *o = &c->opts;
+	bool modes = features & FEAT_ELICITATION_MODES;
+
+	jw_obj(w);
+	if (c->roots)
+		capability(w, "roots", rev == REV_2026_07_28 ? "{}" : "{\"listChanged\":true}");
+	if (o->on_sampling)
+		capability(w, "sampling",
+			   o->sampling_tools && features & FEAT_SAMPLING_TOOLS ? "{\"tools\":{}}"
+									       : "{}");
+	if (features & FEAT_ELICITATION && (o->on_form || (modes && o->on_url)))
+		capability(w, "elicitation",
+			   !modes        ? "{}"
+			   : !o->on_url  ? "{\"form\":{}}"
+			   : !o->on_form ? "{\"url\":{}}"
+					 : "{\"form\":{},\"url\":{}}");
+	jw_obj_end(w);
+}
+
+/* 2026-07-28 basic/index, per-request protocol fields. */
+int message_set_meta(cleat_client *c)
+{
+	struct jw w;
+
+	buf_reset(&c->meta, SIZE_MAX);
+	jw_init(&w, &c->meta);
+	jw_kv_str(&w, META_PROTOCOL_VERSION, revision_name(REV_2026_07_28));
+	jw_key(&w, META_CLIENT_INFO);
+	message_client_info(c, &w);
+	jw_key(&w, META_CLIENT_CAPS);
+	message_capabilities(c, &w, REV_2026_07_28);
+	return buf_status(&c->meta);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+static bool ours(struct str key)
+{
+	static const char *const keys[] = { "progressToken", META_PROTOCOL_VERSION,
+					    META_CLIENT_INFO, META_CLIENT_CAPS, META_LOG_LEVEL };
+
+	for (size_t i = 0; i < CLEAT_COUNT(keys); i++)
+		if (str_eqz(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* The program's own members, without those that `other` has. */
+static void put_own_meta(struct jw *w, const cleat_json *meta, const cleat_json *other)
+{
+	cleat_json_iter it = cleat_json_each(meta);
+
+	if (!json_is_object(meta))
+		return;
+	while (cleat_json_next(&it)) {
+		struct str key = json_str(it.key);
+
+		if (ours(key) || json_get(other, key))
+			continue;
+		jw_keyn(w, key);
+		jw_value(w, it.value);
+	}
+}
+
+static void put_meta(struct jw *w, const cleat_call *call)
+{
+	const cleat_client *c = call->client;
+	const char *level = call->opts.log_level ? call->opts.log_level : c->opts.log_level;
+
+	jw_key(w, "_meta");
+	jw_obj(w);
+	if (!call->done)
+		jw_kv_int(w, "progressToken", call->node.number);
+	if (c->modern) {
+		jw_splice(w, buf_str(&c->meta), true);
+		jw_kv_str(w, META_LOG_LEVEL, call->done ? NULL : level);
+	}
+	put_own_meta(w, call->meta, NULL);
+	put_own_meta(w, json_member(call->params, "_meta"), call->meta);
+	jw_obj_end(w);
+}
+
+/* Members that the role writes itself, where it has them. */
+static bool replaced(const cleat_call *call, struct str key)
+{
+	if (str_eqz(key, "_meta"))
+		return true;
+	if (call->rounds)
+		return str_eqz(key, "inputResponses") || str_eqz(key, "requestState");
+	return call->pages && str_eqz(key, "cursor");
+}
+
+static void put_params(struct jw *w, const cleat_call *call)
+{
+	cleat_json_iter it = cleat_json_each(call->params);
+
+	while (cleat_json_next(&it)) {
+		struct str key = json_str(it.key);
+
+		if (replaced(call, key))
+			continue;
+		jw_keyn(w, key);
+		jw_value(w, it.value);
+	}
+}
+
+/* 2026-07-28 patterns/mrtr: what the server asked for, and its state exactly as it came. */
+static void put_answers(struct jw *w, const cleat_call *call)
+{
+	if (call->answered_questions) {
+		jw_key(w, "inputResponses");
+		jw_obj(w);
+		if (buf_size(&call->answers))
+			jw_splice(w, buf_str(&call->answers), true);
+		jw_obj_end(w);
+	}
+	jw_kv_strn(w, "requestState", call->state_echo);
+}
+
+int message_request(cleat_call *call, struct buf *out)
+{
+	const cleat_client *c = call->client;
+	struct jw w;
+
+	jw_init(&w, out);
+	rpc_begin_request(&w, call->node.number, call->method.p);
+	/* initialize and the like need no _meta in a session. */
+	if (call->params || c->modern || !call->done) {
+		rpc_params(&w);
+		jw_obj(&w);
+		put_params(&w, call);
+		if (call->rounds)
+			put_answers(&w, call);
+		if (call->pages)
+			pages_cursor(call, &w);
+		if (c->modern || !call->done)
+			put_meta(&w, call);
+		jw_obj_end(&w);
+	}
+	rpc_end(&w);
+	return buf_status(out);
+}
+
+/* ---- sending -------------------------------------------------------------------------------- */
+
+int message_post(cleat_client *c, const struct link_message *m)
+{
+	int rc;
+
+	if (!c->link)
+		return CLEAT_ECLOSED;
+	rc = c->link->ops->send(c->link, m);
+	if (rc == CLEAT_OK && c->opts.on_message)
+		c->opts.on_message(c, true, m->text.p, m->text.n, c->opts.userdata);
+	return rc;
+}
+
+int message_notice(cleat_client *c, struct str method, struct str params, void *tag)
+{
+	struct buf out = message_take(c);
+	struct jw w;
+	int rc;
+
+	jw_init(&w, &out);
+	jw_splice(&w, STR_LIT("{\"jsonrpc\":\"2.0\",\"method\":"), false);
+	jw_str(&w, method);
+	if (params.p) {
+		rpc_params(&w);
+		jw_raw(&w, params);
+	}
+	rpc_end(&w);
+	rc = buf_status(&out);
+	if (rc == CLEAT_OK)
+		rc = message_post(c, &(struct link_message){ .text = buf_str(&out),
+							     .kind = LINK_NOTICE,
+							     .tag = tag,
+							     .rev = c->rev,
+							     .modern = c->modern,
+							     .method = method,
+							     .name = absent });
+	message_give(c, &out);
+	return rc;
+}
+
+void message_cancel(cleat_client *c, int64_t id, const char *reason)
+{
+	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
+	struct jw w;
+
+	jw_init(&w, &params);
+	jw_obj(&w);
+	jw_kv_int(&w, "requestId", id);
+	jw_kv_str(&w, "reason", reason);
+	jw_obj_end(&w);
+	if (buf_status(&params) == CLEAT_OK)
+		message_notice(c, STR_LIT("notifications/cancelled"), buf_str(&params), NULL);
+	buf_done(&params);
+}

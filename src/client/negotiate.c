@@ -1,0 +1,475 @@
+/* client/negotiate.c - finding out what the server speaks, and agreeing on a revision with it.
+ *
+ * Two ways to open, each tried at most once while the client opens: server/discover (modern) and
+ * initialize (legacy); which first depends on the options and on what was found out before. What makes
+ * us change over is what the specification calls evidence (2026-07-28 basic/versioning, and the sections
+ * Backward Compatibility of both transports); trouble (no connection, 401, 403, 429, 5xx) is none and
+ * ends the attempt. Not here: opening the link, trying again later (reconnect.c).
+ *
+ * -32601 for server/discover: every modern server MUST have it, so this is a legacy server first of all.
+ * But over HTTP 404 with -32601 is what a modern one says to an unknown method; so if it refuses
+ * initialize, too, it is taken for a modern one that lacks discover, and what it has stays unknown.
+ */
+#include "client/state.h"
+
+#include "base/error.h"
+#include "protocol/era.h"
+#include "json/parse.h"
+
+#include <stdio.h>
+
+static const struct str absent;
+
+static void discover(cleat_client *c);
+static void initialize(cleat_client *c);
+
+/* ---- judging -------------------------------------------------------------------------------- */
+
+enum revision negotiate_pick(const cleat_client *c, const cleat_json *versions)
+{
+	enum revision best = REV_NONE;
+	cleat_json_iter it = cleat_json_each(versions);
+
+	while (json_is_array(versions) && cleat_json_next(&it)) {
+		enum revision rev = revision_find(json_str(it.value));
+
+		if (rev == REV_NONE || rev < best)
+			continue;
+		if (rev == REV_2026_07_28 ? c->may_modern : c->may_legacy && rev <= c->best_legacy)
+			best = rev;
+	}
+	return best;
+}
+
+/* With opts.protocol only that one will do. */
+static bool allowed(const cleat_client *c, enum revision rev)
+{
+	if (rev == REV_NONE || rev == REV_2026_07_28)
+		return false;
+	return !c->opts.protocol || rev == c->best_legacy;
+}
+
+bool negotiate_is_modern_error(const cleat_result *r)
+{
+	if (r->step != CLEAT_STEP_ANSWER)
+		return false;
+	switch (r->error.rpc_code) {
+	case CLEAT_RPC_HEADER_MISMATCH:
+	case CLEAT_RPC_MISSING_CAPABILITY: return true;
+	/* The code is in the range that legacy servers use as they like; the list tells. */
+	case CLEAT_RPC_UNSUPPORTED_VERSION:
+		return json_is_array(json_member(r->error_data, "supported"));
+	default: return false;
+	}
+}
+
+/* Something that says nothing about the era. */
+static bool is_trouble(const cleat_client *c, const cleat_result *r)
+{
+	int http = r->http_status;
+
+	if (r->step == CLEAT_STEP_ANSWER || r->error.status == CLEAT_EPROTO)
+		return http == 429 || http >= 500;
+	if (r->step == CLEAT_STEP_TIMEOUT)
+		return c->link->http;
+	if (r->step != CLEAT_STEP_HTTP)
+		return true;
+	return http < 400 || http == 401 || http == 403 || http == 429 || http >= 500;
+}
+
+static COLD void fail_as(cleat_client *c, const cleat_result *r)
+{
+	static const cleat_error no_memory = { .status = CLEAT_ENOMEM, .message = "out of memory" };
+
+	if (!r)
+		reconnect_failed(c, CLEAT_STEP_NEGOTIATE, 0, &no_memory);
+	else
+		reconnect_failed(c, r->step, r->http_status, &r->error);
+}
+
+COLD CLEAT_PRINTF(3, 4) static void fail(cleat_client *c, int http_status, const char *fmt, ...)
+{
+	cleat_error err;
+	va_list ap;
+
+	va_start(ap, fmt);
+	error_vset(&err, CLEAT_EPROTO, 0, fmt, ap);
+	va_end(ap);
+	reconnect_failed(c, CLEAT_STEP_NEGOTIATE, http_status, &err);
+}
+
+/* "2026-07-28, 2025-11-25", for people; what does not fit is left out. */
+static void show_versions(const cleat_json *versions, char *to, size_t n)
+{
+	cleat_json_iter it = cleat_json_each(versions);
+	size_t used = 0;
+
+	*to = '\0';
+	while (cleat_json_next(&it) && used < n) {
+		struct str s = json_str(it.value);
+		int len;
+
+		if (!s.p || s.n > 20 || used + s.n + 3 > n)
+			continue;
+		len = snprintf(to + used, n - used, "%s%.*s", used ? ", " : "", (int)s.n, s.p);
+		used += len > 0 ? (size_t)len : 0;
+	}
+}
+
+static COLD void no_common(cleat_client *c, const cleat_json *versions)
+{
+	char theirs[100];
+
+	show_versions(versions, theirs, sizeof theirs);
+	fail(c, 0, "no common revision: the server speaks %s, this client %s%s%s",
+	     *theirs ? theirs : "none that it names", c->may_modern ? "2026-07-28" : "",
+	     c->may_modern && c->may_legacy ? ", " : "",
+	     !c->may_legacy     ? ""
+	     : c->opts.protocol ? revision_name(c->best_legacy)
+				: "2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05");
+}
+
+/* ---- ready ---------------------------------------------------------------------------------- */
+
+static void done_ignored(cleat_call *call, cleat_result *r)
+{
+	if (r && r->error.status != CLEAT_OK)
+		client_note(call->client, CLEAT_LOG_WARNING, "%.*s: %s", (int)call->method.n,
+			    call->method.p, r->error.message);
+	cleat_result_free(r);
+}
+
+static void set_log_level(cleat_client *c)
+{
+	struct buf params = BUF_INIT(&c->mem, 256);
+	cleat_call *call = NULL;
+	struct jw w;
+
+	if (!c->opts.log_level || !cleat_client_server_can(c, "logging"))
+		return;
+	jw_init(&w, &params);
+	jw_obj(&w);
+	jw_kv_str(&w, "level", c->opts.log_level);
+	jw_obj_end(&w);
+	if (buf_status(&params) == CLEAT_OK)
+		call = call_internal(c, "logging/setLevel", buf_str(&params), done_ignored);
+	buf_done(&params);
+	if (call)
+		call_send_now(call);
+}
+
+static void become_ready(cleat_client *c)
+{
+	c->stage = STAGE_NONE;
+	c->verdict = c->modern ? CLEAT_ERA_MODERN : CLEAT_ERA_LEGACY;
+	c->phase = CLIENT_READY;
+	if (!c->modern) {
+		if (c->link->http && !c->opts.no_stream)
+			c->link->ops->listen(c->link);
+		set_log_level(c);
+	}
+	reconnect_ready(c);
+}
+
+/* ---- modern --------------------------------------------------------------------------------- */
+
+/* The questions of a session in another revision are not those of this one. */
+static void set_revision(cleat_client *c, enum revision rev)
+{
+	if (c->rev != rev)
+		asked_close(c);
+	c->rev = rev;
+	c->modern = rev == REV_2026_07_28;
+}
+
+static void not_modern(cleat_client *c, const cleat_result *r)
+{
+	if (!c->may_legacy) {
+		fail(c, r->http_status,
+		     "the server does not speak 2026-07-28, and nothing else is allowed by opts.era "
+		     "or opts.protocol; to server/discover it said: %s",
+		     r->error.status ? r->error.message : "a result without supportedVersions");
+		return;
+	}
+	if (r->error.status)
+		c->probe_error = r->error;
+	else
+		error_set(&c->probe_error, CLEAT_EPROTO, "a result without supportedVersions");
+	if (c->tried_legacy)
+		fail(c, r->http_status,
+		     "the server speaks neither initialize nor server/discover; to the latter it "
+		     "said: %s",
+		     c->probe_error.message);
+	else
+		initialize(c);
+}
+
+/* A list of what the server speaks has come, with a result or with -32022. */
+static void follow_versions(cleat_client *c, const cleat_json *versions)
+{
+	enum revision rev = negotiate_pick(c, versions);
+
+	if (rev == REV_2026_07_28 && !c->retried_version) {
+		/* It names what we have asked for, and refuses it all the same: once more. */
+		c->retried_version = true;
+		discover(c);
+	} else if (rev != REV_NONE && rev != REV_2026_07_28 && allowed(c, rev) &&
+		   !c->tried_legacy) {
+		c->offer = rev;
+		initialize(c);
+	} else {
+		no_common(c, versions);
+	}
+}
+
+/* True: `r` is taken. */
+static bool discovered_result(cleat_client *c, cleat_result *r)
+{
+	const cleat_json *versions = json_member(r->raw, "supportedVersions");
+	const cleat_json *caps = json_member(r->raw, "capabilities");
+
+	if (!json_is_array(versions) || !cleat_json_size(versions) ||
+	    (caps && !json_is_object(caps))) {
+		not_modern(c, r);
+		return false;
+	}
+	if (negotiate_pick(c, versions) != REV_2026_07_28) {
+		follow_versions(c, versions);
+		return false;
+	}
+	client_set_hello(c, r);
+	become_ready(c);
+	return true;
+}
+
+static void discovered_error(cleat_client *c, const cleat_result *r)
+{
+	if (r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND && r->http_status == 404)
+		c->lacks_discover = true;
+	if (r->error.rpc_code == CLEAT_RPC_UNSUPPORTED_VERSION && negotiate_is_modern_error(r)) {
+		follow_versions(c, json_member(r->error_data, "supported"));
+	} else if (negotiate_is_modern_error(r) || (c->lacks_discover && !c->may_legacy)) {
+		/* It is modern, but tells nothing of itself: the calls will see. */
+		client_note(c, CLEAT_LOG_WARNING, "server/discover: %s", r->error.message);
+		client_set_hello(c, NULL);
+		become_ready(c);
+	} else {
+		not_modern(c, r);
+	}
+}
+
+static void discovered(cleat_call *call, cleat_result *r)
+{
+	cleat_client *c = call->client;
+
+	if (c->stage != STAGE_DISCOVER) {
+		cleat_result_free(r);
+		return;
+	}
+	if (!r || r->error.status == CLEAT_ENOMEM || (r->error.status && is_trouble(c, r)))
+		fail_as(c, r);
+	else if (r->error.status == CLEAT_OK) {
+		if (discovered_result(c, r))
+			return;
+	} else if (r->step == CLEAT_STEP_ANSWER) {
+		discovered_error(c, r);
+	} else {
+		not_modern(c, r);
+	}
+	cleat_result_free(r);
+}
+
+static void discover(cleat_client *c)
+{
+	cleat_call *call;
+
+	c->stage = STAGE_DISCOVER;
+	c->tried_modern = true;
+	set_revision(c, REV_2026_07_28);
+	call = message_set_meta(c) == CLEAT_OK
+		       ? call_internal(c, "server/discover", absent, discovered)
+		       : NULL;
+	if (!call) {
+		fail_as(c, NULL);
+		return;
+	}
+	/* 2026-07-28 stdio: a legacy server may say nothing at all. On HTTP there is always a status. */
+	call_limit(call,
+		   c->may_legacy && !c->link->http && !c->tried_legacy ? c->opts.probe_timeout_ms
+								       : c->opts.connect_timeout_ms,
+		   0);
+	call_send_now(call);
+}
+
+/* ---- legacy --------------------------------------------------------------------------------- */
+
+static void send_initialized(cleat_client *c)
+{
+	void *tag = NULL;
+	int rc;
+
+	if (c->link->http) {
+		c->initialized_tag = ++c->last_id;
+		tag = (void *)(uintptr_t)c->initialized_tag;
+	}
+	c->stage = STAGE_INITIALIZED;
+	rc = message_notice(c, STR_LIT("notifications/initialized"), absent, tag);
+	if (rc != CLEAT_OK) {
+		c->initialized_tag = 0;
+		fail(c, 0, "notifications/initialized could not be sent: %s", cleat_strstatus(rc));
+	} else if (!tag) {
+		become_ready(c);
+	}
+}
+
+void negotiate_accepted(cleat_client *c)
+{
+	c->initialized_tag = 0;
+	if (c->stage == STAGE_INITIALIZED)
+		become_ready(c);
+}
+
+void negotiate_refused(cleat_client *c, const struct link_failure *why)
+{
+	cleat_error err;
+
+	c->initialized_tag = 0;
+	if (c->stage != STAGE_INITIALIZED)
+		return;
+	error_set(&err, why->error.status, "notifications/initialized: %s", why->error.message);
+	reconnect_failed(c, why->step, why->http_status, &err);
+}
+
+/* 2025-11-25 basic/lifecycle, Version Negotiation: another revision than the one asked for is good if we
+ * speak it. True: `r` is taken. */
+static bool agreed(cleat_client *c, cleat_result *r)
+{
+	struct str version = json_str(json_member(r->raw, "protocolVersion"));
+	enum revision rev = version.p ? revision_find(version) : REV_NONE;
+	const cleat_json *caps = json_member(r->raw, "capabilities");
+
+	if (!version.p || (caps && !json_is_object(caps))) {
+		fail(c, r->http_status, "the server's answer to initialize is no InitializeResult");
+		return false;
+	}
+	if (!allowed(c, rev)) {
+		fail(c, r->http_status,
+		     "no common revision: the server answered initialize with \"%.*s\", this client "
+		     "asked for %s",
+		     (int)(version.n < 20 ? version.n : 20), version.p, revision_name(c->offer));
+		return false;
+	}
+	set_revision(c, rev);
+	client_set_hello(c, r);
+	send_initialized(c);
+	return true;
+}
+
+/* 2026-07-28 streamable-http, HTTP+SSE Transport: 400, 404 or 405 that no modern server gives. */
+static bool fall_back(cleat_client *c, const cleat_result *r)
+{
+	int http = r->http_status;
+
+	if (!c->link->http || c->fell_back || (http != 400 && http != 404 && http != 405) ||
+	    negotiate_is_modern_error(r) || r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
+		return false;
+	if (c->link->ops->fall_back(c->link) != CLEAT_OK)
+		return false;
+	c->fell_back = true;
+	c->skip_probe = true;
+	c->probe_error = r->error;
+	c->stage = STAGE_LINK;
+	return true;
+}
+
+static void refused(cleat_client *c, const cleat_result *r)
+{
+	if (fall_back(c, r))
+		return;
+	if (c->may_modern && !c->tried_modern && !c->skip_probe && !c->fell_back) {
+		discover(c);
+	} else if (c->lacks_discover) {
+		set_revision(c, REV_2026_07_28);
+		client_set_hello(c, NULL);
+		become_ready(c);
+	} else if (c->tried_modern) {
+		fail(c, r->http_status,
+		     "no MCP server that this client understands: to server/discover it said "
+		     "\"%.80s\", to initialize \"%.80s\"",
+		     c->probe_error.message, r->error.message);
+	} else {
+		reconnect_failed(c, CLEAT_STEP_NEGOTIATE, r->http_status, &r->error);
+	}
+}
+
+static void initialized(cleat_call *call, cleat_result *r)
+{
+	cleat_client *c = call->client;
+
+	if (c->stage != STAGE_INITIALIZE) {
+		cleat_result_free(r);
+		return;
+	}
+	if (r && r->error.status == CLEAT_OK) {
+		if (agreed(c, r))
+			return;
+	} else if (!r || r->error.status == CLEAT_ENOMEM || r->step == CLEAT_STEP_TIMEOUT ||
+		   is_trouble(c, r)) {
+		fail_as(c, r);
+	} else {
+		refused(c, r);
+	}
+	cleat_result_free(r);
+}
+
+static cleat_call *initialize_call(cleat_client *c)
+{
+	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
+	cleat_call *call = NULL;
+	struct jw w;
+
+	jw_init(&w, &params);
+	jw_obj(&w);
+	jw_kv_str(&w, "protocolVersion", revision_name(c->offer));
+	jw_key(&w, "capabilities");
+	message_capabilities(c, &w, c->offer);
+	jw_key(&w, "clientInfo");
+	message_client_info(c, &w);
+	jw_obj_end(&w);
+	if (buf_status(&params) == CLEAT_OK)
+		call = call_internal(c, "initialize", buf_str(&params), initialized);
+	buf_done(&params);
+	return call;
+}
+
+static void initialize(cleat_client *c)
+{
+	cleat_call *call;
+
+	c->stage = STAGE_INITIALIZE;
+	c->tried_legacy = true;
+	set_revision(c, REV_NONE);
+	c->said_roots = c->roots;
+	if (c->link->http)
+		c->link->ops->reset(c->link);
+	call = initialize_call(c);
+	if (!call) {
+		fail_as(c, NULL);
+		return;
+	}
+	call_limit(call, c->opts.connect_timeout_ms, 0);
+	call_send_now(call);
+}
+
+/* ---- the beginning -------------------------------------------------------------------------- */
+
+void negotiate_begin(cleat_client *c)
+{
+	bool legacy_first = c->verdict == CLEAT_ERA_LEGACY || c->skip_probe;
+
+	c->offer = c->best_legacy;
+	if (c->may_modern && !(c->may_legacy && legacy_first))
+		discover(c);
+	else
+		initialize(c);
+}

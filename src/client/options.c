@@ -1,0 +1,122 @@
+/* client/options.c - see options.h. */
+#include "client/options.h"
+
+#include "base/error.h"
+#include "protocol/era.h"
+
+static void keep(struct arena *ar, const char **s)
+{
+	*s = arena_strdup(ar, *s);
+}
+
+static void keep_list(struct arena *ar, const char *const **list)
+{
+	const char **copy;
+	size_t n = 0;
+
+	if (!*list)
+		return;
+	while ((*list)[n])
+		n++;
+	copy = arena_zalloc(ar, (n + 1) * sizeof *copy);
+	for (size_t i = 0; copy && i < n; i++)
+		copy[i] = arena_strdup(ar, (*list)[i]);
+	*list = copy;
+}
+
+static void keep_roots(struct arena *ar, cleat_client_opts *o)
+{
+	cleat_root *copy = NULL;
+
+	if (!o->roots)
+		o->n_roots = 0;
+	if (o->n_roots)
+		copy = arena_zalloc(ar, o->n_roots * sizeof *copy);
+	for (size_t i = 0; copy && i < o->n_roots; i++) {
+		copy[i].uri = arena_strdup(ar, o->roots[i].uri);
+		copy[i].name = arena_strdup(ar, o->roots[i].name);
+	}
+	o->roots = copy;
+}
+
+static void number(unsigned *v, unsigned fallback)
+{
+	if (!*v)
+		*v = fallback;
+}
+
+static void size(size_t *v, size_t fallback)
+{
+	if (!*v)
+		*v = fallback;
+}
+
+static void defaults(cleat_client_opts *o)
+{
+	if (!o->name)
+		o->name = "cleat";
+	if (!o->version)
+		o->version = cleat_version();
+	number(&o->timeout_ms, 60000);
+	number(&o->hard_timeout_ms, 300000);
+	number(&o->connect_timeout_ms, 30000);
+	number(&o->probe_timeout_ms, 3000);
+	number(&o->max_calls, 1024);
+	number(&o->max_rounds, 10);
+	number(&o->max_pages, 1000);
+	size(&o->max_message, (size_t)16 << 20);
+	size(&o->max_cache, (size_t)4 << 20);
+}
+
+int options_copy(struct arena *ar, cleat_client_opts *o)
+{
+	const char **strings[] = {
+		&o->name,      &o->version,     &o->title,      &o->protocol,
+		&o->log_level, &o->cwd,         &o->bearer,     &o->proxy,
+		&o->ca_file,   &o->client_cert, &o->client_key, &o->unix_socket
+	};
+
+	defaults(o);
+	for (size_t i = 0; i < CLEAT_COUNT(strings); i++)
+		keep(ar, strings[i]);
+	keep_list(ar, &o->env);
+	keep_list(ar, &o->headers);
+	keep_roots(ar, o);
+	return arena_failed(ar) ? CLEAT_ENOMEM : CLEAT_OK;
+}
+
+static int revisions(const cleat_client_opts *o, struct options_eras *ret, cleat_error *err)
+{
+	enum revision rev = revision_find(str_of(o->protocol));
+
+	if (rev == REV_NONE)
+		return error_set(err, CLEAT_EINVAL,
+				 "opts.protocol is \"%.40s\", which is no revision that is spoken "
+				 "here: those are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 "
+				 "and 2026-07-28",
+				 o->protocol);
+	ret->modern = rev == REV_2026_07_28;
+	ret->legacy = !ret->modern;
+	if (ret->legacy)
+		ret->best_legacy = rev;
+	if ((o->era == CLEAT_ERA_MODERN && ret->legacy) ||
+	    (o->era == CLEAT_ERA_LEGACY && ret->modern))
+		return error_set(err, CLEAT_EINVAL, "opts.protocol %s does not belong to opts.era",
+				 revision_name(rev));
+	return CLEAT_OK;
+}
+
+int options_check(const cleat_client_opts *o, struct options_eras *ret, cleat_error *err)
+{
+	*ret = (struct options_eras){ .modern = o->era != CLEAT_ERA_LEGACY,
+				      .legacy = o->era != CLEAT_ERA_MODERN,
+				      .best_legacy = REV_2025_11_25 };
+	if ((int)o->era < CLEAT_ERA_AUTO || o->era > CLEAT_ERA_MODERN)
+		return error_set(err, CLEAT_EINVAL, "opts.era is %d, which is none", (int)o->era);
+	if (o->log_level && log_level_find(str_of(o->log_level)) < 0)
+		return error_set(err, CLEAT_EINVAL,
+				 "opts.log_level is \"%.40s\"; it must be debug, info, notice, "
+				 "warning, error, critical, alert or emergency",
+				 o->log_level);
+	return o->protocol ? revisions(o, ret, err) : CLEAT_OK;
+}

@@ -1,0 +1,320 @@
+/* client/reconnect.c - reaching the server, losing it, reaching it again.
+ *
+ * With opts.restart a server that was ready once and is lost is reached again: after 1 s, 1.5 s, ... 30 s
+ * (each time a random part of that, so that many clients do not come at once), and after five losses
+ * within a minute not at all for half a minute, in which calls fail at once. Without it the next call
+ * tries. What was under way is lost and is never sent again by itself: it may have had its effect.
+ */
+#include "client/state.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+enum { FIRST_DELAY = 1000, LAST_DELAY = 30000, MAX_SESSIONS_LOST = 3 };
+
+uint64_t reconnect_delay(cleat_client *c, unsigned attempts)
+{
+	uint64_t delay = FIRST_DELAY;
+
+	while (attempts-- && delay < LAST_DELAY)
+		delay += delay / 2;
+	if (delay > LAST_DELAY)
+		delay = LAST_DELAY;
+	return c->hooks.random(c->hooks.ctx) % (delay + 1);
+}
+
+static void tell_state(cleat_client *c)
+{
+	if (c->opts.on_state)
+		c->opts.on_state(c, &c->error, c->opts.userdata);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+void reconnect_open(cleat_client *c)
+{
+	c->phase = CLIENT_OPENING;
+	c->stage = STAGE_LINK;
+	c->stale = c->lacks_discover = c->retried_version = false;
+	c->tried_modern = c->tried_legacy = false;
+	c->skip_probe = c->fell_back;
+	error_clear(&c->probe_error);
+	c->open_until = client_now(c) + c->opts.connect_timeout_ms;
+	client_arm(c, c->open_until);
+	if (c->link_up)
+		negotiate_begin(c);
+	else
+		c->link->ops->open(c->link);
+}
+
+int client_start(cleat_client *c)
+{
+	if (c->closing)
+		return CLEAT_ECLOSED;
+	if (c->doomed)
+		return c->error.status;
+	if (!c->link)
+		return CLEAT_EMISUSE;
+	if (c->phase == CLIENT_IDLE || c->phase == CLIENT_DEAD ||
+	    (c->phase == CLIENT_READY && c->stale))
+		reconnect_open(c);
+	return CLEAT_OK;
+}
+
+int reconnect_admit(cleat_client *c, cleat_error *err)
+{
+	if (c->doomed) {
+		*err = c->error;
+		return err->status;
+	}
+	if (c->phase == CLIENT_WAITING && c->breaker) {
+		uint64_t now = client_now(c);
+
+		return error_set(err, CLEAT_ECLOSED,
+				 "the server was lost %d times within a minute and is tried again "
+				 "in %u s; the last reason: %s",
+				 BREAKER_DEATHS,
+				 c->retry_at > now ? (unsigned)((c->retry_at - now + 999) / 1000)
+						   : 0,
+				 c->error.message);
+	}
+	return CLEAT_OK;
+}
+
+/* ---- ready ---------------------------------------------------------------------------------- */
+
+static void flush_notices(cleat_client *c)
+{
+	while (c->notices && c->phase == CLIENT_READY) {
+		struct notice *n = c->notices;
+
+		c->notices = n->next;
+		c->n_notices--;
+		message_notice(c, n->method, n->params, NULL);
+		mem_free(&c->mem, n);
+	}
+}
+
+void reconnect_ready(cleat_client *c)
+{
+	if (c->ever_ready && c->cache)
+		cache_clear(c->cache);
+	c->ever_ready = true;
+	c->half_open = c->breaker = false;
+	c->open_until = 0;
+	c->ready_at = client_now(c);
+	error_clear(&c->error);
+	c->error_step = CLEAT_STEP_NONE;
+	c->error_http = 0;
+	tell_state(c);
+	watch_ready(c);
+	flush_notices(c);
+	call_flush(c);
+}
+
+/* ---- losing it ------------------------------------------------------------------------------ */
+
+static void fail_waiting(cleat_call *call, void *arg)
+{
+	cleat_client *c = call->client;
+
+	(void)arg;
+	call_fail_error(call, c->error_step, c->error_http, &c->error);
+}
+
+/* Notes the loss. Are there too many of them? */
+static bool too_many(cleat_client *c, uint64_t now)
+{
+	uint64_t oldest;
+
+	c->deaths[c->n_deaths++ % BREAKER_DEATHS] = now;
+	oldest = c->deaths[c->n_deaths % BREAKER_DEATHS];
+	return c->half_open || (c->n_deaths >= BREAKER_DEATHS && now - oldest <= BREAKER_WINDOW);
+}
+
+static void schedule(cleat_client *c)
+{
+	uint64_t now = client_now(c);
+
+	if (c->ready_at && now - c->ready_at >= BREAKER_WINDOW)
+		c->attempts = 0;
+	c->ready_at = 0;
+	c->breaker = too_many(c, now);
+	c->half_open = false;
+	c->retry_at = now + (c->breaker ? BREAKER_PAUSE : reconnect_delay(c, c->attempts++));
+	c->phase = CLIENT_WAITING;
+	client_arm(c, c->retry_at);
+	client_note(c, CLEAT_LOG_WARNING, "the server is tried again in %u ms: %s",
+		    (unsigned)(c->retry_at - now), c->error.message);
+}
+
+/* `again`: it may help to try once more by ourselves. */
+static void lose(cleat_client *c, enum cleat_step step, int http_status, const cleat_error *why,
+		 bool again)
+{
+	c->stage = STAGE_NONE;
+	c->open_until = 0;
+	c->initialized_tag = 0;
+	c->error = *why;
+	c->error_step = step;
+	c->error_http = http_status;
+	if (again && c->opts.restart && c->ever_ready)
+		schedule(c);
+	else
+		c->phase = CLIENT_DEAD;
+	tell_state(c);
+	if (c->phase == CLIENT_DEAD || c->breaker)
+		call_each(c, CALL_WAITING, fail_waiting, NULL);
+}
+
+void reconnect_failed(cleat_client *c, enum cleat_step step, int http_status,
+		      const cleat_error *why)
+{
+	lose(c, step, http_status, why,
+	     step != CLEAT_STEP_NEGOTIATE && step != CLEAT_STEP_AUTH && !c->link->http);
+}
+
+static void fail_sent(cleat_call *call, void *arg)
+{
+	const struct link_failure *why = arg;
+	cleat_error err;
+
+	error_set(&err, why->error.status, "lost before the answer: %s", why->error.message);
+	err.os_errno = why->error.os_errno;
+	call_fail_error(call, why->step ? why->step : CLEAT_STEP_EXCHANGE, why->http_status, &err);
+}
+
+/* A legacy server may end at a first message that it does not know (2026-07-28 stdio, Backward
+ * Compatibility, says "any other error"); a new one is greeted in the old way. */
+static bool died_of_probe(const cleat_client *c)
+{
+	return c->phase == CLIENT_OPENING && c->stage == STAGE_DISCOVER && c->may_legacy &&
+	       !c->tried_legacy && c->verdict != CLEAT_ERA_MODERN && !c->link->http &&
+	       !c->link->local;
+}
+
+void reconnect_down(void *ctx, const struct link_failure *why)
+{
+	cleat_client *c = ctx;
+	bool again = died_of_probe(c);
+
+	client_enter(c);
+	c->link_up = false;
+	if (!c->closing) {
+		if (again)
+			c->stage = STAGE_LINK; /* so that nobody waits for the probe */
+		else
+			lose(c, why->step ? why->step : CLEAT_STEP_EXCHANGE, why->http_status,
+			     &why->error, true);
+		if (!c->modern)
+			asked_close(c);
+		watch_lost(c);
+		call_each(c, CALL_SENT, fail_sent, (void *)why);
+		if (again) {
+			c->skip_probe = true;
+			c->probe_error = why->error;
+			c->link->ops->open(c->link);
+		}
+	}
+	client_leave(c);
+}
+
+void reconnect_up(void *ctx, const struct link_failure *why)
+{
+	cleat_client *c = ctx;
+	cleat_error err;
+
+	client_enter(c);
+	c->link_up = !why;
+	if (c->closing || c->phase != CLIENT_OPENING || c->stage != STAGE_LINK) {
+		client_leave(c);
+		return;
+	}
+	if (!why) {
+		negotiate_begin(c);
+	} else {
+		err = why->error;
+		if (c->probe_error.status)
+			error_set(&err, why->error.status, "%.110s; before that: %.110s",
+				  why->error.message, c->probe_error.message);
+		reconnect_failed(c, why->step ? why->step : CLEAT_STEP_CONNECT, why->http_status,
+				 &err);
+	}
+	client_leave(c);
+}
+
+/* 2025-11-25 transports, Session Management: 404 for a session means that a new one must be begun. The
+ * server has not taken the request, so it is sent again. */
+void reconnect_session_lost(cleat_call *call, const struct link_failure *why)
+{
+	cleat_client *c = call->client;
+	bool hopeless = c->sessions_lost >= MAX_SESSIONS_LOST;
+
+	if (call->done || call->resent || hopeless) {
+		call_fail_link(call, why);
+	} else {
+		call->resent = true;
+		call->state = CALL_WAITING;
+	}
+	if (c->phase != CLIENT_READY)
+		return;
+	c->sessions_lost++;
+	client_note(c, CLEAT_LOG_NOTICE, "the server has lost the session; another one is begun");
+	asked_close(c);
+	watch_lost(c);
+	reconnect_open(c);
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+void reconnect_pump(cleat_client *c, uint64_t now)
+{
+	cleat_error err;
+
+	if (c->phase == CLIENT_WAITING && now >= c->retry_at) {
+		c->half_open = c->breaker;
+		c->breaker = false;
+		reconnect_open(c);
+	} else if (c->phase == CLIENT_OPENING && now >= c->open_until) {
+		error_set(&err, CLEAT_ETIMEOUT,
+			  "the server was not ready within %u s (connect_timeout_ms)",
+			  (c->opts.connect_timeout_ms + 999) / 1000);
+		reconnect_failed(c, CLEAT_STEP_TIMEOUT, 0, &err);
+	}
+}
+
+/* ---- what cannot work ----------------------------------------------------------------------- */
+
+void client_fail(cleat_client *c, enum cleat_step step, const cleat_error *why)
+{
+	c->doomed = true;
+	c->phase = CLIENT_DEAD;
+	c->error = *why;
+	c->error_step = step;
+}
+
+int client_notify(cleat_client *c, struct str method, struct str params)
+{
+	struct notice *n, **last;
+	int rc = client_start(c);
+
+	if (rc != CLEAT_OK)
+		return rc;
+	if (c->phase == CLIENT_READY)
+		return message_notice(c, method, params, NULL);
+	if (c->n_notices >= MAX_NOTICES)
+		return CLEAT_ELIMIT;
+	n = mem_alloc(&c->mem, sizeof *n + method.n + params.n);
+	if (!n)
+		return CLEAT_ENOMEM;
+	*n = (struct notice){ 0 };
+	n->method = (struct str){ memcpy((char *)(n + 1), method.p, method.n), method.n };
+	if (params.p)
+		n->params = (struct str){ memcpy((char *)(n + 1) + method.n, params.p, params.n),
+					  params.n };
+	for (last = &c->notices; *last; last = &(*last)->next)
+		;
+	*last = n;
+	c->n_notices++;
+	return CLEAT_OK;
+}

@@ -1,0 +1,433 @@
+/* client/state.h - what the client role is made of: the client, its calls, the questions it was asked
+ * and the watches on it.
+ *
+ * Everything belongs to the owner's thread, except cleat_call.marked. Invariants: a call is in
+ * client->calls, by the id of its newest request, until it has ended, then in client->done until its
+ * callback has run; callbacks that may free something run from client_leave() only, when nothing of
+ * the role is on the stack; the tag that a link gets is a request's id, never a pointer, so nothing
+ * that comes late can reach freed memory.
+ */
+#ifndef CLIENT_STATE_H
+#define CLIENT_STATE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cold.h"
+#include "client/cache.h"
+#include "client/core.h"
+#include "client/result.h"
+#include "client/toolbook.h"
+#include "rpc/message.h"
+#include "rpc/table.h"
+
+#include <stdatomic.h>
+
+enum {
+	MAX_OUT = 64 << 20,     /* bytes of a message of ours */
+	MAX_QUESTIONS = 1024,   /* of the server that are open at a time */
+	MAX_INTERNAL = 32,      /* calls of our own beside opts.max_calls */
+	MAX_NOTICES = 256,      /* that wait for the server to be ready */
+	BREAKER_DEATHS = 5,     /* so many deaths ... */
+	BREAKER_WINDOW = 60000, /* ... within this time (ms) ... */
+	BREAKER_PAUSE = 30000   /* ... and nothing is tried for this long */
+};
+
+/* ---- calls -------------------------------------------------------------------------------- */
+
+enum call_state {
+	CALL_WAITING, /* for the server to be ready */
+	CALL_SENT,
+	CALL_ASKING, /* the server wants to know something first (rounds.c) */
+	CALL_HELD,   /* until the list of tools has been read anew */
+	CALL_ENDED   /* its callback is due */
+};
+
+struct pages;
+
+struct cleat_call {
+	struct rpc_node node;
+	cleat_client *client;
+	cleat_call *next; /* among those that have ended, or are spare */
+	struct arena arena;
+	cleat_call_opts opts; /* strings are in the arena */
+	/* A call of the role's own: who gets the result (and owns it). NULL: opts.on_done does. */
+	void (*done)(cleat_call *call, cleat_result *r);
+	atomic_bool marked; /* any thread: to be given up */
+
+	enum call_state state;
+	enum result_shape shape;
+	struct str method;
+	struct str name;          /* params.name or params.uri; absent: none */
+	const cleat_json *params; /* an object; NULL: none */
+	const cleat_json *meta;   /* of opts.meta: an object; NULL: none */
+	struct str cache_key;     /* absent: its result is not kept */
+	cleat_result *result;     /* CALL_ENDED */
+
+	uint64_t idle_at, hard_at; /* when it has taken too long; 0: never */
+	unsigned idle_ms;
+	double progress; /* last value told; less than 0: none yet */
+
+	bool used;                                     /* its id was sent */
+	bool retried_version, retried_headers, resent; /* each once */
+
+	/* 2026-07-28 patterns/mrtr */
+	unsigned rounds;
+	unsigned asking;         /* questions that are not answered yet */
+	cleat_result *asked;     /* the newest input_required: its requestState is echoed */
+	struct str state_echo;   /* absent: the server gave none */
+	struct buf answers;      /* members of inputResponses */
+	bool answered_questions; /* the retry carries inputResponses */
+
+	struct pages *pages; /* a list that is read to its end (pages.c); NULL: a single request */
+};
+
+/* ---- questions of the server --------------------------------------------------------------- */
+
+/* One question that the `asked` peer is working on. Its address is the peer's tag. */
+struct question {
+	struct question *prev, *next;
+	cleat_client *client;
+	void *link_tag;   /* legacy: where the answer goes */
+	cleat_call *call; /* modern: whose input it is; NULL: legacy, or the call has ended */
+	struct str key;   /* of inputRequests; lives as long as call->asked */
+	int64_t id;       /* modern: of the request that the peer was given */
+	bool settled;     /* an answer came */
+	bool cancel;      /* the peer is to be told that nobody waits */
+};
+
+/* ---- watches ------------------------------------------------------------------------------- */
+
+struct cleat_watch {
+	struct cleat_watch *prev, *next;
+	cleat_client *client;
+	cleat_watch_opts opts;
+	char **uris; /* ends with NULL */
+	size_t n_uris;
+	uint64_t gen; /* of client->watch_gen, when it was made */
+	bool told;    /* the server tells it of changes: when it is lost something is missed */
+	bool missed;  /* that has happened */
+	bool ended;   /* hears nothing more */
+	bool ending;  /* on_end is due, with `why` */
+	bool dead;    /* freed while somebody walks along the list */
+	cleat_error why;
+};
+
+/* A resource that a legacy server is asked to tell about. */
+struct subscription {
+	struct subscription *next;
+	bool on;     /* resources/subscribe was answered */
+	bool wanted; /* some watch has it */
+	size_t n;
+	char uri[];
+};
+
+/* A notification that waits for the server to be ready. */
+struct notice {
+	struct notice *next;
+	struct str method, params;
+};
+
+/* ---- the client ---------------------------------------------------------------------------- */
+
+enum stage {
+	STAGE_NONE,
+	STAGE_LINK,       /* the link opens */
+	STAGE_DISCOVER,   /* server/discover is under way */
+	STAGE_INITIALIZE, /* initialize is under way */
+	STAGE_INITIALIZED /* HTTP: notifications/initialized is not accepted yet */
+};
+
+struct cleat_client {
+	cleat_allocator mem;
+	struct arena keep;      /* strings of the options */
+	cleat_client_opts opts; /* defaults applied */
+	struct client_hooks hooks;
+	struct link *link;
+	void *runner;
+	unsigned depth; /* calls into the role that are on the stack */
+	uint64_t pump_at;
+	bool closing, closed;
+
+	/* reaching the server: negotiate.c, reconnect.c */
+	enum client_phase phase;
+	enum stage stage;
+	bool may_modern, may_legacy;
+	enum revision best_legacy;       /* the newest that is allowed */
+	enum revision offer;             /* what is asked for in initialize */
+	enum cleat_era verdict;          /* what was found out; kept for the client's life */
+	bool tried_modern, tried_legacy; /* in this opening */
+	bool fell_back;                  /* to HTTP+SSE */
+	bool skip_probe;                 /* the server died of it */
+	bool lacks_discover;             /* HTTP: 404 and -32601, as only a modern server says it */
+	bool retried_version;            /* -32022, in this opening */
+	bool ever_ready;
+	bool stale;              /* HTTP: the era seems to have changed */
+	unsigned sessions_lost;  /* without an answer in between */
+	int64_t initialized_tag; /* of notifications/initialized; 0: none under way */
+	uint64_t open_until;     /* the opening has to end by then; 0: nothing opens */
+	cleat_error probe_error; /* why the modern probe, or the newer transport, did not work */
+	bool doomed;             /* client_fail() */
+	cleat_error error;       /* the last reason for not being ready */
+	enum cleat_step error_step;
+	int error_http;
+
+	/* what the server is */
+	enum revision rev; /* REV_NONE: none agreed on */
+	bool modern;
+	cleat_result *hello; /* what it said about itself */
+	const cleat_json *caps;
+
+	/* losing it: reconnect.c */
+	uint64_t deaths[BREAKER_DEATHS];
+	unsigned n_deaths; /* all ever; the ring's index follows from it */
+	unsigned attempts; /* since it was last in order */
+	uint64_t retry_at; /* CLIENT_WAITING */
+	uint64_t ready_at;
+	bool link_up;
+	bool half_open; /* the one try after a pause */
+	bool breaker;   /* nothing is tried until retry_at, calls fail at once */
+
+	/* calls */
+	struct rpc_table calls;
+	int64_t last_id;
+	unsigned n_calls; /* of the program's */
+	cleat_call *done_first, *done_last;
+	cleat_call *spare;
+	unsigned n_spare;
+	bool refreshing_tools;
+	struct notice *notices;
+	unsigned n_notices;
+
+	struct buf out;  /* kept for the next message; taken while one is written */
+	struct buf meta; /* members of _meta that every modern request has */
+	bool roots;      /* the capability is declared */
+	bool said_roots; /* it was, to this session */
+
+	struct cache *cache; /* NULL: none */
+	struct toolbook *tools;
+
+	/* questions */
+	struct peer *asked;
+	struct question *questions;
+	size_t n_questions;
+	int64_t last_question;
+	bool cancel_questions;
+	struct buf asked_out;
+
+	/* watches */
+	struct cleat_watch *watches;
+	unsigned walking;        /* along the watches */
+	bool watch_dirty;        /* what is listened to has to be looked at again */
+	cleat_call *listen;      /* acknowledged */
+	cleat_call *listen_next; /* not yet */
+	uint64_t watch_gen;      /* counts changes of the watches */
+	uint64_t listen_gen;     /* the one that c->listen is for */
+	uint64_t listen_next_gen;
+	unsigned listen_attempts;
+	uint64_t listen_at;        /* not before; 0: at once */
+	uint64_t listen_since;     /* acknowledged; 0: not */
+	struct subscription *subs; /* legacy */
+	size_t n_subs;
+	cleat_call *subscribing;   /* resources/subscribe or unsubscribe, one at a time */
+	struct subscription *busy; /* what it is about */
+};
+
+/* ---- client.c ---- */
+uint64_t client_now(cleat_client *c);
+COLD void client_note(cleat_client *c, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* Does the server have it? True also when it has not said what it has. */
+bool client_offers(const cleat_client *c, const char *capability);
+/* What the server says of itself, from now on; NULL: nothing. Takes the result. */
+void client_set_hello(cleat_client *c, cleat_result *r);
+
+/* ---- turn.c ---- */
+/* Around everything that comes in from outside; the last one out runs what has ended. */
+void client_enter(cleat_client *c);
+void client_leave(cleat_client *c);
+/* The same where no callback may run, because we were called by somebody whom it may call. */
+void client_leave_later(cleat_client *c);
+/* client_pump() has something to do, at the latest then; 0: now. */
+void client_arm(cleat_client *c, uint64_t at);
+
+/* ---- call.c ---- */
+/* A call of the program's; nothing is sent. What is wrong with it from the start is its result: it has
+ * ended then. NULL: out of memory. */
+cleat_call *call_begin(cleat_client *c, const cleat_call_opts *o, struct str method,
+		       struct str params);
+/* A call of the role's own. NULL when out of memory. Nothing is sent. Takes `params` as text. */
+cleat_call *call_internal(cleat_client *c, const char *method, struct str params,
+			  void (*done)(cleat_call *, cleat_result *));
+/* "tools/call add", for people; static inside `to`. */
+const char *call_label(const cleat_call *call, char *to, size_t n);
+/* Sends it as a new request, or lets it wait until the server is ready. */
+void call_send(cleat_call *call);
+/* The same for calls that make the server ready, and cannot wait for it. */
+void call_send_now(cleat_call *call);
+/* No time limit but this, from now on (0: none). */
+void call_limit(cleat_call *call, uint64_t idle_ms, uint64_t hard_ms);
+/* Sign of life. */
+void call_touch(cleat_call *call);
+/* Sets when it has taken too long, from idle_at and hard_at. */
+void call_set_deadline(cleat_call *call);
+/* The end; takes the result (NULL: out of memory). The callback follows in client_leave(). */
+void call_end(cleat_call *call, cleat_result *r);
+COLD void call_fail(cleat_call *call, enum cleat_step step, int status, const char *fmt, ...)
+	CLEAT_PRINTF(4, 5);
+COLD void call_fail_link(cleat_call *call, const struct link_failure *why);
+COLD void call_fail_error(cleat_call *call, enum cleat_step step, int http_status,
+			  const cleat_error *why);
+/* Takes it off the wire: the server is told that nobody waits, and late answers are unknown. */
+void call_abandon(cleat_call *call, const char *reason);
+/* Ends a call of our own without its callback. NULL is accepted. */
+void call_drop(cleat_call *call, const char *reason);
+void call_free(cleat_call *call);
+/* The one that is under way with this id (or tag); NULL: none. */
+cleat_call *call_by_number(cleat_client *c, int64_t number);
+cleat_call *call_by_tag(cleat_client *c, void *tag);
+cleat_call *call_by_id(cleat_client *c, const cleat_json *id);
+/* The only one of the program's that is under way; NULL: none or several. */
+cleat_call *call_only(cleat_client *c);
+/* Does this to every call in a state. The function may end calls, not start any. */
+void call_each(cleat_client *c, enum call_state state, void (*fn)(cleat_call *, void *), void *arg);
+/* Sends all that waits. */
+void call_flush(cleat_client *c);
+
+/* ---- answer.c ---- */
+/* What came back for a call that was sent. `r` holds the message's values and is taken. */
+void answer_result(cleat_call *call, cleat_result *r, const cleat_json *value, int http_status);
+void answer_error(cleat_call *call, cleat_result *r, const cleat_json *error, int http_status);
+/* Sets the key under which the result of a request with these params may be kept. */
+void answer_set_key(cleat_call *call, const cleat_json *params);
+/* The result, if it was kept; NULL otherwise. */
+cleat_result *answer_cached(cleat_call *call);
+
+/* ---- message.c ---- */
+/* Takes the buffer for a message, and gives it back. In between the client has none, so that a
+ * callback which sends something cannot disturb the one at hand. */
+struct buf message_take(cleat_client *c);
+void message_give(cleat_client *c, struct buf *b);
+/* Writes the call's request with the id that it has. The buf's status. */
+int message_request(cleat_call *call, struct buf *out);
+/* Hands a text to the link. */
+int message_post(cleat_client *c, const struct link_message *m);
+/* A notification with these params (JSON text of an object; absent: none). */
+int message_notice(cleat_client *c, struct str method, struct str params, void *tag);
+void message_cancel(cleat_client *c, int64_t id, const char *reason);
+/* Makes c->meta new; CLEAT_OK or CLEAT_ENOMEM. */
+int message_set_meta(cleat_client *c);
+/* Writes clientInfo, and the capabilities that revision knows. */
+void message_client_info(const cleat_client *c, struct jw *w);
+void message_capabilities(const cleat_client *c, struct jw *w, enum revision rev);
+
+/* ---- intake.c ---- */
+void intake_message(void *ctx, struct str text, void *tag, int http_status);
+void intake_oversize(void *ctx, void *tag, size_t limit);
+
+/* ---- notify.c ---- */
+/* A notification; `text` is its message. */
+void notify_take(cleat_client *c, const struct rpc_message *m, struct str text, void *tag);
+
+/* ---- asked.c ---- */
+/* A request of the server's; `text` is its message. */
+void asked_request(cleat_client *c, const struct rpc_message *m, struct str text, void *tag);
+/* The server gives a request of its own up. */
+void asked_cancelled(cleat_client *c, struct str text);
+/* One of inputRequests. CLEAT_OK: rounds_answer() or rounds_fail() follows, perhaps from in here. */
+int asked_input(cleat_call *call, struct str key, struct str method, const cleat_json *params);
+/* The call has ended: nobody wants its answers. */
+void asked_forget(cleat_call *call);
+/* Tells the peer of questions that nobody waits for. */
+void asked_pump(cleat_client *c);
+/* The connection for questions is gone. */
+void asked_close(cleat_client *c);
+
+/* ---- rounds.c ---- */
+/* The server wants input first. Takes `r`. */
+void rounds_begin(cleat_call *call, cleat_result *r, const cleat_json *value);
+void rounds_answer(cleat_call *call, struct str key, const cleat_json *result);
+COLD void rounds_fail(cleat_call *call, struct str key, const char *why);
+void rounds_done(cleat_call *call); /* frees what it has */
+
+/* ---- pages.c ---- */
+/* A page is there: another one is asked for, or the call ends. Takes `r`. */
+void pages_take(cleat_call *call, cleat_result *r);
+/* Makes it a call for all pages. False when out of memory. */
+bool pages_attach(cleat_call *call, enum cleat_list what);
+/* Has a page come already? */
+bool pages_begun(const cleat_call *call);
+void pages_free(cleat_call *call);
+void pages_cursor(const cleat_call *call, struct jw *w);
+/* Nothing to ask for: the server does not have such a list. */
+bool pages_empty(cleat_call *call);
+
+/* ---- tools.c ---- */
+/* A page of tools/list: learned, and cleared of tools that cannot be called. Gives the value to go on
+ * with; NULL when out of memory. */
+const cleat_json *tools_learn(cleat_call *call, cleat_result *r, const cleat_json *value);
+/* The call is held until the list of tools has been read anew. */
+void tools_refresh(cleat_call *call);
+
+/* ---- negotiate.c ---- */
+/* The link is up. */
+void negotiate_begin(cleat_client *c);
+/* A notice of ours was accepted, or not. */
+void negotiate_accepted(cleat_client *c);
+void negotiate_refused(cleat_client *c, const struct link_failure *why);
+/* From a list of versions the best one that we may speak; REV_NONE: none. */
+enum revision negotiate_pick(const cleat_client *c, const cleat_json *versions);
+/* Is it an error that only a modern server gives? */
+bool negotiate_is_modern_error(const cleat_result *r);
+
+/* ---- reconnect.c ---- */
+/* Begins to open. */
+void reconnect_open(cleat_client *c);
+/* It is due. */
+void reconnect_pump(cleat_client *c, uint64_t now);
+void reconnect_ready(cleat_client *c);
+COLD void reconnect_failed(cleat_client *c, enum cleat_step step, int http_status,
+			   const cleat_error *why);
+void reconnect_up(void *ctx, const struct link_failure *why);
+void reconnect_down(void *ctx, const struct link_failure *why);
+/* A session of a legacy server is gone; this call has noticed. */
+void reconnect_session_lost(cleat_call *call, const struct link_failure *why);
+/* From 0 to all of it, at random. */
+uint64_t reconnect_delay(cleat_client *c, unsigned attempts);
+/* When a call is made: may it wait? CLEAT_OK, or the reason why it fails at once. */
+int reconnect_admit(cleat_client *c, cleat_error *err);
+
+/* ---- watch.c ---- */
+void watch_ready(cleat_client *c);
+void watch_lost(cleat_client *c);
+/* Makes what is listened to what is wanted; runs on_end. */
+void watch_pump(cleat_client *c, uint64_t now);
+/* When it wants to be called again; 0: not. */
+uint64_t watch_next(const cleat_client *c);
+/* Something changed; `uri` with CLEAT_CHANGE_RESOURCE. */
+void watch_tell(cleat_client *c, enum cleat_change_kind what, struct str uri);
+COLD void watch_end(struct cleat_watch *w, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* Something was lost: those that have heard will hear of it. */
+void watch_missed(cleat_client *c);
+/* Walk along the watches: nothing is freed in between. */
+void watch_walk(cleat_client *c);
+void watch_walked(cleat_client *c);
+void watch_free_all(cleat_client *c);
+/* The lists that some watch wants, and the server has. */
+unsigned watch_lists(const cleat_client *c, const struct cleat_watch *w);
+
+/* ---- listen.c (modern) ---- */
+void listen_pump(cleat_client *c, uint64_t now);
+void listen_acknowledged(cleat_client *c, const cleat_json *meta, const cleat_json *params,
+			 void *tag);
+/* Does this notification belong to what we listen to? */
+bool listen_owns(cleat_client *c, const cleat_json *meta, void *tag);
+/* The server ends it with notifications/cancelled. */
+void listen_cancelled(cleat_client *c, const cleat_json *id);
+void listen_drop(cleat_client *c);
+
+/* ---- subscribe.c (legacy) ---- */
+void subscribe_pump(cleat_client *c);
+/* The session is a new one: nothing is subscribed. */
+void subscribe_lost(cleat_client *c);
+void subscribe_free(cleat_client *c);
+
+#endif

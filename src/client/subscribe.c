@@ -1,0 +1,155 @@
+/* client/subscribe.c - watches on a legacy server: resources/subscribe for every resource that some watch
+ * wants, resources/unsubscribe when none does any more (2025-11-25 server/resources, Subscriptions).
+ *
+ * One request at a time: the list says what is, the watches what should be, and each answer brings the
+ * two nearer. Changes of lists need no request; the server sends them if it has the capability.
+ */
+#include "client/state.h"
+
+#include "base/mem.h"
+
+enum { MAX_SUBS = 100000 };
+
+static struct subscription *find(cleat_client *c, struct str uri)
+{
+	for (struct subscription *s = c->subs; s; s = s->next)
+		if (str_eq(uri, (struct str){ s->uri, s->n }))
+			return s;
+	return NULL;
+}
+
+static void want(cleat_client *c, const char *z)
+{
+	struct str uri = str_of(z);
+	struct subscription *s = find(c, uri);
+
+	if (!s && c->n_subs < MAX_SUBS) {
+		s = mem_zalloc(&c->mem, sizeof *s + uri.n + 1);
+		if (s) {
+			memcpy(s->uri, uri.p, uri.n);
+			s->n = uri.n;
+			s->next = c->subs;
+			c->subs = s;
+			c->n_subs++;
+		}
+	}
+	if (s)
+		s->wanted = true;
+	else
+		client_note(c, CLEAT_LOG_ERROR, "a resource is not watched: out of memory");
+}
+
+static void look(cleat_client *c)
+{
+	struct subscription **at = &c->subs, *s;
+
+	for (s = c->subs; s; s = s->next)
+		s->wanted = false;
+	for (struct cleat_watch *w = c->watches; w; w = w->next)
+		for (size_t i = 0; !w->ended && i < w->n_uris; i++)
+			want(c, w->uris[i]);
+	while ((s = *at)) {
+		if (s->wanted || s->on) {
+			at = &s->next;
+			continue;
+		}
+		*at = s->next;
+		c->n_subs--;
+		mem_free(&c->mem, s);
+	}
+}
+
+static COLD void refused(cleat_client *c, const struct subscription *s, const cleat_result *r)
+{
+	for (struct cleat_watch *w = c->watches; w; w = w->next)
+		for (size_t i = 0; i < w->n_uris; i++)
+			if (str_eqz((struct str){ s->uri, s->n }, w->uris[i]))
+				watch_end(w, r ? r->error.status : CLEAT_ENOMEM,
+					  "resources/subscribe %.80s: %s", s->uri,
+					  r ? r->error.message : "out of memory");
+}
+
+static void answered(cleat_call *call, cleat_result *r)
+{
+	cleat_client *c = call->client;
+	struct subscription *s = c->busy;
+
+	if (call == c->subscribing) {
+		bool ok = r && r->error.status == CLEAT_OK;
+
+		c->subscribing = NULL;
+		c->busy = NULL;
+		c->watch_dirty = true;
+		if (s->on)
+			s->on = false; /* also when it failed: nobody wants to hear of it */
+		else if (ok)
+			s->on = true;
+		else
+			refused(c, s, r);
+	}
+	cleat_result_free(r);
+}
+
+static void ask(cleat_client *c, struct subscription *s)
+{
+	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
+	cleat_call *call = NULL;
+	struct jw w;
+
+	jw_init(&w, &params);
+	jw_obj(&w);
+	jw_kv_strn(&w, "uri", (struct str){ s->uri, s->n });
+	jw_obj_end(&w);
+	if (buf_status(&params) == CLEAT_OK)
+		call = call_internal(c, s->on ? "resources/unsubscribe" : "resources/subscribe",
+				     buf_str(&params), answered);
+	buf_done(&params);
+	if (!call) {
+		if (s->on)
+			s->on = false;
+		else
+			refused(c, s, NULL);
+		return;
+	}
+	c->subscribing = call;
+	c->busy = s;
+	call_send_now(call);
+}
+
+void subscribe_pump(cleat_client *c)
+{
+	struct subscription *s;
+
+	if (c->subscribing)
+		return;
+	if (client_offers(c, "resources.subscribe")) {
+		look(c);
+		for (s = c->subs; s && s->on == s->wanted; s = s->next)
+			;
+		if (s) {
+			ask(c, s);
+			return;
+		}
+	}
+	for (struct cleat_watch *w = c->watches; w; w = w->next)
+		w->told = w->told || !w->ended;
+	watch_tell(c, CLEAT_CHANGE_MISSED, (struct str){ NULL, 0 });
+}
+
+void subscribe_lost(cleat_client *c)
+{
+	c->subscribing = NULL;
+	c->busy = NULL;
+	for (struct subscription *s = c->subs; s; s = s->next)
+		s->on = false;
+}
+
+void subscribe_free(cleat_client *c)
+{
+	while (c->subs) {
+		struct subscription *s = c->subs;
+
+		c->subs = s->next;
+		mem_free(&c->mem, s);
+	}
+}

@@ -1,0 +1,285 @@
+/* client/turn.c - when things happen: the end of calls, deadlines, the events of the link, closing.
+ *
+ * Whatever comes in passes client_enter() and client_leave(). Callbacks that may do anything (on_done)
+ * run when the last one leaves, so no code of the role has to expect that a call, a watch or the
+ * client's state changes under it except where it says so.
+ */
+#include "client/state.h"
+
+#include "base/error.h"
+
+#include <limits.h>
+
+void client_enter(cleat_client *c)
+{
+	c->depth++;
+}
+
+static void finish(cleat_call *call)
+{
+	cleat_result *r = call->result;
+
+	call->result = NULL;
+	if (call->done)
+		call->done(call, r);
+	else
+		call->opts.on_done(call, r);
+	call_free(call);
+}
+
+static void run_done(cleat_client *c)
+{
+	while (c->done_first) {
+		cleat_call *call = c->done_first;
+
+		c->done_first = call->next;
+		if (!c->done_first)
+			c->done_last = NULL;
+		finish(call);
+	}
+}
+
+static bool due(const cleat_client *c)
+{
+	return c->done_first || c->cancel_questions || c->watch_dirty;
+}
+
+void client_leave(cleat_client *c)
+{
+	if (c->depth > 1) {
+		c->depth--;
+		return;
+	}
+	while (due(c)) {
+		run_done(c);
+		asked_pump(c);
+		if (c->watch_dirty)
+			watch_pump(c, client_now(c));
+	}
+	c->depth--;
+}
+
+void client_leave_later(cleat_client *c)
+{
+	if (c->depth == 1 && due(c))
+		client_arm(c, 0);
+	c->depth--;
+}
+
+void client_arm(cleat_client *c, uint64_t at)
+{
+	if (c->pump_at && at >= c->pump_at)
+		return;
+	c->pump_at = at ? at : 1;
+	c->hooks.wake(c->hooks.ctx);
+}
+
+/* ---- time --------------------------------------------------------------------------------- */
+
+static void expire(cleat_call *call, uint64_t now)
+{
+	char label[128];
+	bool hard = call->hard_at && now >= call->hard_at;
+	enum call_state state = call->state;
+	unsigned ms = hard ? call->opts.hard_timeout_ms : call->idle_ms;
+
+	call_label(call, label, sizeof label);
+	call_abandon(call, "timed out");
+	if (state == CALL_WAITING)
+		call_fail(call, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
+			  "the server was not ready within %u.%03u s%s%s", ms / 1000, ms % 1000,
+			  call->client->error.status ? "; the last reason: " : "",
+			  call->client->error.status ? call->client->error.message : "");
+	else if (hard)
+		call_fail(call, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
+			  "the server had no final answer within %u.%03u s (hard_timeout_ms)",
+			  ms / 1000, ms % 1000);
+	else
+		call_fail(call, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
+			  "the server did not answer within %u.%03u s (timeout_ms)", ms / 1000,
+			  ms % 1000);
+}
+
+static void check_deadlines(cleat_client *c, uint64_t now)
+{
+	struct rpc_node *n;
+
+	while ((n = rpc_table_expired(&c->calls, now)))
+		expire(RPC_CONTAINER(n, cleat_call, node), now);
+}
+
+static void earlier(uint64_t *at, uint64_t other)
+{
+	if (other && (!*at || other < *at))
+		*at = other;
+}
+
+static uint64_t next_time(const cleat_client *c)
+{
+	uint64_t at = rpc_table_next_deadline(&c->calls);
+
+	if (c->phase == CLIENT_WAITING)
+		earlier(&at, c->retry_at);
+	if (c->phase == CLIENT_OPENING)
+		earlier(&at, c->open_until);
+	earlier(&at, watch_next(c));
+	return at;
+}
+
+int client_pump(cleat_client *c)
+{
+	uint64_t now = client_now(c), at;
+
+	if (c->depth)
+		return 0;
+	client_enter(c);
+	if (!c->closing) {
+		check_deadlines(c, now);
+		reconnect_pump(c, now);
+		watch_pump(c, now);
+	}
+	client_leave(c);
+	at = c->closing ? 0 : next_time(c);
+	c->pump_at = at;
+	now = client_now(c);
+	if (!at)
+		return -1;
+	if (at <= now)
+		return 0;
+	return at - now > INT_MAX ? INT_MAX : (int)(at - now);
+}
+
+/* ---- the link ------------------------------------------------------------------------------- */
+
+static void accepted(void *ctx, void *tag)
+{
+	cleat_client *c = ctx;
+
+	client_enter(c);
+	if (c->initialized_tag && tag == (void *)(uintptr_t)c->initialized_tag)
+		negotiate_accepted(c);
+	client_leave(c);
+}
+
+/* HTTP: an answer that no modern server would give. Perhaps there is another server now: the next
+ * call finds out (2026-07-28 basic/versioning: "re-probing if the cached assumption later fails"). */
+static void suspect(cleat_client *c, const struct link_failure *why)
+{
+	if (c->phase == CLIENT_READY && c->modern && c->may_legacy &&
+	    (why->http_status == 400 || why->http_status == 404 || why->http_status == 405))
+		c->stale = true;
+}
+
+static void failed(void *ctx, void *tag, const struct link_failure *why)
+{
+	cleat_client *c = ctx;
+	cleat_call *call;
+
+	client_enter(c);
+	call = call_by_tag(c, tag);
+	if (c->initialized_tag && tag == (void *)(uintptr_t)c->initialized_tag)
+		negotiate_refused(c, why);
+	else if (call && why->session_lost && c->phase == CLIENT_READY)
+		reconnect_session_lost(call, why);
+	else if (call && why->unsent && why->step == CLEAT_STEP_EXCHANGE && !call->resent) {
+		call->resent = true;
+		call_send_now(call);
+	} else if (call) {
+		suspect(c, why);
+		call_fail_link(call, why);
+	}
+	client_leave(c);
+}
+
+static void ignore(cleat_call *call, cleat_result *r)
+{
+	(void)call;
+	cleat_result_free(r);
+}
+
+/* The stream also breaks when the session is lost; a question finds out, and the session is begun anew
+ * (2025-11-25 transports, Session Management). */
+static void gap(void *ctx)
+{
+	cleat_client *c = ctx;
+	cleat_call *ping;
+
+	client_enter(c);
+	ping = c->phase == CLIENT_READY && !c->modern
+		       ? call_internal(c, "ping", (struct str){ NULL, 0 }, ignore)
+		       : NULL;
+	if (ping)
+		call_send(ping);
+	if (c->cache)
+		cache_clear(c->cache);
+	watch_missed(c);
+	watch_tell(c, CLEAT_CHANGE_MISSED, (struct str){ NULL, 0 });
+	client_leave(c);
+}
+
+static void note(void *ctx, int level, const char *text)
+{
+	client_note(ctx, level, "%s", text);
+}
+
+static void err_line(void *ctx, const char *line)
+{
+	cleat_client *c = ctx;
+
+	if (c->opts.on_stderr)
+		c->opts.on_stderr(c, line, c->opts.userdata);
+}
+
+static void closed(void *ctx)
+{
+	cleat_client *c = ctx;
+
+	c->closed = true;
+}
+
+struct link_events client_link_events(cleat_client *c)
+{
+	return (struct link_events){ .message = intake_message,
+				     .accepted = accepted,
+				     .failed = failed,
+				     .down = reconnect_down,
+				     .up = reconnect_up,
+				     .gap = gap,
+				     .oversize = intake_oversize,
+				     .note = note,
+				     .err_line = err_line,
+				     .closed = closed,
+				     .ctx = c };
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void end_closed(cleat_call *call, void *arg)
+{
+	(void)arg;
+	call_fail(call, CLEAT_STEP_CANCELLED, CLEAT_ECLOSED, "the client was closed");
+}
+
+void client_close(cleat_client *c)
+{
+	if (c->closing)
+		return;
+	client_enter(c);
+	c->closing = true;
+	c->phase = CLIENT_DEAD;
+	c->stage = STAGE_NONE;
+	listen_drop(c);
+	for (int s = CALL_WAITING; s < CALL_ENDED; s++)
+		call_each(c, (enum call_state)s, end_closed, NULL);
+	asked_close(c);
+	client_leave(c);
+	if (c->link)
+		c->link->ops->close(c->link);
+	else
+		c->closed = true;
+}
+
+bool client_closed(const cleat_client *c)
+{
+	return c->closed;
+}

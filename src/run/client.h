@@ -1,0 +1,48 @@
+/* run/client.h - what a client needs to run: a loop, a timer, and somebody who answers what its server
+ * asks. One for each client, made with it and freed with it.
+ *
+ * Each way to reach a server is a file of its own (client_spawn.c, client_connect.c, ...), so that a
+ * program which only starts children does not carry HTTP in it.
+ */
+#ifndef RUN_CLIENT_H
+#define RUN_CLIENT_H
+
+#include "client/core.h"
+#include "transport/links.h"
+
+struct client_wait;
+
+struct client_run {
+	cleat_client *client;
+	cleat_allocator mem;
+	cleat_loop *loop;
+	bool own_loop;
+	bool pump_wanted;
+	bool ending; /* inside cleat_client_free() */
+	struct loop_timer *timer;
+	struct loop_call cancel;    /* some call is to be given up; posted by any thread */
+	struct cleat_server *asked; /* answers the server's questions; NULL: nobody asked yet */
+	const struct link *child;   /* NULL: the server is no child of ours */
+	struct client_wait *wait;   /* who waits for the end of a call; NULL: nobody */
+};
+
+/* A client without a link, on this loop (NULL: that of the options, or one of its own). NULL when there
+ * is no memory, or no descriptor, for it. */
+struct client_run *client_run_new(const cleat_client_opts *o, cleat_loop *loop);
+/* The caller's options: what an older caller's struct does not have is zero. */
+cleat_client_opts client_run_opts(const cleat_client_opts *o, size_t size);
+/* What every link wants to know. */
+struct link_base_opts client_run_base(struct client_run *run);
+/* Gives the client its link, which is NULL when `why` says so. NULL (all is freed) when that was for
+ * want of memory; otherwise the client, whose calls end with the reason. */
+cleat_client *client_run_finish(struct client_run *run, struct link *l, const cleat_error *why);
+/* May a function that waits be called? CLEAT_OK; otherwise why not. */
+int client_run_may_wait(const struct client_run *run, cleat_error *err);
+
+/* client_asked.c: hooks.asked, */
+struct peer *client_run_asked(void *ctx, const struct peer_sink *sink,
+			      const struct peer_facts *facts);
+/* and whether what the options offer can be offered. CLEAT_OK, CLEAT_EINVAL or CLEAT_ENOMEM. */
+int client_run_check(struct client_run *run, cleat_error *err);
+
+#endif

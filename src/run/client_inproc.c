@@ -1,0 +1,53 @@
+/* run/client_inproc.c - a client of a server in the same process and on the same loop. */
+#include "base/error.h"
+#include "run/client.h"
+#include "run/runner.h"
+
+static struct peer *accept_peer(void *ctx, const struct peer_sink *sink,
+				const struct peer_facts *facts)
+{
+	struct runner *r = ctx;
+	struct peer *p = server_accept(r->server, sink, facts);
+
+	r->connected |= p != NULL;
+	return p;
+}
+
+/* The server's runner, where both can share its loop; NULL with the reason otherwise. */
+static struct runner *host(cleat_server *s, const cleat_loop *wanted, cleat_error *err)
+{
+	struct runner *r;
+
+	if (server_start_status(s)) {
+		*err = *cleat_server_error(s);
+		return NULL;
+	}
+	r = runner_with_loop(s);
+	if (!r)
+		error_set(err, CLEAT_ENOMEM, "no event loop");
+	else if (wanted && wanted != atomic_load(&r->loop)) {
+		error_set(err, CLEAT_EINVAL,
+			  "a client in the server's process shares the server's loop: leave "
+			  "opts.loop out, or make the server with the same");
+		r = NULL;
+	}
+	return r;
+}
+
+cleat_client *cleat_client_inproc_(struct cleat_server *s, const cleat_client_opts *o, size_t size)
+{
+	cleat_client_opts opts = client_run_opts(o, size);
+	cleat_error err = { 0 };
+	struct runner *r = host(s, opts.loop, &err);
+	struct client_run *run = client_run_new(&opts, r ? atomic_load(&r->loop) : NULL);
+	struct link_base_opts base;
+	struct link *l = NULL;
+
+	if (!run)
+		return NULL;
+	base = client_run_base(run);
+	if (r)
+		l = link_local_new(
+			&base, &(struct link_local_opts){ .accept = accept_peer, .ctx = r }, &err);
+	return client_run_finish(run, l, &err);
+}

@@ -1,0 +1,29 @@
+/* run/client_spawn.c - a client of a program that it starts. */
+#include "base/error.h"
+#include "run/client.h"
+
+cleat_client *cleat_client_spawn_(const char *const argv[], const cleat_client_opts *o, size_t size)
+{
+	cleat_client_opts opts = client_run_opts(o, size);
+	struct client_run *run = client_run_new(&opts, NULL);
+	struct link_base_opts base;
+	struct link *l = NULL;
+	cleat_error err;
+
+	if (!run)
+		return NULL;
+	base = client_run_base(run);
+	if (!argv || !argv[0] || !argv[0][0])
+		error_set(&err, CLEAT_EINVAL, "there is no program to start: argv is empty");
+	else
+		l = link_child_new(&base, argv, opts.cwd, opts.env, opts.inherit_env, &err);
+	run->child = l;
+	return client_run_finish(run, l, &err);
+}
+
+int cleat_client_pid(const cleat_client *c)
+{
+	struct client_run *run = c ? client_runner(c) : NULL;
+
+	return run && run->child ? link_child_pid(run->child) : 0;
+}

@@ -1,0 +1,188 @@
+/* server/asked.c - see asked.h. Who answers, and the methods of the asked mode; what is particular to
+ * forms is in asked_form.c, to messages of a model in asked_sampling.c.
+ *
+ * A method that nobody here can answer is unknown (-32601), as 2025-11-25 client/roots, error handling,
+ * says of roots: a client that declared nothing has no such method.
+ */
+#include "base/mem.h"
+#include "server/asked_impl.h"
+#include "server/life.h"
+#include "server/out.h"
+#include "uri/reference.h"
+#include "json/parse.h"
+
+#include <stdio.h>
+
+/* ---- what the questions share --------------------------------------------------------------- */
+
+bool asked_refuse(cleat_request *req, const char *fmt, ...)
+{
+	char why[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: %s", req->method->name, why);
+	return false;
+}
+
+bool asked_no_memory(cleat_request *req)
+{
+	out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));
+	return false;
+}
+
+/* The whole of params is the handler's arguments, so its keys are held to what holds for those. */
+struct asked_call *asked_begin(cleat_request *req, enum shape shape)
+{
+	const struct server_asked *who = &req->server->asked->who;
+	struct asked_call *call;
+	cleat_error err;
+
+	if (req->msg.params && json_check_all_keys(req->msg.params, &err)) {
+		asked_refuse(req, "params: %s", err.message);
+		return NULL;
+	}
+	call = arena_zalloc(&req->arena, sizeof *call);
+	if (!call) {
+		asked_no_memory(req);
+		return NULL;
+	}
+	call->shape = shape;
+	call->userdata = who->userdata;
+	call->client = who->client;
+	req->arguments = req->msg.params;
+	req->asked = call;
+	return call;
+}
+
+int asked_read(cleat_request *req, struct str text, const cleat_json **ret)
+{
+	if (!text.n) {
+		*ret = json_empty_object();
+		return CLEAT_OK;
+	}
+	return json_parse(&req->arena, text, NULL, ret, NULL);
+}
+
+void asked_misfit(cleat_request *req, const char *told, const char *why)
+{
+	server_note(req->server, CLEAT_LOG_ERROR, "the answer to %s cannot be sent: %s",
+		    req->method->name, why);
+	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", told);
+}
+
+cleat_client *cleat_request_client(cleat_request *req)
+{
+	return req->asked ? req->asked->client : NULL;
+}
+
+/* ---- roots/list ----------------------------------------------------------------------------- */
+
+static bool has_roots(const cleat_server *s)
+{
+	return s->asked->has_roots;
+}
+
+static void serve_roots(cleat_request *req)
+{
+	struct result_facts f = { 0 };
+	struct out o;
+	int rc;
+
+	if (result_begin(&o, req, &f)) {
+		jw_kv_raw(&o.w, "roots", buf_str(&req->server->asked->roots));
+		rc = result_end(&o, req, &f);
+		if (rc)
+			out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	}
+	request_end(req);
+}
+
+static bool is_uri(const char *text)
+{
+	struct uri u;
+
+	return text && uri_split(str_of(text), 0, &u) && u.scheme.p;
+}
+
+static void write_roots(struct jw *w, const cleat_root *roots, size_t n)
+{
+	jw_arr(w);
+	for (size_t i = 0; i < n; i++) {
+		jw_obj(w);
+		jw_kv_str(w, "uri", roots[i].uri);
+		jw_kv_str(w, "name", roots[i].name);
+		jw_obj_end(w);
+	}
+	jw_arr_end(w);
+}
+
+int server_set_roots(cleat_server *s, const cleat_root *roots, size_t n)
+{
+	struct buf text;
+	struct jw w;
+	int rc;
+
+	if (!s->asked)
+		return CLEAT_EMISUSE;
+	for (size_t i = 0; i < n; i++)
+		if (!is_uri(roots[i].uri))
+			return server_refuse(s, CLEAT_EINVAL, "root %zu: \"%.200s\" is no URI", i,
+					     roots[i].uri ? roots[i].uri : "");
+	buf_init(&text, &s->mem, s->opts.max_reply);
+	jw_init(&w, &text);
+	write_roots(&w, roots, n);
+	rc = buf_status(&text);
+	if (rc) {
+		buf_done(&text);
+		return rc;
+	}
+	buf_done(&s->asked->roots);
+	s->asked->roots = text;
+	s->asked->has_roots = true;
+	return CLEAT_OK;
+}
+
+/* ---- the mode ------------------------------------------------------------------------------- */
+
+static const struct method methods[] = {
+	{ .name = "elicitation/create",
+	  .legacy = true,
+	  .asks = true, /* so that cleat_ask_*() gives CLEAT_EUNSUPPORTED: nobody is there to ask */
+	  .available = asked_can_elicit,
+	  .serve = asked_elicit,
+	  .write = asked_write_elicited },
+	{ .name = "sampling/createMessage",
+	  .legacy = true,
+	  .asks = true,
+	  .available = asked_can_sample,
+	  .serve = asked_sample,
+	  .write = asked_write_sampled },
+	{ .name = "roots/list", .legacy = true, .available = has_roots, .serve = serve_roots },
+	{ .name = "ping", .legacy = true, .serve = serve_ping },
+};
+
+static void free_asked(cleat_server *s)
+{
+	buf_done(&s->asked->roots);
+	mem_free(&s->mem, s->asked);
+}
+
+static const struct asked_ops ops = { .methods = { methods, CLEAT_COUNT(methods) },
+				      .free = free_asked };
+
+int server_set_asked(cleat_server *s, const struct server_asked *a)
+{
+	struct asked *asked = s->asked ? s->asked : mem_zalloc(&s->mem, sizeof *asked);
+
+	if (!asked)
+		return CLEAT_ENOMEM;
+	if (!s->asked)
+		buf_init(&asked->roots, &s->mem, s->opts.max_reply);
+	asked->ops = &ops;
+	asked->who = *a;
+	s->asked = asked;
+	return CLEAT_OK;
+}

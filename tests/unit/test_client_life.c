@@ -1,0 +1,410 @@
+/* test_client_life.c - clients of a server in the same process: calls that are given up, clients that are
+ * freed at every moment, what the server asks, and memory that ends anywhere.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "test_client.h"
+
+#include "loop/loop.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+/* ---- giving up ---------------------------------------------------------------------------- */
+
+static void cancel_now(cleat_call *call, double done, double total, const char *message)
+{
+	(void)done;
+	(void)total;
+	(void)message;
+	cleat_call_cancel(call);
+	cleat_call_cancel(call); /* the second time does nothing */
+}
+
+static void a_call_is_given_up_in_its_progress(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
+		cleat_client_opts o = { .protocol = revisions[i] };
+		struct ending e = { 0 };
+		cleat_call_opts call = { .on_progress = cancel_now, .userdata = &e };
+		struct rig g;
+
+		rig_begin(&g, &o);
+		assert_fails(cleat_client_withf(g.c, &call, "tools/call", "{name: 'hang'}"),
+			     CLEAT_ECANCELLED);
+		assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
+		assert_int_equal(atomic_load(&g.cancelled), 1); /* the server was told */
+		rig_end(&g);
+	}
+}
+
+static void *cancel_thread(void *call)
+{
+	cleat_call_cancel(call);
+	return NULL;
+}
+
+static void a_call_is_given_up_by_another_thread(void **state)
+{
+	enum { CALLS = 8 };
+	struct ending e[CALLS] = { { 0 } };
+	pthread_t threads[CALLS];
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	for (int i = 0; i < CALLS; i++) {
+		cleat_call_opts o = ending_opts(&e[i]);
+
+		e[i].call = cleat_client_startf(g.c, &o, "hang", NULL);
+	}
+	while (e[CALLS - 1].progress == 0)
+		cleat_loop_step(cleat_client_loop(g.c), 1000);
+	for (int i = 0; i < CALLS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, cancel_thread, e[i].call), 0);
+	for (int i = 0; i < CALLS; i++) {
+		pthread_join(threads[i], NULL);
+		wait_ending(g.c, &e[i]);
+		assert_int_equal(e[i].status, CLEAT_ECANCELLED);
+	}
+	while (atomic_load(&g.cancelled) < CALLS)
+		cleat_loop_step(cleat_client_loop(g.c), 1000);
+	rig_end(&g);
+}
+
+static void a_call_is_given_up_before_the_server_is_ready(void **state)
+{
+	struct ending e = { 0 };
+	cleat_call_opts o = ending_opts(&e);
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	cleat_call_cancel(cleat_client_startf(g.c, &o, "echo", "{text: 'x'}"));
+	assert_int_equal(e.count, 0);
+	wait_ending(g.c, &e);
+	assert_int_equal(e.status, CLEAT_ECANCELLED);
+	assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
+	assert_int_equal(e.count, 1);
+	rig_end(&g);
+}
+
+/* ---- ending ------------------------------------------------------------------------------- */
+
+static void freeing_ends_calls_that_are_under_way(void **state)
+{
+	enum { CALLS = 5 };
+	struct ending e[CALLS] = { { 0 } };
+	struct rig g;
+
+	(void)state;
+	for (int steps = 0; steps < 4; steps++) { /* at several moments */
+		memset(e, 0, sizeof e);
+		rig_begin(&g, NULL);
+		for (int i = 0; i < CALLS; i++)
+			assert_non_null(cleat_client_startf(g.c, ENDING(&e[i]), "hang", NULL));
+		for (int i = 0; i < steps; i++)
+			cleat_loop_step(cleat_client_loop(g.c), 0);
+		cleat_client_free(g.c);
+		for (int i = 0; i < CALLS; i++) {
+			assert_int_equal(e[i].count, 1);
+			assert_int_equal(e[i].status, CLEAT_ECLOSED);
+		}
+		cleat_server_free(g.s);
+	}
+}
+
+static void call_while_freeing(cleat_call *call, cleat_result *r)
+{
+	struct ending *e = cleat_call_userdata(call);
+	cleat_client *c = cleat_call_client(call);
+
+	cleat_result_free(r);
+	r = cleat_client_callf(c, "echo", "{text: 'x'}");
+	e->status = cleat_result_status(r);
+	cleat_result_free(r);
+	e->progress = cleat_client_open(c);
+	cleat_client_free(c); /* has begun: does nothing */
+	e->count++;
+}
+
+static void calls_inside_the_end_are_refused(void **state)
+{
+	struct ending e = { 0 };
+	cleat_call_opts o = { .on_done = call_while_freeing, .userdata = &e };
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	cleat_client_startf(g.c, &o, "hang", NULL);
+	cleat_client_free(g.c);
+	assert_int_equal(e.count, 1);
+	assert_int_equal(e.status, CLEAT_ECLOSED);
+	assert_int_equal(e.progress, CLEAT_ECLOSED);
+	cleat_server_free(g.s);
+}
+
+static void start_while_freeing(cleat_call *call, cleat_result *r)
+{
+	struct ending *e = cleat_call_userdata(call);
+	cleat_call_opts o = ending_opts(e);
+
+	cleat_result_free(r);
+	o.userdata = e + 1;
+	e->call = cleat_client_startf(cleat_call_client(call), &o, "echo", NULL);
+	e->count++;
+}
+
+static void a_call_begun_inside_the_end_ends_too(void **state)
+{
+	struct ending e[2] = { { 0 } };
+	cleat_call_opts o = { .on_done = start_while_freeing, .userdata = &e };
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	cleat_client_startf(g.c, &o, "hang", NULL);
+	cleat_client_free(g.c);
+	assert_int_equal(e[0].count, 1);
+	assert_int_equal(e[1].count, e[0].call ? 1 : 0); /* if it was begun at all */
+	if (e[0].call)
+		assert_int_equal(e[1].status, CLEAT_ECLOSED);
+	cleat_server_free(g.s);
+}
+
+static void free_now(void *ctx)
+{
+	cleat_client **c = ctx;
+
+	cleat_client_free(*c);
+	*c = NULL;
+}
+
+/* Somebody else's callback on the same loop: nothing can be stepped, so all ends at once. */
+static void freeing_inside_a_callback_of_the_loop(void **state)
+{
+	cleat_loop *loop = cleat_loop_new(NULL);
+	cleat_server *s = cleat_server_new("shared", "1", &(cleat_server_opts){ .loop = loop });
+	cleat_client *c = cleat_client_inproc(s, NULL);
+	struct loop_timer *t = loop_timer_new(loop, free_now, &c);
+	struct ending e = { 0 };
+
+	(void)state;
+	add_all(s, NULL);
+	assert_int_equal(cleat_client_open(c), CLEAT_OK);
+	cleat_client_startf(c, ENDING(&e), "hang", NULL);
+	loop_timer_start(t, 1);
+	while (c)
+		cleat_loop_step(loop, 1000);
+	assert_int_equal(e.count, 1);
+	assert_int_equal(e.status, CLEAT_ECLOSED);
+	loop_timer_free(t);
+	cleat_loop_step(loop, 0);
+	cleat_server_free(s);
+	cleat_loop_free(loop);
+}
+
+static void a_client_that_was_never_used_is_freed(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	rig_end(&g);
+}
+
+/* ---- questions ---------------------------------------------------------------------------- */
+
+static int form_size(cleat_request *req)
+{
+	/* Perhaps on a worker thread, where nothing can be asserted. */
+	if (strcmp(cleat_arg_str(req, "message"), "Which size?") != 0 || !cleat_request_client(req))
+		return CLEAT_EMISUSE;
+	return cleat_reply_jsonf(req, "{size: %d}", *(int *)cleat_request_userdata(req));
+}
+
+static int form_nothing(cleat_request *req)
+{
+	return cleat_reply_nothing(req);
+}
+
+static int form_decline(cleat_request *req)
+{
+	(void)req;
+	return CLEAT_EDECLINED;
+}
+
+static void questions_are_answered_by_handlers(void **state)
+{
+	static const struct {
+		cleat_handler *on_form;
+		const char *said;
+	} cases[] = {
+		{ form_size, "size 42" },
+		{ form_nothing, "size 7" }, /* the default of the form */
+		{ form_decline, "no: the user declined" },
+		{ NULL, "no: the other side does not support this" },
+	};
+	int size = 42;
+
+	(void)state;
+	for (size_t k = 3; k < CLEAT_COUNT(revisions); k++) /* defaults: since 2025-11-25 */
+		for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
+			for (int blocking = 0; blocking < 2; blocking++) {
+				struct rig g;
+
+				rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[k],
+								    .on_form = cases[i].on_form,
+								    .blocking_handlers = blocking,
+								    .userdata = &size });
+				assert_text(cleat_client_callf(g.c, "ask", NULL), cases[i].said);
+				assert_text(cleat_client_callf(g.c, "ask", NULL), cases[i].said);
+				rig_end(&g);
+			}
+}
+
+static void roots_are_told(void **state)
+{
+	const cleat_root one[] = { { "file:///a", "A" } };
+	const cleat_root two[] = { { "file:///b", NULL }, { "file:///c", NULL } };
+	const cleat_root bad[] = { { NULL, "no uri" } };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
+		struct rig g;
+
+		rig_begin(&g, &(cleat_client_opts){
+				      .protocol = revisions[i], .roots = one, .n_roots = 1 });
+		assert_text(cleat_client_callf(g.c, "roots", NULL), "1 roots, first file:///a");
+		assert_int_equal(cleat_client_set_roots(g.c, two, 2), CLEAT_OK);
+		assert_text(cleat_client_callf(g.c, "roots", NULL), "2 roots, first file:///b");
+		assert_int_equal(cleat_client_set_roots(g.c, bad, 1), CLEAT_EINVAL);
+		assert_int_equal(cleat_client_set_roots(g.c, NULL, 0), CLEAT_OK);
+		assert_text(cleat_client_callf(g.c, "roots", NULL), "0 roots, first none");
+		rig_end(&g);
+		rig_begin(&g,
+			  &(cleat_client_opts){ .protocol = revisions[i], .offer_roots = true });
+		assert_text(cleat_client_callf(g.c, "roots", NULL), "0 roots, first none");
+		rig_end(&g);
+		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i] });
+		assert_int_equal(cleat_client_set_roots(g.c, one, 1), CLEAT_OK);
+		assert_text(cleat_client_callf(g.c, "roots", NULL), "1 roots, first file:///a");
+		rig_end(&g);
+		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i] });
+		assert_text(cleat_client_callf(g.c, "roots", NULL), "no roots");
+		rig_end(&g);
+	}
+}
+
+/* A handler that waits for a thing that never comes, until it is cancelled. */
+static int form_wait(cleat_request *req)
+{
+	struct pollfd p = { .fd = cleat_request_cancel_fd(req), .events = POLLIN };
+
+	atomic_store((atomic_int *)cleat_request_userdata(req), 1);
+	poll(&p, 1, 20000);
+	return CLEAT_ECANCELLED;
+}
+
+static void freeing_waits_for_a_blocking_handler(void **state)
+{
+	(void)state;
+	for (size_t i = 3; i < CLEAT_COUNT(revisions); i++) {
+		struct ending e = { 0 };
+		atomic_int begun;
+		struct rig g;
+
+		atomic_init(&begun, 0);
+		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i],
+						    .on_form = form_wait,
+						    .blocking_handlers = true,
+						    .userdata = &begun });
+		cleat_client_startf(g.c, ENDING(&e), "ask", NULL);
+		while (!atomic_load(&begun))
+			cleat_loop_step(cleat_client_loop(g.c), 1);
+		cleat_client_free(g.c);
+		assert_int_equal(e.count, 1);
+		assert_int_equal(e.status, CLEAT_ECLOSED);
+		cleat_server_free(g.s);
+	}
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static int form_small(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "{size: 1}");
+}
+
+/* A whole life; whatever fails, it ends in order. A message that there is no memory for is lost, so there
+ * are limits to waiting. */
+static void live(const cleat_allocator *mem, const char *revision)
+{
+	cleat_server *s = new_server(NULL);
+	const cleat_root root = { "file:///a", NULL };
+	cleat_client *c = cleat_client_inproc(s, &(cleat_client_opts){ .allocator = mem,
+								       .protocol = revision,
+								       .on_form = form_small,
+								       .roots = &root,
+								       .n_roots = 1,
+								       .timeout_ms = 100,
+								       .hard_timeout_ms = 500,
+								       .probe_timeout_ms = 100,
+								       .connect_timeout_ms = 500 });
+	struct ending e = { 0 };
+	cleat_call_opts o = ending_opts(&e);
+	cleat_call *call;
+
+	cleat_result_free(cleat_client_callf(c, "echo", "{text: %s}", "x"));
+	cleat_result_free(cleat_client_list(c, CLEAT_LIST_TOOLS));
+	cleat_result_free(cleat_client_callf(c, "ask", NULL));
+	cleat_result_free(cleat_client_callf(c, "roots", NULL));
+	cleat_client_set_roots(c, &root, 1);
+	cleat_result_free(cleat_client_promptf(c, "greet", "{name: %s}", "Ann"));
+	cleat_result_free(cleat_client_complete(c, "greet", "name", "", "{}"));
+	cleat_result_free(cleat_client_read(c, "text://motto"));
+	call = cleat_client_startf(c, &o, "hang", NULL);
+	if (call)
+		cleat_call_cancel(call);
+	while (call && !e.count)
+		cleat_loop_step(cleat_client_loop(c), 1000);
+	cleat_client_free(c);
+	cleat_server_free(s);
+}
+
+static void memory_may_end_anywhere(void **state)
+{
+	(void)state;
+	for (size_t i = 3; i < 5; i++)
+		for (int forever = 0; forever < 2; forever++)
+			for (size_t n = 1;; n++) {
+				struct fail_alloc fa;
+
+				fail_alloc_init(&fa, n, forever);
+				live(&fa.hook, revisions[i]);
+				assert_int_equal(fa.live, 0);
+				if (!fail_alloc_hit(&fa))
+					break;
+			}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_is_given_up_in_its_progress),
+		cmocka_unit_test(a_call_is_given_up_by_another_thread),
+		cmocka_unit_test(a_call_is_given_up_before_the_server_is_ready),
+		cmocka_unit_test(freeing_ends_calls_that_are_under_way),
+		cmocka_unit_test(calls_inside_the_end_are_refused),
+		cmocka_unit_test(a_call_begun_inside_the_end_ends_too),
+		cmocka_unit_test(freeing_inside_a_callback_of_the_loop),
+		cmocka_unit_test(a_client_that_was_never_used_is_freed),
+		cmocka_unit_test(questions_are_answered_by_handlers),
+		cmocka_unit_test(roots_are_told),
+		cmocka_unit_test(freeing_waits_for_a_blocking_handler),
+		cmocka_unit_test(memory_may_end_anywhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

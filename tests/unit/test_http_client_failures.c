@@ -1,0 +1,792 @@
+/* test_http_client_failures.c - transport/http_client when things go wrong: servers that break off, say
+ * nothing, too much or rubbish, owners that change their minds at any moment, memory that runs out.
+ * Every fetch ends exactly once, or not at all when nobody wants to know (see http_client_rig.h).
+ */
+#define _GNU_SOURCE
+#include "http_client_rig.h"
+
+#define CHUNKED                                                                                    \
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nabc\r\n0\r\n\r\n"
+
+/* ---- broken off -------------------------------------------------------------------------------- */
+
+static void answer_that_breaks_off_anywhere_is_a_failure(void **state)
+{
+	/* (The very last byte of CHUNKED says nothing new.) */
+	static const struct str answers[] = { { OK_HELLO, sizeof(OK_HELLO) - 1 },
+					      { CHUNKED, sizeof(CHUNKED) - 2 },
+					      { "HTTP/1.1 100 Continue\r\n\r\n" OK_HELLO,
+						sizeof(OK_HELLO) + 24 } };
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++)
+		for (size_t cut = 1; cut < answers[i].n; cut++)
+			for (int k = 0; k < 4; k++) {
+				struct got *g;
+
+				r.answer = answers[i];
+				r.cut = cut;
+				r.after = k % 2 ? RESET : CLOSE;
+				g = k < 2 ? do_get(&r, "/") : do_post(&r, "/", STR_LIT("{}"));
+				if (g->ok)
+					fail_msg("%zu bytes of %zu are taken for all", cut, i);
+				assert_false(g->why.unsent);
+				assert_true(g->why.step == CLEAT_STEP_EXCHANGE ||
+					    g->why.step == CLEAT_STEP_PROTOCOL);
+				assert_non_null(strstr(g->why.error.message, "127.0.0.1:"));
+				free(g);
+			}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static void close_now(struct rig *r, struct conn *c)
+{
+	conn_close(c, r->after == RESET);
+}
+
+static void connection_that_closes_without_an_answer_is_a_failure(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	r.script = close_now;
+	expect_failure(do_post(&r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
+		       "the connection was closed before any answer");
+	assert_int_equal(r.requests, 1);
+	r.after = RESET;
+	expect_failure(do_post(&r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
+	assert_int_equal(r.requests, 2);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static bool with_reset;
+
+static void close_on_second(struct rig *r, struct conn *c)
+{
+	if (r->requests == 2)
+		conn_close(c, with_reset);
+	else
+		conn_answer(c, STR_LIT(OK_HELLO));
+}
+
+/* RFC 9110, 9.2.2: what the server may have acted on is not sent again by itself, unless it may be. */
+static void post_that_may_have_arrived_is_not_sent_twice(void **state)
+{
+	struct rig r;
+	struct got *g;
+
+	(void)state;
+	for (int reset = 0; reset < 2; reset++) {
+		rig_open(&r);
+		r.script = close_on_second;
+		with_reset = reset;
+		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
+		g = do_post(&r, "/", STR_LIT("{}"));
+		assert_false(g->why.unsent);
+		expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "may have acted");
+		assert_int_equal(r.requests, 2);
+		expect_alive(&r);
+		rig_close(&r);
+	}
+}
+
+static void get_that_may_be_repeated_is(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	with_reset = false;
+	r.script = close_on_second;
+	expect_ok(do_get(&r, "/"), 200, "hello");
+	expect_ok(do_get(&r, "/"), 200, "hello");
+	assert_int_equal(r.requests, 3);
+	rig_close(&r);
+}
+
+/* ---- not reached ------------------------------------------------------------------------------- */
+
+static struct got *get_url(struct rig *r, const char *url)
+{
+	struct got *g = got_new(r);
+	struct http_fetch_opts o = got_opts(r, g, "/");
+
+	o.url = url;
+	got_start(g, &o);
+	return wait_end(g);
+}
+
+static void refused_connection_names_place_and_remedy(void **state)
+{
+	struct rig r;
+	struct got *g;
+
+	(void)state;
+	rig_open(&r);
+	g = get_url(&r, "http://127.0.0.1:1/secret?secret");
+	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
+	assert_true(g->why.unsent);
+	assert_null(strstr(g->why.error.message, "secret"));
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO,
+		       "connecting to 127.0.0.1:1: Connection refused: is the server running?");
+	/* The handle is used again: what it remembers of the last failure must not come back. */
+	g = get_url(&r, "https://[::1]:1/");
+	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "connecting to [::1]:1: ");
+	r.script = close_now;
+	g = do_get(&r, "/");
+	assert_int_equal(g->why.error.os_errno, 0);
+	expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "");
+	rig_close(&r);
+}
+
+/* RFC 6761: .invalid never resolves. */
+static void unknown_name_is_a_failure_of_dns(void **state)
+{
+	size_t before;
+	struct rig r;
+	struct got *g;
+
+	(void)state;
+	rig_open_with(&r, (struct http_client_opts){ .connect_ms = 20000 });
+	before = count_fds();
+	g = get_url(&r, "http://nosuch.invalid:8080/");
+	assert_true(g->why.unsent);
+	expect_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
+	WAIT_FOR(&r, count_fds() == before); /* the resolver's thread lets go */
+	rig_close(&r);
+}
+
+static void fetch_can_be_cancelled_while_its_name_is_resolved(void **state)
+{
+	size_t before;
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	before = count_fds();
+	for (int i = 0; i < 10; i++) {
+		struct got *g = got_new(&r);
+		struct http_fetch_opts o = got_opts(&r, g, "/");
+
+		o.url = "http://nosuch.invalid/";
+		got_start(g, &o);
+		cleat_loop_step(r.l, 0);
+		if (!g->ends)
+			http_fetch_cancel(g->f);
+		free(g);
+	}
+	WAIT_FOR(&r, count_fds() == before);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* A listening socket whose queue is full lets the rest wait for ever. */
+static void connecting_has_a_time_limit(void **state)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t n = sizeof in;
+	int ear = socket(AF_INET, SOCK_STREAM, 0), full[8];
+	char url[64];
+	struct rig r;
+	struct got *g;
+
+	(void)state;
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(ear, (struct sockaddr *)&in, sizeof in), 0);
+	assert_int_equal(listen(ear, 0), 0);
+	assert_int_equal(getsockname(ear, (struct sockaddr *)&in, &n), 0);
+	for (size_t i = 0; i < CLEAT_COUNT(full); i++) {
+		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		(void)connect(full[i], (struct sockaddr *)&in, sizeof in);
+	}
+	rig_open_with(&r, (struct http_client_opts){ .connect_ms = 50 });
+	snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(in.sin_port));
+	g = get_url(&r, url);
+	assert_true(g->why.unsent);
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_ETIMEOUT, "no answer for 50 ms");
+	rig_close(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(full); i++)
+		close(full[i]);
+	close(ear);
+}
+
+/* ---- silence ----------------------------------------------------------------------------------- */
+
+static void server_that_says_nothing_more_is_given_up(void **state)
+{
+	static const char answer[] = OK_HELLO;
+	/* nothing; in the status line; in the header; before the body; in the body */
+	static const size_t cuts[] = { 0, 5, 30, sizeof answer - 6, sizeof answer - 3 };
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cuts); i++) {
+		struct got *g = got_new(&r);
+		struct http_fetch_opts o = got_opts(&r, g, "/");
+
+		r.answer = STR_LIT(OK_HELLO);
+		r.silent = cuts[i] == 0;
+		r.cut = cuts[i];
+		o.method = "POST";
+		o.idle_ms = 30;
+		got_start(g, &o);
+		wait_end(g);
+		assert_false(g->why.unsent);
+		assert_int_equal(g->heads, i >= 3);
+		assert_int_equal(g->why.http_status, i >= 3 ? 200 : 0);
+		expect_failure(g, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 30 ms");
+		WAIT_FOR(&r, rig_connections(&r) == 0); /* and is closed */
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+struct drip {
+	struct rig *r;
+	struct loop_timer *timer;
+	struct conn *c;
+	int left;
+};
+
+static struct drip drip;
+
+static void on_drip(void *ctx)
+{
+	(void)ctx;
+	assert_int_equal(send(drip.c->fd, "x", 1, MSG_NOSIGNAL), 1);
+	if (--drip.left)
+		loop_timer_start(drip.timer, 100);
+}
+
+static void drip_script(struct rig *r, struct conn *c)
+{
+	drip = (struct drip){ .r = r, .c = c, .left = 5 };
+	drip.timer = loop_timer_new(r->l, on_drip, NULL);
+	conn_answer(c, STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
+	loop_timer_start(drip.timer, 100);
+}
+
+/* Every byte counts: 500 ms altogether, with a limit of 400 between two. */
+static void slow_answer_is_waited_for_as_long_as_something_comes(void **state)
+{
+	struct rig r;
+	struct got *g;
+	struct http_fetch_opts o;
+
+	(void)state;
+	rig_open(&r);
+	r.script = drip_script;
+	g = got_new(&r);
+	o = got_opts(&r, g, "/");
+	o.idle_ms = 400;
+	got_start(g, &o);
+	expect_ok(wait_end(g), 200, "xxxxx");
+	loop_timer_free(drip.timer);
+	rig_close(&r);
+}
+
+/* ---- too much ---------------------------------------------------------------------------------- */
+
+static void endless_answer_is_stopped_at_the_limit(void **state)
+{
+	static char chunk[6 + 65536 + 2];
+	static const struct {
+		const char *head;
+		size_t from, n;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", 7, 65000 },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0, sizeof chunk },
+		{ "HTTP/1.1 200 OK\r\n\r\n", 7, 65000 },
+	};
+	struct rig r;
+
+	(void)state;
+	memset(chunk, 'x', sizeof chunk);
+	memcpy(chunk, "ffff\r\n", 6);
+	memcpy(chunk + 6 + 65535, "\r\n", 2);
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct got *g = got_new(&r);
+		struct http_fetch_opts o = got_opts(&r, g, "/");
+
+		r.answer = str_of(cases[i].head);
+		r.pump = (struct str){ chunk + cases[i].from,
+				       cases[i].from ? cases[i].n : cases[i].n - 1 };
+		o.max_body = 1 << 20;
+		got_start(g, &o);
+		wait_end(g);
+		assert_true(g->n <= o.max_body);
+		assert_true(g->n > o.max_body / 2);
+		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
+		WAIT_FOR(&r, rig_connections(&r) == 0);
+	}
+	assert_true(r.fa.peak < 300000);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static void body_of_exactly_the_limit_is_not_too_much(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	for (size_t max = 4; max <= 5; max++) {
+		struct got *g = got_new(&r);
+		struct http_fetch_opts o = got_opts(&r, g, "/");
+
+		o.max_body = max;
+		got_start(g, &o);
+		wait_end(g);
+		if (max == 5)
+			expect_ok(g, 200, "hello");
+		else
+			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 4 bytes");
+	}
+	rig_close(&r);
+}
+
+static void endless_header_is_stopped(void **state)
+{
+	static const struct {
+		const char *head, *pump;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\n", "X: y\r\n" },
+		{ "HTTP/1.1 200 OK\r\nX: ",
+		  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" },
+		{ "HTTP/1.1 200 OK\r\nX: y\r\n", " folded and folded and folded and folded\r\n" },
+		{ "", "HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" },
+		{ "", "HTTP/1.1 100 Continue\r\n\r\n" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "Trailer: x\r\n" },
+	};
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct got *g;
+		char pump[65536];
+		size_t n = strlen(cases[i].pump), all = 0;
+
+		for (; all + n <= sizeof pump; all += n)
+			memcpy(pump + all, cases[i].pump, n);
+		r.pump = (struct str){ pump, all };
+		r.answer = str_of(cases[i].head);
+		if (!r.answer.n)
+			r.answer = r.pump;
+		g = do_get(&r, "/");
+		assert_int_equal(g->why.step, CLEAT_STEP_PROTOCOL);
+		expect_failure(g, CLEAT_STEP_PROTOCOL, g->why.error.status, "127.0.0.1");
+		WAIT_FOR(&r, rig_connections(&r) == 0);
+		r.pump = (struct str){ 0 };
+	}
+	assert_true(r.fa.peak < 400000);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static void header_of_the_allowed_size_is_taken(void **state)
+{
+	char *z = calloc(1, 100000);
+	struct rig r;
+
+	(void)state;
+	assert_non_null(z);
+	rig_open(&r);
+	for (int lines = 199; lines <= 201; lines += 2) {
+		int n = sprintf(z, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
+		struct got *g;
+
+		for (int i = 1; i < lines; i++)
+			n += sprintf(z + n, "X-%d: y\r\n", i);
+		sprintf(z + n, "\r\n");
+		r.answer = str_of(z);
+		g = do_get(&r, "/");
+		if (lines == 199)
+			expect_ok(g, 200, "");
+		else
+			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "200 lines");
+	}
+	free(z);
+	rig_close(&r);
+}
+
+/* ---- rubbish ----------------------------------------------------------------------------------- */
+
+static void rubbish_is_a_failure_of_protocol(void **state)
+{
+	static const struct {
+		const char *bytes, *words;
+	} cases[] = {
+		{ "SSH-2.0-OpenSSH_9.2\r\n", "HTTP" },
+		{ "hello, I am no web server at all\n", "HTTP" },
+		{ "\x15\x03\x01\x02\x02 alert", "HTTP" },
+		{ "{\"jsonrpc\":\"2.0\"}\n", "HTTP" },
+		{ "HTTP/1.1 2000 OK\r\n\r\n", "" },
+		{ "HTTP/1.1 abc\r\n\r\n", "" },
+		{ "HTTP/9.9 200 OK\r\n\r\n", "" },
+		{ "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "101" },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+		  "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
+		  "compressed" },
+	};
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t i = 0; i < 2 * CLEAT_COUNT(cases); i++) {
+		struct got *g;
+
+		r.answer = str_of(cases[i / 2].bytes);
+		r.after = CLOSE;
+		r.slice = i % 2;
+		g = do_get(&r, "/");
+		if (g->ok || g->why.step != CLEAT_STEP_PROTOCOL)
+			fail_msg("%zu: step %d: %s", i, (int)g->why.step,
+				 g->ok ? "taken" : g->why.error.message);
+		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, cases[i / 2].words);
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* ---- owners who change their minds ------------------------------------------------------------- */
+
+static void cancelled_fetch_says_nothing_more(void **state)
+{
+	struct rig r;
+	struct got *g;
+
+	(void)state;
+	rig_open(&r);
+	http_fetch_cancel(NULL);
+	/* before the loop has turned */
+	g = start_get(&r, "/");
+	http_fetch_cancel(g->f);
+	expect_silence(g, 0);
+	assert_int_equal(r.accepted, 0);
+	/* while it connects */
+	g = start_get(&r, "/");
+	cleat_loop_step(r.l, 0);
+	http_fetch_cancel(g->f);
+	expect_silence(g, 0);
+	/* after the request has left */
+	r.silent = true;
+	g = start_post(&r, "/", STR_LIT("{}"));
+	WAIT_FOR(&r, r.requests);
+	http_fetch_cancel(g->f);
+	expect_silence(g, 0);
+	WAIT_FOR(&r, rig_connections(&r) == 0);
+	/* in the middle of the answer */
+	r.silent = false;
+	r.answer = STR_LIT(OK_HELLO);
+	r.cut = r.answer.n - 1;
+	g = start_post(&r, "/", STR_LIT("{}"));
+	WAIT_FOR(&r, g->bodies);
+	http_fetch_cancel(g->f);
+	expect_silence(g, 1);
+	WAIT_FOR(&r, rig_connections(&r) == 0);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* In whichever event, with and without saying so twice. */
+static void fetch_can_be_stopped_from_inside_its_events(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (int i = 0; i < 6; i++) {
+		struct got *g;
+
+		r.answer = STR_LIT(CHUNKED);
+		r.slice = (size_t)i % 2;
+		g = start_get(&r, "/");
+		g->stop_in_head = i / 2 == 0;
+		g->stop_in_body = i / 2 == 1;
+		g->cancel_in_head = i == 4 ? &g->f : NULL;
+		g->cancel_in_body = i == 5 ? &g->f : NULL;
+		WAIT_FOR(&r, i / 2 == 1 || i == 5 ? g->bodies : g->heads);
+		assert_int_equal(g->bodies, i / 2 == 1 || i == 5);
+		expect_silence(g, 1);
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static void fetch_can_be_stopped_from_inside_an_event_of_another(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (int i = 0; i < 3; i++) {
+		struct got *a, *b, *c;
+
+		r.answer = STR_LIT(CHUNKED);
+		r.cut = r.answer.n - 5;
+		a = start_get(&r, "/a");
+		c = start_get(&r, "/c");
+		WAIT_FOR(&r, a->bodies && c->bodies);
+		r.cut = 0;
+		b = start_get(&r, "/b");
+		if (i == 0)
+			b->cancel_in_head = &a->f;
+		else if (i == 1)
+			b->cancel_in_body = &a->f;
+		else
+			b->cancel_in_end = &a->f;
+		expect_ok(wait_end(b), 200, "helloabc");
+		assert_null(a->f);
+		expect_silence(a, 1);
+		/* One that has not even begun, from the end of another. */
+		a = start_get(&r, "/a");
+		http_fetch_cancel(c->f);
+		expect_silence(c, 1);
+		expect_ok(wait_end(a), 200, "helloabc");
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static void client_can_be_freed_from_inside_any_event(void **state)
+{
+	for (int i = 0; i < 6; i++) {
+		struct rig r;
+		struct got *a, *b, *c;
+
+		(void)state;
+		rig_open(&r);
+		r.answer = STR_LIT(CHUNKED);
+		r.cut = r.answer.n - 5;
+		a = start_get(&r, "/a");
+		WAIT_FOR(&r, a->bodies);
+		r.cut = 0;
+		r.slice = (size_t)i % 2;
+		b = start_get(&r, "/b");
+		c = start_get(&r, "/c");
+		b->free_in_head = i / 2 == 0;
+		b->free_in_body = i / 2 == 1;
+		b->free_in_end = i / 2 == 2;
+		WAIT_FOR(&r, !r.h);
+		rig_turn(&r);
+		assert_int_equal(b->ends, i / 2 == 2);
+		assert_int_equal(a->ends, 0);
+		free(a);
+		free(b);
+		free(c);
+		rig_close(&r);
+	}
+}
+
+static void client_can_be_freed_with_fetches_in_every_state(void **state)
+{
+	struct rig r;
+	struct got *g[4];
+
+	(void)state;
+	http_client_free(NULL);
+	rig_open(&r);
+	r.answer = STR_LIT(CHUNKED);
+	r.cut = r.answer.n - 5;
+	g[0] = start_get(&r, "/body");
+	WAIT_FOR(&r, g[0]->bodies);
+	r.silent = true;
+	g[1] = start_get(&r, "/sent");
+	WAIT_FOR(&r, r.requests == 2);
+	g[2] = start_get(&r, "/connecting");
+	cleat_loop_step(r.l, 0);
+	g[3] = start_get(&r, "/waiting");
+	got_free_client(&r);
+	rig_turn(&r);
+	assert_int_equal(rig_connections(&r), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(g[i]->ends, 0);
+		free(g[i]);
+	}
+	rig_close(&r);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static void redirect_once(struct rig *r, struct conn *c)
+{
+	conn_answer(c, strstr(r->request, " /there ")
+			       ? STR_LIT(CHUNKED)
+			       : STR_LIT("HTTP/1.1 307 There\r\nLocation: /there\r\n"
+					 "Content-Length: 0\r\n\r\n"));
+}
+
+/* The rig's own sockets come from the same memory, so an attempt that gets no answer is cancelled. */
+static void attempt(struct fail_alloc *fa, bool *worked)
+{
+	struct rig r = { .ear = -1 };
+	struct got *g = got_new(&r);
+	const char *headers[] = { "A: b", NULL };
+	struct http_fetch_opts o;
+	cleat_error e = { 0 };
+
+	*worked = false;
+	r.l = cleat_loop_new(NULL);
+	rig_listen(&r);
+	r.script = redirect_once;
+	r.h = http_client_new(
+		&(struct http_client_opts){
+			.loop = r.l, .mem = &fa->hook, .ca_file = "/dev/null", .proxy = "" },
+		&e);
+	if (!r.h) {
+		assert_int_equal(e.status, CLEAT_ENOMEM);
+		goto done;
+	}
+	o = got_opts(&r, g, "/");
+	o.method = "POST";
+	o.headers = headers;
+	o.body = STR_LIT("{}");
+	o.idle_ms = 5000;
+	g->f = http_fetch_start(r.h, &o, &e);
+	if (!g->f) {
+		assert_int_equal(e.status, CLEAT_ENOMEM);
+		goto done;
+	}
+	wait_end(g);
+	*worked = g->ok;
+	if (!g->ok)
+		assert_int_equal(g->why.error.status, CLEAT_ENOMEM);
+done:
+	free(g);
+	http_client_free(r.h);
+	loop_watch_free(r.ear_watch);
+	close(r.ear);
+	for (size_t i = 0; i < CONNS; i++)
+		if (r.conns[i])
+			conn_close(r.conns[i], false);
+	cleat_loop_free(r.l);
+}
+
+static void lack_of_memory_is_reported_and_leaves_nothing_behind(void **state)
+{
+	(void)state;
+	for (int forever = 0; forever < 2; forever++) {
+		for (size_t n = 1;; n++) {
+			struct fail_alloc fa;
+			bool worked;
+
+			fail_alloc_init(&fa, n, forever);
+			attempt(&fa, &worked);
+			assert_int_equal(fa.live, 0);
+			assert_int_equal(worked, !fail_alloc_hit(&fa));
+			if (!fail_alloc_hit(&fa))
+				break;
+		}
+	}
+}
+
+/* No memory for a watch: what is under way ends, what comes later works. */
+static void lack_of_memory_for_a_watch_ends_what_is_under_way(void **state)
+{
+	struct rig r;
+	struct got *g;
+	cleat_error e;
+	struct http_client *h;
+	struct http_client_opts o;
+	struct fail_alloc fa;
+
+	(void)state;
+	rig_open(&r);
+	fail_alloc_init(&fa, 0, false);
+	o = r.opts;
+	o.mem = &fa.hook;
+	h = r.h;
+	r.h = http_client_new(&o, &e);
+	assert_non_null(r.h);
+	r.answer = STR_LIT(OK_HELLO);
+	g = start_get(&r, "/");
+	fa.countdown = 1;
+	fa.forever = true;
+	expect_failure(wait_end(g), CLEAT_STEP_EXCHANGE, CLEAT_ENOMEM, "out of memory");
+	fa.countdown = 0;
+	fa.forever = false;
+	expect_alive(&r);
+	http_client_free(r.h);
+	assert_int_equal(fa.live, 0);
+	r.h = h;
+	rig_close(&r);
+}
+
+static void options_that_cannot_work_are_refused(void **state)
+{
+	static const struct http_client_opts cases[] = {
+		{ .ca_file = "/nonexistent/ca.pem" },
+		{ .client_cert = "/nonexistent/cert.pem" },
+		{ .client_key = "/nonexistent/key.pem" },
+		{ .user_agent = "a\r\nb: c" },
+		{ .unix_socket =
+			  "/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+			  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" },
+	};
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct http_client_opts o = cases[i];
+		cleat_error e = { 0 };
+
+		o.loop = r.l;
+		o.mem = &r.fa.hook;
+		assert_null(http_client_new(&o, &e));
+		assert_int_equal(e.status, CLEAT_EINVAL);
+		assert_int_equal(e.os_errno, i < 3 ? ENOENT : 0);
+		assert_null(http_client_new(&o, NULL));
+	}
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answer_that_breaks_off_anywhere_is_a_failure),
+		cmocka_unit_test(connection_that_closes_without_an_answer_is_a_failure),
+		cmocka_unit_test(post_that_may_have_arrived_is_not_sent_twice),
+		cmocka_unit_test(get_that_may_be_repeated_is),
+		cmocka_unit_test(refused_connection_names_place_and_remedy),
+		cmocka_unit_test(unknown_name_is_a_failure_of_dns),
+		cmocka_unit_test(fetch_can_be_cancelled_while_its_name_is_resolved),
+		cmocka_unit_test(connecting_has_a_time_limit),
+		cmocka_unit_test(server_that_says_nothing_more_is_given_up),
+		cmocka_unit_test(slow_answer_is_waited_for_as_long_as_something_comes),
+		cmocka_unit_test(endless_answer_is_stopped_at_the_limit),
+		cmocka_unit_test(body_of_exactly_the_limit_is_not_too_much),
+		cmocka_unit_test(endless_header_is_stopped),
+		cmocka_unit_test(header_of_the_allowed_size_is_taken),
+		cmocka_unit_test(rubbish_is_a_failure_of_protocol),
+		cmocka_unit_test(cancelled_fetch_says_nothing_more),
+		cmocka_unit_test(fetch_can_be_stopped_from_inside_its_events),
+		cmocka_unit_test(fetch_can_be_stopped_from_inside_an_event_of_another),
+		cmocka_unit_test(client_can_be_freed_from_inside_any_event),
+		cmocka_unit_test(client_can_be_freed_with_fetches_in_every_state),
+		cmocka_unit_test(lack_of_memory_is_reported_and_leaves_nothing_behind),
+		cmocka_unit_test(lack_of_memory_for_a_watch_ends_what_is_under_way),
+		cmocka_unit_test(options_that_cannot_work_are_refused),
+	};
+
+	unsetenv("http_proxy");
+	unsetenv("ALL_PROXY");
+	unsetenv("all_proxy");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

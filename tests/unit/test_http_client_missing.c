@@ -1,0 +1,327 @@
+/* test_http_client_missing.c - transport/http_client when libcurl is not there, is too old, or fails.
+ *
+ * It compiles transport/curl.c, base/lazy.c and transport/http_client.c a second time: the first two
+ * under other names, the third in place of the library's. Their dlopen and dlsym are the ones below,
+ * which can deny the library or one function, and put other functions in the place of libcurl's.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+
+static void *fake_dlopen(const char *name, int flags);
+static void *fake_dlsym(void *handle, const char *name);
+static char *fake_dlerror(void);
+
+#undef CLEAT_LINK_CURL
+#define dlopen       fake_dlopen
+#define dlsym        fake_dlsym
+#define dlerror      fake_dlerror
+#define lazy_get     copy_get
+#define libcurl_load copy_load
+#include "base/lazy.c"      /* NOLINT(bugprone-suspicious-include): see above */
+#include "transport/curl.c" /* NOLINT(bugprone-suspicious-include): see above */
+#undef calls
+#include "transport/http_client.c" /* NOLINT(bugprone-suspicious-include): see above */
+#undef dlopen
+#undef dlsym
+#undef dlerror
+
+#include "support.h"
+
+static bool no_library;
+static const char *denied; /* name of a function that is not there */
+static unsigned version;   /* that it claims to be; 0: the truth */
+static bool no_tls;
+static CURLcode init_code; /* of curl_global_init */
+static CURLoption refused; /* an option that it does not know */
+static CURLcode refused_code;
+static bool no_easy, no_multi;
+static int opened, initialized, handles;
+
+static char *fake_dlerror(void)
+{
+	static char text[] = "a reason";
+
+	return no_library || denied ? text : NULL;
+}
+
+static void *fake_dlopen(const char *name, int flags)
+{
+	assert_string_equal(name, "libcurl.so.4");
+	opened++;
+	return no_library ? NULL : dlopen(name, flags);
+}
+
+static void *genuine(const char *name)
+{
+	void *handle = dlopen("libcurl.so.4", RTLD_NOW);
+	void *p = dlsym(handle, name);
+
+	assert_non_null(p);
+	return p;
+}
+
+static CURLcode fake_init(long flags)
+{
+	CURLcode (*real)(long);
+	void *p = genuine("curl_global_init");
+
+	memcpy(&real, &p, sizeof p);
+	initialized += init_code == CURLE_OK;
+	return init_code == CURLE_OK ? real(flags) : init_code;
+}
+
+static curl_version_info_data *fake_version(CURLversion which)
+{
+	static curl_version_info_data info;
+	curl_version_info_data *(*real)(CURLversion);
+	void *p = genuine("curl_version_info");
+
+	memcpy(&real, &p, sizeof p);
+	info = *real(which);
+	if (version) {
+		info.version = "7.x";
+		info.version_num = version;
+	}
+	if (no_tls)
+		info.features &= ~CURL_VERSION_SSL;
+	return &info;
+}
+
+static CURL *fake_easy(void)
+{
+	CURL *(*real)(void);
+	void *p = genuine("curl_easy_init");
+
+	memcpy(&real, &p, sizeof p);
+	handles += !no_easy;
+	return no_easy ? NULL : real();
+}
+
+static void fake_cleanup(CURL *easy)
+{
+	void (*real)(CURL *);
+	void *p = genuine("curl_easy_cleanup");
+
+	memcpy(&real, &p, sizeof p);
+	handles -= easy != NULL;
+	real(easy);
+}
+
+static CURLM *fake_multi(void)
+{
+	CURLM *(*real)(void);
+	void *p = genuine("curl_multi_init");
+
+	memcpy(&real, &p, sizeof p);
+	return no_multi ? NULL : real();
+}
+
+/* All values that are given here are pointers or longs, which are passed alike. */
+static CURLcode fake_setopt(CURL *easy, CURLoption option, ...)
+{
+	CURLcode (*real)(CURL *, CURLoption, ...);
+	void *p = genuine("curl_easy_setopt");
+	va_list ap;
+	void *value;
+
+	memcpy(&real, &p, sizeof p);
+	va_start(ap, option);
+	value = va_arg(ap, void *);
+	va_end(ap);
+	return option == refused ? refused_code : real(easy, option, value);
+}
+
+static void *fake_dlsym(void *handle, const char *name)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(void);
+	} fakes[] = {
+		{ "curl_global_init", (void (*)(void))fake_init },
+		{ "curl_version_info", (void (*)(void))fake_version },
+		{ "curl_easy_init", (void (*)(void))fake_easy },
+		{ "curl_easy_cleanup", (void (*)(void))fake_cleanup },
+		{ "curl_easy_setopt", (void (*)(void))fake_setopt },
+		{ "curl_multi_init", (void (*)(void))fake_multi },
+	};
+	void *p;
+
+	if (denied && strcmp(name, denied) == 0)
+		return NULL;
+	for (size_t i = 0; i < CLEAT_COUNT(fakes); i++)
+		if (strcmp(name, fakes[i].name) == 0) {
+			memcpy(&p, &fakes[i].fn, sizeof p);
+			return p;
+		}
+	return dlsym(handle, name);
+}
+
+static void assert_fails(int status, const char *words)
+{
+	struct fail_alloc fa;
+	cleat_error e = { 0 };
+	struct http_client_opts o = { 0 };
+
+	fail_alloc_init(&fa, 0, false);
+	o.loop = cleat_loop_new(NULL);
+	o.mem = &fa.hook;
+	assert_null(http_client_new(&o, &e));
+	assert_int_equal(e.status, status);
+	if (!strstr(e.message, words))
+		fail_msg("\"%s\" is not in \"%s\"", words, e.message);
+	assert_null(http_client_new(&o, NULL));
+	cleat_loop_free(o.loop);
+	assert_int_equal(fa.live, 0);
+	assert_int_equal(handles, 0);
+}
+
+static void missing_library_is_unsupported_and_says_what_to_install(void **state)
+{
+	(void)state;
+	no_library = true;
+	assert_fails(CLEAT_EUNSUPPORTED,
+		     "libcurl.so.4 cannot be loaded (a reason): install libcurl4");
+	no_library = false;
+}
+
+static void missing_function_is_unsupported(void **state)
+{
+#define NAME(name) #name,
+	static const char *const names[] = { CALLS(NAME) };
+#undef NAME
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
+		denied = names[i];
+		assert_fails(CLEAT_EUNSUPPORTED, "install libcurl4");
+	}
+	denied = NULL;
+}
+
+static void old_library_is_unsupported(void **state)
+{
+	(void)state;
+	version = LIBCURL_OLDEST - 1;
+	assert_fails(CLEAT_EUNSUPPORTED, "too old");
+	version = 0;
+}
+
+static void library_that_cannot_start_is_reported_and_tried_again(void **state)
+{
+	(void)state;
+	init_code = CURLE_OUT_OF_MEMORY;
+	assert_fails(CLEAT_ENOMEM, "memory");
+	init_code = CURLE_FAILED_INIT;
+	assert_fails(CLEAT_EUNSUPPORTED, "cannot start");
+	init_code = CURLE_OK;
+	assert_int_equal(initialized, 0);
+}
+
+static void lack_of_memory_in_libcurl_is_reported(void **state)
+{
+	(void)state;
+	no_easy = true;
+	assert_fails(CLEAT_ENOMEM, "memory");
+	no_easy = false;
+	no_multi = true;
+	assert_fails(CLEAT_ENOMEM, "memory");
+	no_multi = false;
+	refused = CURLOPT_USERAGENT;
+	refused_code = CURLE_OUT_OF_MEMORY;
+	assert_fails(CLEAT_ENOMEM, "memory");
+	refused = 0;
+}
+
+/* What keeps a client safe is never silently left out. */
+static void option_that_libcurl_lacks_is_unsupported_if_it_matters(void **state)
+{
+	static const CURLoption must[] = { CURLOPT_PROTOCOLS_STR,  CURLOPT_NOSIGNAL,
+					   CURLOPT_SSL_VERIFYPEER, CURLOPT_SSL_VERIFYHOST,
+					   CURLOPT_PREREQFUNCTION, CURLOPT_HTTP09_ALLOWED,
+					   CURLOPT_SSLVERSION };
+	static const CURLoption may[] = { CURLOPT_HTTP_VERSION, CURLOPT_PIPEWAIT };
+	struct http_client_opts o = { 0 };
+	struct http_client *h;
+
+	(void)state;
+	refused_code = CURLE_UNKNOWN_OPTION;
+	for (size_t i = 0; i < CLEAT_COUNT(must); i++) {
+		refused = must[i];
+		assert_fails(CLEAT_EUNSUPPORTED, "lacks");
+	}
+	o.loop = cleat_loop_new(NULL);
+	for (size_t i = 0; i < CLEAT_COUNT(may); i++) {
+		refused = may[i];
+		h = http_client_new(&o, NULL);
+		assert_non_null(h);
+		http_client_free(h);
+	}
+	refused = 0;
+	cleat_loop_free(o.loop);
+}
+
+static void library_without_tls_serves_http_alone(void **state)
+{
+	struct http_client_opts o = { 0 };
+	struct http_client *h;
+	cleat_error e = { 0 };
+
+	(void)state;
+	o.loop = cleat_loop_new(NULL);
+	no_tls = true;
+	h = http_client_new(&o, NULL);
+	no_tls = false;
+	assert_non_null(h);
+	assert_null(http_fetch_start(
+		h, &(struct http_fetch_opts){ .method = "GET", .url = "https://h/" }, &e));
+	assert_int_equal(e.status, CLEAT_EUNSUPPORTED);
+	assert_non_null(http_fetch_start(
+		h, &(struct http_fetch_opts){ .method = "GET", .url = "http://h/" }, &e));
+	http_client_free(h);
+	cleat_loop_free(o.loop);
+}
+
+/* After all of the above: it works as soon as it can, and is initialized once. */
+static void library_that_appears_later_is_used_and_initialized_once(void **state)
+{
+	struct http_client_opts o = { 0 };
+
+	(void)state;
+	o.loop = cleat_loop_new(NULL);
+	for (int i = 0; i < 3; i++) {
+		struct http_client *h = http_client_new(&o, NULL);
+
+		assert_non_null(h);
+		http_client_free(h);
+	}
+	assert_int_equal(initialized, 1);
+	assert_int_equal(handles, 0);
+	assert_true(opened > 0);
+	opened = 0;
+	http_client_free(http_client_new(&o, NULL));
+	assert_int_equal(opened, 0);
+	cleat_loop_free(o.loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(missing_library_is_unsupported_and_says_what_to_install),
+		cmocka_unit_test(missing_function_is_unsupported),
+		cmocka_unit_test(old_library_is_unsupported),
+		cmocka_unit_test(library_that_cannot_start_is_reported_and_tried_again),
+		cmocka_unit_test(lack_of_memory_in_libcurl_is_reported),
+		cmocka_unit_test(option_that_libcurl_lacks_is_unsupported_if_it_matters),
+		cmocka_unit_test(library_without_tls_serves_http_alone),
+		cmocka_unit_test(library_that_appears_later_is_used_and_initialized_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -83,9 +83,9 @@ bench: ## measure
 endif
 ifneq ($(wildcard scripts/load),)
 .PHONY: load
-load: ## 10,000 streams, a million refusals, 5,000 slow clients
-	@scripts/setup --for build
-	@$(call build,release) --target conformance_server bench_load_http
+load: ## 10,000 streams, a million refusals, 5,000 slow clients, 10,000 crashes
+	@scripts/setup --for test
+	@$(call build,release) --target conformance_server bench_load_http test_child_cycles
 	@scripts/load build/release
 endif
 install: ## install into $(DESTDIR)$(PREFIX)

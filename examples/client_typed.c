@@ -1,6 +1,7 @@
 /* client_typed.c - what a server offers, results as C structs, content of every kind.
  *
  *	build/release/examples/client_typed build/release/examples/typed
+ *	build/release/examples/client_typed build/release/examples/content show
  */
 #include <cleat/cleat.h>
 
@@ -41,19 +42,18 @@ int main(int argc, char **argv)
 {
 	const char *const server[] = { argc > 1 ? argv[1] : "./typed", NULL };
 	cleat_client *c = cleat_client_spawn(server, NULL);
-	cleat_result *tools = cleat_client_list(c, CLEAT_LIST_TOOLS);
-	cleat_json_iter it = cleat_json_each(cleat_result_items(tools));
+	cleat_result *r, *list = cleat_client_list(c, CLEAT_LIST_TOOLS);
+	cleat_json_iter it = cleat_json_each(cleat_result_items(list));
 
-	while (cleat_json_next(&it)) {
-		const char *name = cleat_json_str(cleat_json_get(it.value, "name"), "");
-		cleat_result *r = cleat_client_callf(c, name, "{city: %s, days: %d}", "Oslo", 2);
-
-		printf("%s of %s:\n", name, cleat_client_server_name(c));
-		print_outlook(r);
-		print_content(r);
-		cleat_result_free(r);
-	}
-	cleat_result_free(tools);
+	while (cleat_json_next(&it))
+		printf("%s has the tool %s\n", cleat_client_server_name(c),
+		       cleat_json_str(cleat_json_get(it.value, "name"), ""));
+	cleat_result_free(list);
+	r = argc > 2 ? cleat_client_callf(c, argv[2], NULL)
+		     : cleat_client_callf(c, "forecast", "{city: %s, days: %d}", "Oslo", 2);
+	print_outlook(r);
+	print_content(r);
+	cleat_result_free(r);
 	cleat_client_free(c);
 	return 0;
 }

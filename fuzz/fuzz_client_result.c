@@ -37,7 +37,7 @@ static void check_block(const cleat_content *c, const cleat_json *item)
 			(c->kind == CLEAT_CONTENT_RESOURCE && !c->text);
 
 	must(c->json && item);
-	must((c->data != NULL) == has_data);
+	must(!c->data || has_data);
 	must((c->kind != CLEAT_CONTENT_TEXT && c->kind != CLEAT_CONTENT_OTHER) || !c->uri);
 	must(c->kind != CLEAT_CONTENT_TEXT || c->text);
 	must(c->kind != CLEAT_CONTENT_LINK || c->uri);

@@ -222,12 +222,15 @@ CLEAT_API int cleat_client_open(cleat_client *c);
 CLEAT_API int cleat_client_start(cleat_client *c);
 /* Why the server could not be reached, or was lost, the last time. Borrowed. */
 CLEAT_API const cleat_error *cleat_client_error(const cleat_client *c);
+/* Which step of reaching it that was; CLEAT_STEP_NONE when nothing failed, or for NULL. */
+CLEAT_API enum cleat_step cleat_client_error_step(const cleat_client *c);
 /* The loop to step. */
 CLEAT_API cleat_loop *cleat_client_loop(cleat_client *c);
 CLEAT_API void *cleat_client_userdata(const cleat_client *c);
 
 /* ---- what the server is (after it is ready; before that NULL, 0, AUTO) --------------------- */
 
+/* How the server is spoken to; worth keeping for opts.known_era. */
 CLEAT_API enum cleat_era cleat_client_era(const cleat_client *c);
 CLEAT_API const char *cleat_client_revision(const cleat_client *c); /* "2026-07-28"; static */
 /* The result of initialize or server/discover: serverInfo, capabilities, instructions. Borrowed until
@@ -387,8 +390,8 @@ typedef struct cleat_content {
 	const cleat_json *json; /* the block as it came */
 } cleat_content;
 
-/* Block `i` of a tool's result, a prompt's messages or a resource's contents. False when there is none
- * (i at the end), or when its data is no base64 or memory is short: *ret is zeroed then. */
+/* Block `i` of a tool's result, a prompt's messages or a resource's contents. False behind the last one:
+ * *ret is zeroed then. Data that is no base64, or that there is no memory for, is NULL. */
 CLEAT_API bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret);
 
 /* ---- changes ------------------------------------------------------------------------------ */

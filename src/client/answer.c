@@ -10,15 +10,18 @@
 
 /* ---- the cache ------------------------------------------------------------------------------ */
 
-static bool cacheable(struct str method)
+static bool cacheable(const cleat_call *call)
 {
 	static const char *const methods[] = {
 		"server/discover",          "tools/list",    "prompts/list", "resources/list",
 		"resources/templates/list", "resources/read"
 	};
 
+	/* what nearly every call is */
+	if (call->shape == RESULT_TOOL)
+		return false;
 	for (size_t i = 0; i < CLEAT_COUNT(methods); i++)
-		if (str_eqz(method, methods[i]))
+		if (str_eqz(call->method, methods[i]))
 			return true;
 	return false;
 }
@@ -29,7 +32,7 @@ void answer_set_key(cleat_call *call, const cleat_json *params)
 	struct buf key = BUF_INIT(&c->mem, MAX_OUT);
 
 	call->cache_key = (struct str){ NULL, 0 };
-	if (!c->cache || !cacheable(call->method) || json_member(params, "inputResponses") ||
+	if (!c->cache || !cacheable(call) || json_member(params, "inputResponses") ||
 	    json_member(params, "requestState"))
 		return;
 	if (cache_params(&key, params, &c->mem) == CLEAT_OK) {
@@ -130,7 +133,8 @@ void answer_result(cleat_call *call, cleat_result *r, const cleat_json *value, i
 	cleat_client *c = call->client;
 
 	r->http_status = http_status;
-	c->sessions_lost = 0;
+	if (!call->done)
+		c->sessions_lost = 0;
 	if (!json_is_object(value)) {
 		result_set(r, value);
 		call_end(call, r);
@@ -210,13 +214,14 @@ static void name_error(cleat_call *call, cleat_result *r)
 void answer_error(cleat_call *call, cleat_result *r, const cleat_json *error, int http_status)
 {
 	result_set_error(r, http_status, error);
-	call->client->sessions_lost = 0;
+	if (!call->done)
+		call->client->sessions_lost = 0;
 	if (retry_version(call, r) || retry_headers(call, r)) {
 		cleat_result_free(r);
 		return;
 	}
 	/* A cursor that is not good any more: what is known of the other pages is not, either. */
-	if (call->client->cache && cacheable(call->method) && json_member(call->params, "cursor"))
+	if (call->client->cache && cacheable(call) && json_member(call->params, "cursor"))
 		cache_drop(call->client->cache, call->method, (struct str){ NULL, 0 });
 	name_error(call, r);
 	call_end(call, r);

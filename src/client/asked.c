@@ -284,6 +284,7 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
 	struct question *q;
 	size_t n = PEER_LOST;
+	bool settled;
 
 	if (!known(method)) {
 		rounds_fail(call, key, "this client does not know the method that is asked");
@@ -305,9 +306,11 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 	buf_done(&text);
 	if (n != 0 && n != PEER_LOST)
 		return CLEAT_OK;
+	/* The peer took no request: it has said why, or could not. */
+	settled = q->settled;
 	q->call = NULL;
 	question_free(q);
-	return CLEAT_ENOMEM;
+	return settled ? CLEAT_OK : CLEAT_ENOMEM;
 }
 
 static void cancel(cleat_client *c, int64_t id)

@@ -351,6 +351,16 @@ static int post(cleat_call *call, const struct buf *out, cleat_error *err)
 					  cleat_strstatus(rc));
 }
 
+/* A stream that has ended takes nothing any more, and says so soon (`down`). The server has not seen the
+ * call: once, it may wait for the next one. */
+static bool may_wait(cleat_call *call)
+{
+	bool once = !call->resent && !call->done;
+
+	call->resent = true;
+	return once && call->client->phase == CLIENT_READY && !call->client->link->http;
+}
+
 void call_send_now(cleat_call *call)
 {
 	cleat_client *c = call->client;
@@ -368,6 +378,8 @@ void call_send_now(cleat_call *call)
 		return;
 	if (rc == CLEAT_OK)
 		call_touch(call);
+	else if (rc == CLEAT_ECLOSED && may_wait(call))
+		call->state = CALL_WAITING;
 	else
 		call_fail_error(call,
 				rc == CLEAT_EINVAL || rc == CLEAT_ENOMEM ? CLEAT_STEP_ARGUMENTS

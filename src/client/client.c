@@ -279,6 +279,11 @@ const cleat_error *cleat_client_error(const cleat_client *c)
 	return c ? &c->error : &none;
 }
 
+enum cleat_step cleat_client_error_step(const cleat_client *c)
+{
+	return c ? c->error_step : CLEAT_STEP_NONE;
+}
+
 void *cleat_client_userdata(const cleat_client *c)
 {
 	return c ? c->opts.userdata : NULL;

@@ -62,7 +62,7 @@ static const char *plain(const cleat_json *obj, const char *key)
 
 /* ---- bytes ------------------------------------------------------------------------------------ */
 
-static bool decode(cleat_result *r, struct str text, struct result_bytes *b)
+static void decode(cleat_result *r, struct str text, struct result_bytes *b)
 {
 	size_t room = text.n / 4 * 3;
 	struct buf out = { .mem = arena_allocator(&r->arena), .cap = room, .max = room };
@@ -70,31 +70,29 @@ static bool decode(cleat_result *r, struct str text, struct result_bytes *b)
 
 	out.data = arena_alloc(&r->arena, room);
 	if (!out.data)
-		return false;
+		return;
 	rc = base64_decode(BASE64_STANDARD, text, &out);
 	b->broken = rc == CLEAT_EPROTO;
 	if (rc)
-		return false;
+		return;
 	b->data = out.data;
 	b->size = buf_size(&out);
-	return true;
 }
 
-/* The decoded bytes of block i. */
-static bool bytes(cleat_result *r, size_t i, struct str text, cleat_content *ret)
+/* The decoded bytes of block i; none where it is no base64, or memory is short. */
+static void bytes(cleat_result *r, size_t i, struct str text, cleat_content *ret)
 {
 	struct result_bytes *b;
 
 	if (!r->bytes)
 		r->bytes = arena_zalloc(&r->arena, cleat_json_size(blocks(r)) * sizeof *b);
 	if (!r->bytes)
-		return false;
+		return;
 	b = &r->bytes[i];
-	if (!b->data && (b->broken || !decode(r, text, b)))
-		return false;
+	if (!b->data && !b->broken)
+		decode(r, text, b);
 	ret->data = b->data;
 	ret->size = b->size;
-	return true;
 }
 
 /* ---- kinds ------------------------------------------------------------------------------------ */
@@ -105,77 +103,76 @@ static void set_text(cleat_content *ret, struct str text)
 	ret->size = text.n;
 }
 
-static bool binary(cleat_result *r, size_t i, const cleat_json *block, enum cleat_content_kind kind,
+static void binary(cleat_result *r, size_t i, const cleat_json *block, enum cleat_content_kind kind,
 		   cleat_content *ret)
 {
 	struct str data = json_str(json_member(block, "data"));
 
 	if (!data.p)
-		return true;
+		return;
 	ret->kind = kind;
 	ret->mime = plain(block, "mimeType");
-	return bytes(r, i, data, ret);
+	bytes(r, i, data, ret);
 }
 
 /* ResourceContents: text, or blob. */
-static bool resource(cleat_result *r, size_t i, const cleat_json *v, cleat_content *ret)
+static void resource(cleat_result *r, size_t i, const cleat_json *v, cleat_content *ret)
 {
 	struct str text = json_str(json_member(v, "text"));
 	struct str blob = json_str(json_member(v, "blob"));
 
 	if (!text.p && !blob.p)
-		return true;
+		return;
 	ret->kind = CLEAT_CONTENT_RESOURCE;
 	ret->uri = plain(v, "uri");
 	ret->mime = plain(v, "mimeType");
 	if (text.p)
 		set_text(ret, text);
-	return text.p || bytes(r, i, blob, ret);
+	else
+		bytes(r, i, blob, ret);
 }
 
-static bool link_to(const cleat_json *block, cleat_content *ret)
+static void link_to(const cleat_json *block, cleat_content *ret)
 {
 	ret->uri = plain(block, "uri");
 	if (!ret->uri)
-		return true;
+		return;
 	ret->kind = CLEAT_CONTENT_LINK;
 	ret->mime = plain(block, "mimeType");
 	ret->name = plain(block, "name");
 	ret->description = plain(block, "description");
-	return true;
 }
 
-static bool plain_text(const cleat_json *block, cleat_content *ret)
+static void plain_text(const cleat_json *block, cleat_content *ret)
 {
 	struct str text = json_str(json_member(block, "text"));
 
 	if (text.p)
 		ret->kind = CLEAT_CONTENT_TEXT;
 	set_text(ret, text);
-	return true;
 }
 
-static bool read_block(cleat_result *r, size_t i, const cleat_json *block, cleat_content *ret)
+static void read_block(cleat_result *r, size_t i, const cleat_json *block, cleat_content *ret)
 {
 	struct str type = json_str(json_member(block, "type"));
 
 	if (r->shape == RESULT_RESOURCE)
-		return resource(r, i, block, ret);
-	if (str_eqz(type, "text"))
-		return plain_text(block, ret);
-	if (str_eqz(type, "image"))
-		return binary(r, i, block, CLEAT_CONTENT_IMAGE, ret);
-	if (str_eqz(type, "audio"))
-		return binary(r, i, block, CLEAT_CONTENT_AUDIO, ret);
-	if (str_eqz(type, "resource"))
-		return resource(r, i, json_member(block, "resource"), ret);
-	return str_eqz(type, "resource_link") ? link_to(block, ret) : true;
+		resource(r, i, block, ret);
+	else if (str_eqz(type, "text"))
+		plain_text(block, ret);
+	else if (str_eqz(type, "image"))
+		binary(r, i, block, CLEAT_CONTENT_IMAGE, ret);
+	else if (str_eqz(type, "audio"))
+		binary(r, i, block, CLEAT_CONTENT_AUDIO, ret);
+	else if (str_eqz(type, "resource"))
+		resource(r, i, json_member(block, "resource"), ret);
+	else if (str_eqz(type, "resource_link"))
+		link_to(block, ret);
 }
 
 bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret)
 {
 	const cleat_json *item = element(r, i), *block;
-	bool ok;
 
 	if (!ret)
 		return false;
@@ -187,10 +184,8 @@ bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret)
 	ret->json = block ? block : item;
 	if (r->shape == RESULT_PROMPT)
 		ret->role = plain(item, "role");
-	ok = read_block(r, i, block, ret);
-	if (!ok)
-		memset(ret, 0, sizeof *ret);
-	return ok;
+	read_block(r, i, block, ret);
+	return true;
 }
 
 /* ---- text ------------------------------------------------------------------------------------- */

@@ -77,6 +77,8 @@ cleat_call *client_call_list(cleat_client *c, const cleat_call_opts *o, enum cle
 /* A call that ends with this failure. */
 cleat_call *client_call_failed(cleat_client *c, const cleat_call_opts *o, enum cleat_step step,
 			       const cleat_error *why);
+/* A notification; `params` is JSON text of an object on one line, or absent. CLEAT_OK: it was handed to the
+ * link, or (at most 256 of them) it will be when the server is ready. */
 int client_notify(cleat_client *c, struct str method, struct str params);
 /* As cleat_call_cancel(), on the owner's thread. */
 void client_call_cancel(cleat_call *call);

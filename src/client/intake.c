@@ -85,6 +85,9 @@ static COLD void unreadable(const struct message *in, const cleat_error *why)
 
 	if (!call)
 		call = call_by_number(c, peek_id(in->text));
+	/* It was a message, only we cannot read it: if one call is under way, most likely its answer. */
+	if (!call && !in->tag && why->status != CLEAT_EPROTO)
+		call = call_only(c);
 	if (!call) {
 		client_note(c, CLEAT_LOG_WARNING,
 			    "a line that is no message was ignored (%s): %.*s", why->message,

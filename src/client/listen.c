@@ -172,6 +172,7 @@ void listen_pump(cleat_client *c, uint64_t now)
 	unsigned lists = all_lists(c, &uris);
 
 	if (!lists && !uris) {
+		c->listen_at = 0;
 		listen_drop(c);
 		return;
 	}
@@ -181,6 +182,7 @@ void listen_pump(cleat_client *c, uint64_t now)
 		client_arm(c, c->listen_at);
 		return;
 	}
+	c->listen_at = 0;
 	listen(c, lists);
 }
 

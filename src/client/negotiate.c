@@ -139,6 +139,23 @@ static void done_ignored(cleat_call *call, cleat_result *r)
 	cleat_result_free(r);
 }
 
+static void ready(cleat_client *c)
+{
+	c->stage = STAGE_NONE;
+	c->phase = CLIENT_READY;
+	reconnect_ready(c);
+}
+
+static void level_set(cleat_call *call, cleat_result *r)
+{
+	cleat_client *c = call->client;
+
+	done_ignored(call, r);
+	if (c->stage == STAGE_LEVEL)
+		ready(c);
+}
+
+/* Over HTTP a call that is sent at the same time may arrive first: there, what wants to be logged waits. */
 static void set_log_level(cleat_client *c)
 {
 	struct buf params = BUF_INIT(&c->mem, 256);
@@ -152,23 +169,28 @@ static void set_log_level(cleat_client *c)
 	jw_kv_str(&w, "level", c->opts.log_level);
 	jw_obj_end(&w);
 	if (buf_status(&params) == CLEAT_OK)
-		call = call_internal(c, "logging/setLevel", buf_str(&params), done_ignored);
+		call = call_internal(c, "logging/setLevel", buf_str(&params), level_set);
 	buf_done(&params);
-	if (call)
-		call_send_now(call);
+	if (!call)
+		return;
+	if (c->link->http) {
+		c->stage = STAGE_LEVEL;
+		call_limit(call, c->opts.probe_timeout_ms, 0);
+	}
+	call_send_now(call);
 }
 
 static void become_ready(cleat_client *c)
 {
 	c->stage = STAGE_NONE;
 	c->verdict = c->modern ? CLEAT_ERA_MODERN : CLEAT_ERA_LEGACY;
-	c->phase = CLIENT_READY;
 	if (!c->modern) {
 		if (c->link->http && !c->opts.no_stream)
 			c->link->ops->listen(c->link);
 		set_log_level(c);
 	}
-	reconnect_ready(c);
+	if (c->phase == CLIENT_OPENING && c->stage == STAGE_NONE)
+		ready(c);
 }
 
 /* ---- modern --------------------------------------------------------------------------------- */
@@ -382,10 +404,22 @@ static bool fall_back(cleat_client *c, const cleat_result *r)
 	return true;
 }
 
+/* A program that was still starting when it was probed, and has answered now: it may be a modern one. */
+static bool woke_up(const cleat_client *c)
+{
+	return c->may_modern && !c->link->http && !c->reprobed &&
+	       c->probe_error.status == CLEAT_ETIMEOUT;
+}
+
 static void refused(cleat_client *c, const cleat_result *r)
 {
 	if (fall_back(c, r))
 		return;
+	if (woke_up(c)) {
+		c->reprobed = true;
+		discover(c);
+		return;
+	}
 	if (c->may_modern && !c->tried_modern && !c->skip_probe && !c->fell_back) {
 		discover(c);
 	} else if (c->lacks_discover) {

@@ -10,17 +10,18 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-enum { FIRST_DELAY = 1000, LAST_DELAY = 30000, MAX_SESSIONS_LOST = 3 };
+enum { LEAST_DELAY = 100, FIRST_DELAY = 1000, LAST_DELAY = 30000, MAX_SESSIONS_LOST = 3 };
 
 uint64_t reconnect_delay(cleat_client *c, unsigned attempts)
 {
-	uint64_t delay = FIRST_DELAY;
+	uint64_t delay = FIRST_DELAY, part;
 
 	while (attempts-- && delay < LAST_DELAY)
 		delay += delay / 2;
 	if (delay > LAST_DELAY)
 		delay = LAST_DELAY;
-	return c->hooks.random(c->hooks.ctx) % (delay + 1);
+	part = c->hooks.random(c->hooks.ctx) % (delay + 1);
+	return part < LEAST_DELAY ? LEAST_DELAY : part;
 }
 
 static void tell_state(cleat_client *c)
@@ -36,7 +37,7 @@ void reconnect_open(cleat_client *c)
 	c->phase = CLIENT_OPENING;
 	c->stage = STAGE_LINK;
 	c->stale = c->lacks_discover = c->retried_version = false;
-	c->tried_modern = c->tried_legacy = false;
+	c->tried_modern = c->tried_legacy = c->reprobed = false;
 	c->skip_probe = c->fell_back;
 	error_clear(&c->probe_error);
 	c->open_until = client_now(c) + c->opts.connect_timeout_ms;
@@ -106,8 +107,10 @@ void reconnect_ready(cleat_client *c)
 	error_clear(&c->error);
 	c->error_step = CLEAT_STEP_NONE;
 	c->error_http = 0;
+	client_arm(c, 0); /* what was waited for so far is not, any more */
 	tell_state(c);
 	watch_ready(c);
+	watch_pump(c, c->ready_at); /* first, so that what the calls change is heard */
 	flush_notices(c);
 	call_flush(c);
 }
@@ -152,18 +155,22 @@ static void schedule(cleat_client *c)
 static void lose(cleat_client *c, enum cleat_step step, int http_status, const cleat_error *why,
 		 bool again)
 {
+	bool was_ready;
+
 	c->stage = STAGE_NONE;
 	c->open_until = 0;
 	c->initialized_tag = 0;
 	c->error = *why;
 	c->error_step = step;
 	c->error_http = http_status;
+	was_ready = c->phase == CLIENT_READY;
 	if (again && c->opts.restart && c->ever_ready)
 		schedule(c);
 	else
 		c->phase = CLIENT_DEAD;
 	tell_state(c);
-	if (c->phase == CLIENT_DEAD || c->breaker)
+	/* What waits although it was ready has found the link closed: it waits for the next one. */
+	if ((c->phase == CLIENT_DEAD && !was_ready) || c->breaker)
 		call_each(c, CALL_WAITING, fail_waiting, NULL);
 }
 
@@ -182,6 +189,12 @@ static void fail_sent(cleat_call *call, void *arg)
 	error_set(&err, why->error.status, "lost before the answer: %s", why->error.message);
 	err.os_errno = why->error.os_errno;
 	call_fail_error(call, why->step ? why->step : CLEAT_STEP_EXCHANGE, why->http_status, &err);
+}
+
+static void start_for(cleat_call *call, void *arg)
+{
+	(void)arg;
+	client_start(call->client);
 }
 
 /* A legacy server may end at a first message that it does not know (2026-07-28 stdio, Backward
@@ -210,6 +223,7 @@ void reconnect_down(void *ctx, const struct link_failure *why)
 			asked_close(c);
 		watch_lost(c);
 		call_each(c, CALL_SENT, fail_sent, (void *)why);
+		call_each(c, CALL_WAITING, start_for, NULL);
 		if (again) {
 			c->skip_probe = true;
 			c->probe_error = why->error;
@@ -256,7 +270,7 @@ void reconnect_session_lost(cleat_call *call, const struct link_failure *why)
 		call->resent = true;
 		call->state = CALL_WAITING;
 	}
-	if (c->phase != CLIENT_READY)
+	if (c->phase != CLIENT_READY || hopeless)
 		return;
 	c->sessions_lost++;
 	client_note(c, CLEAT_LOG_NOTICE, "the server has lost the session; another one is begun");

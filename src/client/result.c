@@ -171,9 +171,9 @@ const char *cleat_step_name(enum cleat_step step)
 	case CLEAT_STEP_NEGOTIATE: return "agreeing on a revision";
 	case CLEAT_STEP_PROTOCOL: return "reading the answer";
 	case CLEAT_STEP_ANSWER: return "the server's answer";
-	case CLEAT_STEP_TIMEOUT: return "time";
+	case CLEAT_STEP_TIMEOUT: return "waiting for too long";
 	case CLEAT_STEP_ASKED: return "answering the server's question";
-	case CLEAT_STEP_CANCELLED: return "cancelled";
+	case CLEAT_STEP_CANCELLED: return "cancelling";
 	}
 	return "unknown";
 }

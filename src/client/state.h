@@ -131,10 +131,11 @@ struct notice {
 
 enum stage {
 	STAGE_NONE,
-	STAGE_LINK,       /* the link opens */
-	STAGE_DISCOVER,   /* server/discover is under way */
-	STAGE_INITIALIZE, /* initialize is under way */
-	STAGE_INITIALIZED /* HTTP: notifications/initialized is not accepted yet */
+	STAGE_LINK,        /* the link opens */
+	STAGE_DISCOVER,    /* server/discover is under way */
+	STAGE_INITIALIZE,  /* initialize is under way */
+	STAGE_INITIALIZED, /* HTTP: notifications/initialized is not accepted yet */
+	STAGE_LEVEL        /* HTTP: logging/setLevel is not answered yet */
 };
 
 struct cleat_client {
@@ -160,6 +161,7 @@ struct cleat_client {
 	bool skip_probe;                 /* the server died of it */
 	bool lacks_discover;             /* HTTP: 404 and -32601, as only a modern server says it */
 	bool retried_version;            /* -32022, in this opening */
+	bool reprobed;                   /* after a probe that timed out, in this opening */
 	bool ever_ready;
 	bool stale;              /* HTTP: the era seems to have changed */
 	unsigned sessions_lost;  /* without an answer in between */
@@ -390,7 +392,7 @@ void reconnect_up(void *ctx, const struct link_failure *why);
 void reconnect_down(void *ctx, const struct link_failure *why);
 /* A session of a legacy server is gone; this call has noticed. */
 void reconnect_session_lost(cleat_call *call, const struct link_failure *why);
-/* From 0 to all of it, at random. */
+/* How long to wait after so many attempts: a part of it, at random, but never nothing. */
 uint64_t reconnect_delay(cleat_client *c, unsigned attempts);
 /* When a call is made: may it wait? CLEAT_OK, or the reason why it fails at once. */
 int reconnect_admit(cleat_client *c, cleat_error *err);

@@ -85,7 +85,7 @@ const cleat_json *tools_learn(cleat_call *call, cleat_result *r, const cleat_jso
 			warn(c, it.value, &err);
 		}
 	}
-	if (!json_member(value, "nextCursor"))
+	if (!json_is_string(json_member(value, "nextCursor")))
 		toolbook_end(c->tools);
 	return n_bad ? without(c, r, value, bad) : value;
 }

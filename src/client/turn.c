@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 void client_enter(cleat_client *c)
 {
@@ -76,28 +77,38 @@ void client_arm(cleat_client *c, uint64_t at)
 
 /* ---- time --------------------------------------------------------------------------------- */
 
+/* "60 s", "0.5 s", for people. */
+static const char *seconds(unsigned ms, char *to, size_t n)
+{
+	int len = snprintf(to, n, "%u.%03u", ms / 1000, ms % 1000);
+
+	while (to[len - 1] == '0')
+		to[--len] = '\0';
+	if (to[len - 1] == '.')
+		to[--len] = '\0';
+	return to;
+}
+
 static void expire(cleat_call *call, uint64_t now)
 {
-	char label[128];
+	const cleat_error *last = &call->client->error;
 	bool hard = call->hard_at && now >= call->hard_at;
 	enum call_state state = call->state;
-	unsigned ms = hard ? call->opts.hard_timeout_ms : call->idle_ms;
+	char time[32];
 
-	call_label(call, label, sizeof label);
+	seconds(hard ? call->opts.hard_timeout_ms : call->idle_ms, time, sizeof time);
 	call_abandon(call, "timed out");
 	if (state == CALL_WAITING)
 		call_fail(call, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
-			  "the server was not ready within %u.%03u s%s%s", ms / 1000, ms % 1000,
-			  call->client->error.status ? "; the last reason: " : "",
-			  call->client->error.status ? call->client->error.message : "");
+			  "the server was not ready within %s s%s%s", time,
+			  last->status ? "; the last reason: " : "",
+			  last->status ? last->message : "");
 	else if (hard)
 		call_fail(call, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
-			  "the server had no final answer within %u.%03u s (hard_timeout_ms)",
-			  ms / 1000, ms % 1000);
+			  "the server had no final answer within %s s (hard_timeout_ms)", time);
 	else
 		call_fail(call, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
-			  "the server did not answer within %u.%03u s (timeout_ms)", ms / 1000,
-			  ms % 1000);
+			  "the server did not answer within %s s (timeout_ms)", time);
 }
 
 static void check_deadlines(cleat_client *c, uint64_t now)
@@ -179,7 +190,8 @@ static void failed(void *ctx, void *tag, const struct link_failure *why)
 	call = call_by_tag(c, tag);
 	if (c->initialized_tag && tag == (void *)(uintptr_t)c->initialized_tag)
 		negotiate_refused(c, why);
-	else if (call && why->session_lost && c->phase == CLIENT_READY)
+	else if (call && why->session_lost &&
+		 (c->phase == CLIENT_READY || c->phase == CLIENT_OPENING))
 		reconnect_session_lost(call, why);
 	else if (call && why->unsent && why->step == CLEAT_STEP_EXCHANGE && !call->resent) {
 		call->resent = true;

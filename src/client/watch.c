@@ -250,8 +250,10 @@ void watch_ready(cleat_client *c)
 void watch_pump(cleat_client *c, uint64_t now)
 {
 	c->watch_dirty = false;
-	if (!c->watches && !c->listen && !c->listen_next && !c->subs)
+	if (!c->watches && !c->listen && !c->listen_next && !c->subs) {
+		c->listen_at = 0;
 		return;
+	}
 	if (c->phase == CLIENT_READY) {
 		end_hopeless(c);
 		if (c->modern)
@@ -264,8 +266,5 @@ void watch_pump(cleat_client *c, uint64_t now)
 
 uint64_t watch_next(const cleat_client *c)
 {
-	return c->phase == CLIENT_READY && c->modern && c->watches && !c->listen_next &&
-			       (!c->listen || c->listen_gen != c->watch_gen)
-		       ? c->listen_at
-		       : 0;
+	return c->phase == CLIENT_READY && c->modern ? c->listen_at : 0;
 }

@@ -222,6 +222,7 @@ static void on_timer(uv_timer_t *uv)
 {
 	struct loop_timer *t = uv->data;
 
+	uv_stop(uv->loop); /* libuv runs timers before it waits, too: then this step has had its event */
 	t->fn(t->ctx);
 }
 
@@ -260,9 +261,10 @@ void loop_timer_free(struct loop_timer *t)
 
 /* ---- the loop ----------------------------------------------------------------------------- */
 
+/* That it fired ends the step; also when it did before libuv began to wait, which would be without end. */
 static void on_limit(uv_timer_t *t)
 {
-	(void)t; /* that it fired ends the step */
+	uv_stop(t->loop);
 }
 
 cleat_loop *cleat_loop_new(const cleat_allocator *mem)

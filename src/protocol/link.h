@@ -6,10 +6,13 @@
  *
  * Tags. A request is sent with a tag (never NULL) that comes back with what becomes of it. A link on
  * which messages have no place of their own (a pipe) knows no tag for what it receives: NULL. On HTTP
- * everything that comes in the answer to a POST has that POST's tag.
+ * everything that comes in the answer to a POST has that POST's tag. There, a message that is a response
+ * (it has a result or an error, and no method), and a body that is one message, is the last one with its
+ * tag: nothing more comes, forget() is not needed. A tag is free to be used again while it is told.
  *
  * Events come from the loop, never from inside a call of link_ops: who calls send() need not expect
- * anything to happen before it returns. All on the thread that owns the client.
+ * anything to happen before it returns. Who is told something may call any of link_ops, free() too. All
+ * on the thread that owns the client.
  */
 #ifndef PROTOCOL_LINK_H
 #define PROTOCOL_LINK_H
@@ -66,12 +69,14 @@ struct link_events {
 	/* This request or notice will get no (further) answer. Not after forget(). */
 	void (*failed)(void *ctx, void *tag, const struct link_failure *why);
 	/* The link as a whole is gone (the child has died, the connection is closed): nothing that is
-	 * under way will be answered; no `failed` for each. reopen() may be tried. Streams only. */
+	 * under way will be answered; no `failed` for each. open() may be tried. Streams only, of which
+	 * HTTP+SSE is one. */
 	void (*down)(void *ctx, const struct link_failure *why);
 	/* reopen() has succeeded, or failed (`why` not NULL). Also after the first open. */
 	void (*up)(void *ctx, const struct link_failure *why);
 	/* HTTP, legacy: the stream for what the server says unasked broke and is back, and events may have
-	 * been lost in between. May be NULL. */
+	 * been lost in between; or it broke for good, because the session is lost, perhaps: a request
+	 * would tell. May be NULL. */
 	void (*gap)(void *ctx);
 	/* A message was over the limit and was thrown away unread; `tag` as in message. On a stream nobody
 	 * knows whose it was. */
@@ -88,14 +93,16 @@ struct link_ops {
 	 * Called again after `down` (a new process, a new connection). */
 	void (*open)(struct link *l);
 	/* Sends, or queues (bounded). CLEAT_OK; otherwise the message has not left and no event follows:
-	 * CLEAT_ELIMIT (the server does not read: too much waits), CLEAT_ECLOSED, CLEAT_ENOMEM. */
+	 * CLEAT_ELIMIT (the server does not read: too much waits), CLEAT_ECLOSED, CLEAT_ENOMEM,
+	 * CLEAT_EINVAL (a method, or the name of a field, that no header can carry). */
 	int (*send)(struct link *l, const struct link_message *m);
 	/* Nobody waits for this request any more. HTTP closes its exchange (2026-07-28: this is the
 	 * cancellation). No more events with this tag. */
 	void (*forget)(struct link *l, void *tag);
 	/* HTTP, legacy: the session is initialized; what the server says unasked may be heard (GET). */
 	void (*listen)(struct link *l);
-	/* HTTP: forget the session (it is lost, or another era is tried). */
+	/* HTTP: forget the session (it is lost, or another era is tried), with its GET stream; what was to
+	 * be resumed in it fails. HTTP+SSE: if anything was sent in it, `down` follows. */
 	void (*reset)(struct link *l);
 	/* The next older way to reach the same server: HTTP+SSE instead of Streamable HTTP. CLEAT_OK: `up`
 	 * follows; CLEAT_EUNSUPPORTED: there is none. */

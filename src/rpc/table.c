@@ -7,9 +7,6 @@
 #include "base/mem.h"
 #include "rpc/message.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum { FIRST_SIZE = 16, NUMBER_TEXT = 24 };
 
 /* A key on its way into the table or a lookup. */
@@ -37,9 +34,15 @@ void rpc_table_done(struct rpc_table *t)
 
 static struct str number_text(int64_t number, char text[NUMBER_TEXT])
 {
-	int n = snprintf(text, NUMBER_TEXT, "%" PRId64, number);
+	char *end = text + NUMBER_TEXT, *p = end;
+	uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 
-	return (struct str){ text, (size_t)n };
+	do
+		*--p = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (number < 0)
+		*--p = '-';
+	return (struct str){ p, (size_t)(end - p) };
 }
 
 static struct key json_key(const struct rpc_table *t, const cleat_json *id)

@@ -24,6 +24,13 @@ struct params {
 	cleat_error err;
 };
 
+static void put_template(struct params *p, const char *fmt, va_list ap) CLEAT_PRINTF(2, 0);
+static void put_texts(struct params *p, const char *fmt, va_list ap) CLEAT_PRINTF(2, 0);
+static void named_call(struct params *p, cleat_client *c, const char *tool, const char *args,
+		       va_list ap) CLEAT_PRINTF(4, 0);
+static void any_call(struct params *p, cleat_client *c, const char *method, const char *fmt,
+		     va_list ap) CLEAT_PRINTF(4, 0);
+
 static void params_init(struct params *p, cleat_client *c)
 {
 	*p = (struct params){ .run = client_runner(c) };

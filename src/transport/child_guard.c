@@ -3,8 +3,12 @@
  * How it is made. The guard is a copy of our process (clone without sharing) and stays one: there is
  * no program that could be relied on to be there to become. Sharing our memory would be cheaper, but
  * the kernel's out-of-memory killer ends all processes that share memory with its victim, and a core
- * dump did so too for long: the guard would die exactly when it is needed. The child is made by the
- * guard with vfork, so that the page tables of a large program are copied once, not twice.
+ * dump did so too for long: the guard would die exactly when it is needed. The child borrows the
+ * guard's memory until it is another program, so that the page tables of a large program are copied
+ * once, not twice. (By clone() and not by vfork(): sanitizers make an ordinary fork() of that, which waits
+ * for locks that nobody will ever release.)
+ *
+ * What the guard then does not need of the copy it gives back (child_shed.c).
  *
  * A program with threads may have held any lock at the moment of the copy, so that everything in this
  * file behind guard_start() calls only what is async-signal-safe, and allocates nothing, for as
@@ -13,7 +17,7 @@
  * The guard adopts what the child leaves behind (PR_SET_CHILD_SUBREAPER), so that those it kills are
  * reaped here also where we are process 1 of a container.
  */
-#define _GNU_SOURCE /* vfork, ppoll */
+#define _GNU_SOURCE /* clone */
 
 #include "transport/child_guard.h"
 
@@ -21,10 +25,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,8 +39,16 @@
 enum {
 	CONTROL = 0,   /* where the guard has its socket */
 	EXEC_WORD = 1, /* where it learns of a failed exec */
-	SIGNALS = 64,
-	LINGER_MS = 200 /* for the dead of the group to be reaped */
+	MOST_SIGNALS = 64,
+	LINGER_MS = 200, /* for the dead of the group to be reaped */
+	BLIND_MS = 50,   /* between two looks, where there is no signalfd */
+	CHILD_STACK = 32 * 1024
+};
+
+struct guard {
+	const struct guard_plan *plan;
+	pid_t self, child, parent; /* parent: us, as the guard sees us */
+	long signals;              /* a signalfd */
 };
 
 /* ---- between fork and exec ---------------------------------------------------------------- */
@@ -45,7 +59,7 @@ static void default_signals(void)
 
 	memset(&dfl, 0, sizeof dfl);
 	dfl.sa_handler = SIG_DFL;
-	for (int sig = 1; sig <= SIGNALS; sig++)
+	for (int sig = 1; sig <= MOST_SIGNALS; sig++)
 		sigaction(sig, &dfl, NULL);
 }
 
@@ -74,15 +88,18 @@ static void say(int fd, int kind, int value)
 		;
 }
 
-/* The child, until it is another program. */
-static _Noreturn void become(const struct guard_plan *p, pid_t guard)
+/* The child, until it is another program. The memory is the guard's, who waits meanwhile: nothing of
+ * it may be changed. */
+static int become(void *arg)
 {
+	const struct guard *g = arg;
+	const struct guard_plan *p = g->plan;
 	int report = 3;
 	sigset_t none;
 
 	/* The guard has one thread, so that this really means its end. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != guard)
+	if (getppid() != g->self)
 		_exit(127);
 	setsid();
 	if (dup2(p->in, 0) < 0 || dup2(p->out, 1) < 0 || dup2(p->err, 2) < 0 ||
@@ -106,29 +123,9 @@ static _Noreturn void become(const struct guard_plan *p, pid_t guard)
 
 /* ---- the guard ---------------------------------------------------------------------------- */
 
-struct guard {
-	pid_t child, parent; /* parent: us, as the guard sees us */
-	sigset_t waiting;    /* the mask while it waits */
-};
-
-static void wake_up(int sig)
-{
-	(void)sig; /* that it interrupts ppoll() is enough */
-}
-
-/* Every signal is blocked, but two while the guard waits: a child has ended, and the thread that made the guard has. */
 static void settle_in(struct guard *g)
 {
-	struct sigaction wake;
-
 	default_signals();
-	memset(&wake, 0, sizeof wake);
-	wake.sa_handler = wake_up;
-	sigaction(SIGCHLD, &wake, NULL);
-	sigaction(SIGUSR1, &wake, NULL);
-	sigfillset(&g->waiting);
-	sigdelset(&g->waiting, SIGCHLD);
-	sigdelset(&g->waiting, SIGUSR1);
 	g->parent = getppid();
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -136,17 +133,29 @@ static void settle_in(struct guard *g)
 	setsid();
 }
 
-/* Starts the child and keeps no descriptor but the socket. False when there is none to guard. */
-static bool launch(struct guard *g, const struct guard_plan *p)
+/* Every signal is blocked for good. Two are looked at: a child has ended, and the thread that made the
+ * guard has. Not with handlers: sanitizers put their own in front of them. */
+static void listen_for_signals(struct guard *g)
 {
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR1);
+	g->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* Starts the child and keeps no descriptor but the socket, and one for signals. False when there is none to guard. */
+static bool launch(struct guard *g)
+{
+	_Alignas(64) char stack[CHILD_STACK];
+	const struct guard_plan *p = g->plan;
 	struct guard_word w = { GUARD_STARTED, 0 };
-	pid_t self = getpid();
 	ssize_t n;
 	int error;
 
-	g->child = vfork();
-	if (g->child == 0)
-		become(p, self);
+	g->self = getpid();
+	g->child = clone(become, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, g);
 	error = errno;
 	dup2(p->control, CONTROL);
 	dup2(p->exec_in, EXEC_WORD);
@@ -166,47 +175,76 @@ static bool launch(struct guard *g, const struct guard_plan *p)
 			;
 	if (chdir("/"))
 		errno = 0; /* then it stays where it is */
+	listen_for_signals(g);
 	say(CONTROL, w.kind, w.value);
 	return w.kind == GUARD_STARTED;
 }
 
+/* From here on the guard has little memory and calls nothing but the kernel; see child_shed.c. */
+
 static long now_ms(void)
 {
-	struct timespec ts;
+	long ts[2];
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, ts);
+	return ts[0] * 1000 + ts[1] / 1000000;
+}
+
+/* Waits for the socket (-1: not for it), for a signal, or as long as is said (-1: for ever). True for the
+ * first. */
+static bool wait_for(const struct guard *g, int socket, long ms)
+{
+	struct pollfd p[2] = { { .fd = socket, .events = POLLIN },
+			       { .fd = (int)g->signals, .events = POLLIN } };
+	struct signalfd_siginfo seen;
+	long ts[2];
+
+	if (g->signals < 0 && (ms < 0 || ms > BLIND_MS))
+		ms = BLIND_MS;
+	ts[0] = ms / 1000;
+	ts[1] = ms % 1000 * 1000000;
+	syscall(SYS_ppoll, p, 2ul, ms < 0 ? NULL : ts, NULL, 0ul);
+	while (g->signals >= 0 && syscall(SYS_read, g->signals, &seen, sizeof seen) > 0)
+		;
+	return p[0].revents != 0;
+}
+
+static long reap(pid_t pid, int *status, int flags)
+{
+	long rc;
+
+	do {
+		rc = syscall(SYS_wait4, pid, status, flags, NULL);
+	} while (rc < 0 && errno == EINTR);
+	return rc;
 }
 
 /* Reaps the rest of the group, which was killed. Not for long: there may be one that may not be
  * killed by us (setuid). */
 static void reap_group(const struct guard *g)
 {
-	long end = now_ms() + LINGER_MS, left;
-	pid_t pid;
+	long end = now_ms() + LINGER_MS, left, pid;
 
 	for (;;) {
 		do {
-			pid = waitpid(-g->child, NULL, WNOHANG);
-		} while (pid > 0 || (pid < 0 && errno == EINTR));
+			pid = reap(-g->child, NULL, WNOHANG);
+		} while (pid > 0);
 		left = end - now_ms();
 		if (pid < 0 || left <= 0)
 			return;
-		ppoll(NULL, 0, &(struct timespec){ .tv_nsec = left * 1000000 }, &g->waiting);
+		wait_for(g, -1, left);
 	}
 }
 
 /* The child is not reaped yet, so that the group's number is still its own. */
-static _Noreturn void finish(const struct guard *g)
+static void finish(const struct guard *g)
 {
-	int status = 0;
+	struct guard_word w = { GUARD_EXITED, 0 };
 
-	kill(-g->child, SIGKILL);
-	while (waitpid(g->child, &status, 0) < 0 && errno == EINTR)
-		;
+	syscall(SYS_kill, -g->child, SIGKILL);
+	reap(g->child, &w.value, 0);
 	reap_group(g);
-	say(CONTROL, GUARD_EXITED, status);
-	_exit(0);
+	syscall(SYS_write, CONTROL, &w, sizeof w);
 }
 
 /* Reaps what was adopted; looks whether the child is among those that have ended. */
@@ -216,11 +254,12 @@ static bool child_ended(const struct guard *g)
 		siginfo_t who;
 
 		who.si_pid = 0;
-		if (waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) || who.si_pid == 0)
+		if (syscall(SYS_waitid, P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT, NULL) ||
+		    who.si_pid == 0)
 			return false;
 		if (who.si_pid == g->child)
 			return true;
-		waitpid(who.si_pid, NULL, WNOHANG);
+		reap(who.si_pid, NULL, WNOHANG);
 	}
 }
 
@@ -228,33 +267,33 @@ static bool child_ended(const struct guard *g)
 static bool listen_to_parent(const struct guard *g)
 {
 	char c;
-	ssize_t n = read(CONTROL, &c, 1);
+	long n = syscall(SYS_read, CONTROL, &c, 1ul);
 
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN;
 	if (n == 0 || c == GUARD_KILL)
 		return false;
-	kill(-g->child, SIGTERM);
-	kill(-g->child, SIGCONT); /* one that is stopped could not follow it */
+	syscall(SYS_kill, -g->child, SIGTERM);
+	syscall(SYS_kill, -g->child, SIGCONT); /* one that is stopped could not follow it */
 	return true;
 }
 
 static _Noreturn void watch_over(const struct guard_plan *p)
 {
-	struct pollfd control = { .fd = CONTROL, .events = POLLIN };
-	struct guard g;
+	struct guard g = { .plan = p };
 
 	settle_in(&g);
-	if (!launch(&g, p))
+	if (!launch(&g))
 		_exit(0);
+	guard_shed();
 	/* A copy of us that never became another program may hold our end of the socket open;
 	 * therefore the second look at who our parent is. */
-	while (!child_ended(&g) && getppid() == g.parent) {
-		control.revents = 0;
-		if (ppoll(&control, 1, NULL, &g.waiting) > 0 && !listen_to_parent(&g))
+	while (!child_ended(&g) && syscall(SYS_getppid) == g.parent)
+		if (wait_for(&g, CONTROL, -1) && !listen_to_parent(&g))
 			break;
-	}
 	finish(&g);
+	for (;;)
+		syscall(SYS_exit_group, 0);
 }
 
 /* ---- us ----------------------------------------------------------------------------------- */

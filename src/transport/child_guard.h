@@ -46,6 +46,8 @@ enum { GUARD_TERM = 'T', GUARD_KILL = 'K' };
 
 /* The guard's process id, or -1 and errno. */
 pid_t guard_start(const struct guard_plan *p);
+/* In the guard, once the child runs: what it does not need of our memory is given back. */
+void guard_shed(void);
 /* Waits for a guard that has said its last word, or that was let go of; with `wait` false only if it
  * has ended. True when it is gone. */
 bool guard_reap(pid_t guard, bool wait);

@@ -68,7 +68,7 @@ int libcurl_load(struct libcurl *ret, cleat_error *err)
 	v = k->curl_version_info(CURLVERSION_NOW);
 	if (v->version_num < LIBCURL_OLDEST)
 		return error_set(err, CLEAT_EUNSUPPORTED,
-				 "libcurl %s is too old: 7.87.0 or later is needed", v->version);
+				 "libcurl %s is too old: 7.88.0 or later is needed", v->version);
 	*ret = *k;
 	return initialize(k, err);
 }

@@ -37,8 +37,9 @@ struct libcurl {
  * CLEAT_EUNSUPPORTED (it is not there, or older than LIBCURL_OLDEST); CLEAT_ENOMEM. Any thread. */
 int libcurl_load(struct libcurl *ret, cleat_error *err);
 
-/* 7.87.0: the first that writes to TLS connections without SIGPIPE by itself, and that does not wait
- * for a name that is being resolved when the request is given up (CURLOPT_QUICK_EXIT). */
-#define LIBCURL_OLDEST 0x075700u
+/* 7.88.0. 7.87.0 is the first that writes to TLS connections without SIGPIPE, and that does not wait for a
+ * name that is being resolved when the request is given up (CURLOPT_QUICK_EXIT); but it waits for ever
+ * when a proxy refuses a tunnel. */
+#define LIBCURL_OLDEST 0x075800u
 
 #endif

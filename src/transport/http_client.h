@@ -3,9 +3,14 @@
  * libcurl is opened when the first client is made (base/lazy.h), so that programs which never speak HTTP
  * carry nothing of it. It brings HTTP/1.1 and 2, TLS, proxies, IPv6, happy eyeballs and connection reuse.
  * Redirects are followed here, not by libcurl: only to the same origin (scheme, host, port), at most 5,
- * method and body kept (307, 308) or, for GET, any 3xx; everything else is a failure that names the
- * place it led to. So no header ever reaches another origin. Only http and https are allowed. No cookies,
- * no netrc, no authentication of its own. Response bodies are never decompressed beyond `max_body`.
+ * method and body kept (307, 308) or, for GET, any of 301, 302, 303, 307, 308; everything else is a
+ * failure that names the place it led to. So no header ever reaches another origin. Only http and https
+ * are allowed. No cookies, no netrc, no authentication of its own, no user names in URLs. Answers are not
+ * asked for in a compressed form, and one that is compressed all the same is a failure. The header of an
+ * answer, with 1xx and trailers, has at most 200 lines and 64 KiB.
+ *
+ * A POST is never sent a second time once something of it has left. GET and DELETE are, by libcurl, when a
+ * connection that was used before turns out to be broken before any answer (RFC 9110, 9.2.2).
  *
  * Not here: what a body means, retrying, MCP.
  */
@@ -21,7 +26,7 @@ struct http_fetch;
 struct http_client_opts {
 	cleat_loop *loop;
 	const cleat_allocator *mem;
-	const char *proxy;   /* NULL: environment; "": none */
+	const char *proxy;   /* NULL: environment, but not for loopback hosts; "": none */
 	const char *ca_file; /* NULL: the system's */
 	const char *client_cert, *client_key;
 	const char *unix_socket; /* NULL: TCP */
@@ -49,29 +54,42 @@ int http_fetch_status(const struct http_fetch *f); /* 0 before on_head */
 struct http_fetch_opts {
 	const char *method; /* "POST", "GET", "DELETE" */
 	const char *url;
-	const char *const
-		*headers; /* "Name: value" lines; ends with NULL. No CR, LF or NUL: CLEAT_EINVAL */
-	struct str body;  /* copied; absent: none */
-	unsigned idle_ms; /* no byte for so long is a failure (CLEAT_ETIMEOUT); 0: never */
-	size_t max_body;  /* 0: no limit (streams are limited by who reads them) */
+	/* "Name: value" lines; ends with NULL; may be NULL. Control characters, and fields that frame the
+	 * message (Content-Length, Transfer-Encoding, Connection, Upgrade, Expect, TE), are CLEAT_EINVAL.
+	 * Content-Type is sent only when it is here. */
+	const char *const *headers;
+	struct str body; /* copied; absent: none */
+	/* No byte for so long, from when the request is sent on, is a failure (CLEAT_ETIMEOUT); 0: never.
+	 * Not while it is paused, nor while a large body leaves. */
+	unsigned idle_ms;
+	size_t max_body; /* 0: no limit (streams are limited by who reads them) */
 	/* The final status and its headers (after redirects; never 1xx). False: stop, on_end is not called
 	 * any more. May be NULL. */
 	bool (*on_head)(void *ctx, struct http_fetch *f, int status);
 	/* Some bytes of the body. False: as above. May be NULL: thrown away. */
 	bool (*on_body)(void *ctx, struct http_fetch *f, struct str bytes);
 	/* The end, exactly once: `why` NULL when the response is complete (whatever its status),
-	 * otherwise DNS, CONNECT, TLS, EXCHANGE, TIMEOUT or PROTOCOL with a message that names host and
-	 * port and what to try; `unsent` is set when the request cannot have reached the server. The fetch
-	 * is gone when this returns. */
+	 * otherwise with a message that names host and port and what to try, and the step:
+	 * DNS, CONNECT, TLS (CLEAT_EIO, or CLEAT_ETIMEOUT when connect_ms was not enough),
+	 * EXCHANGE (it broke: CLEAT_EIO, CLEAT_ENOMEM),
+	 * TIMEOUT (idle_ms: CLEAT_ETIMEOUT),
+	 * PROTOCOL (what came is no HTTP: CLEAT_EPROTO; too much of it: CLEAT_ELIMIT),
+	 * HTTP (a redirect that is not followed, with http_status: CLEAT_EPROTO).
+	 * `unsent` is set when the request cannot have reached the server. The fetch is gone when this
+	 * returns. */
 	void (*on_end)(void *ctx, struct http_fetch *f, const struct link_failure *why);
 	void *ctx;
 };
 
-/* Starts; events come from the loop, never from in here. NULL with the reason in *err. */
+/* Starts; events come from the loop, never from in here. NULL with the reason in *err: CLEAT_EINVAL,
+ * CLEAT_ELIMIT (headers, or 1,024 fetches are under way), CLEAT_EUNSUPPORTED (no TLS in this libcurl),
+ * CLEAT_ECLOSED (the client has been freed and is on the stack), CLEAT_ENOMEM. Also from inside any event.
+ * Keeps the loop attached until it ends. */
 struct http_fetch *http_fetch_start(struct http_client *h, const struct http_fetch_opts *o,
 				    cleat_error *err);
 /* Gives it up: the connection is closed (HTTP/2: the stream is reset) if the response was not complete.
- * No more events. Also from inside on_head and on_body (which must return false then). Accepts NULL. */
+ * No more events. Also from inside any event of any fetch (its own on_head and on_body must return false
+ * then). Accepts NULL. */
 void http_fetch_cancel(struct http_fetch *f);
 /* Stops and resumes reading the body (backpressure). */
 void http_fetch_pause(struct http_fetch *f, bool pause);

@@ -1,5 +1,6 @@
-/* transport/http_client_impl.h - what http_client.c (libcurl and the loop), http_fetch.c (one request),
- * http_answer.c (its answer) and http_failure.c (the words) share. Nobody else includes it.
+/* transport/http_client_impl.h - what the files of the HTTP client share: http_client.c (libcurl and the
+ * loop), http_handle.c (its options), http_fetch.c (one request), http_answer.c (its answer),
+ * http_failure.c and http_trace.c (the words). Nobody else includes it.
  *
  * libcurl must not be called from inside its own callbacks, but whoever gets an event may call anything
  * of ours. So `inside` says that libcurl is running: then a fetch that is given up is only marked
@@ -79,6 +80,7 @@ struct http_fetch {
 	uint64_t last;   /* when something came */
 	curl_off_t sent; /* of the body, when the idle timer looked last */
 	int status;      /* 0 before the header is complete */
+	int line_status; /* of the status line, also a 1xx */
 	enum head_state head_state;
 	size_t head_bytes, head_lines; /* all that came, also 1xx and trailers */
 	struct buf head;               /* "name:value\n" for each field */
@@ -93,13 +95,18 @@ struct http_fetch {
 /* Around whatever the loop calls: h is there until http_client_leave(), not after it. */
 void http_client_enter(struct http_client *h);
 void http_client_leave(struct http_client *h);
-/* A handle with the client's options in it; NULL when out of memory. */
-CURL *http_client_handle(struct http_client *h);
-void http_client_handle_done(struct http_client *h, CURL *easy);
 /* Attends to the fetch from the loop: starts it, or lets it go on. */
 void http_client_attend(struct http_client *h, struct http_fetch *f);
 /* Makes sure that the idle timer fires in `ms` at the latest. */
 void http_client_idle_within(struct http_client *h, uint64_t ms);
+
+/* ---- http_handle.c ---- */
+
+/* A handle with the client's options in it; NULL when out of memory. */
+CURL *http_handle(struct http_client *h);
+void http_handle_done(struct http_client *h, CURL *easy);
+/* A new one, and why there is none. */
+CURL *http_handle_make(struct http_client *h, CURLcode *rc);
 
 /* ---- http_fetch.c ---- */
 

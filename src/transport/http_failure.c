@@ -56,6 +56,7 @@ static bool is_tls(CURLcode rc)
 	case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
 	case CURLE_SSL_CLIENTCERT:
 	case CURLE_SSL_SHUTDOWN_FAILED:
+	case CURLE_BAD_FUNCTION_ARGUMENT: /* since 8.16: a key that is not the certificate's */
 	case CURLE_USE_SSL_FAILED: return true;
 	default: return false;
 	}
@@ -143,7 +144,7 @@ static const char *tls_remedy(const struct http_fetch *f, CURLcode rc)
 		return ": the server needs a new one, or a clock is wrong";
 	if (rc == CURLE_SSL_CACERT_BADFILE)
 		return ": ca_file has to be PEM";
-	if (rc == CURLE_SSL_CERTPROBLEM)
+	if (rc == CURLE_SSL_CERTPROBLEM || rc == CURLE_BAD_FUNCTION_ARGUMENT)
 		return ": check client certificate and key, both PEM";
 	if (rc == CURLE_PEER_FAILED_VERIFICATION)
 		return ": ca_file names an authority of your own";
@@ -165,7 +166,7 @@ static void say_dns(const struct http_fetch *f, CURLcode rc, cleat_error *e)
 		  rc == CURLE_OPERATION_TIMEDOUT ? "no answer in time" : "name not known");
 }
 
-/* libcurl names the one that it could not connect to. */
+/* libcurl names the one that it could not connect to; later ones (8.17) say "HOST port N via PROXY". */
 static bool is_proxys(const struct http_fetch *f)
 {
 	char host[128];
@@ -176,7 +177,8 @@ static bool is_proxys(const struct http_fetch *f)
 	snprintf(host, sizeof host, "%.*s", STR_ARGS(u.host));
 	/* Without the brackets of an IPv6 address, and in whatever case it has. */
 	host[strcspn(host, "]")] = '\0';
-	return f->words[0] && !strstr(f->words, host + (host[0] == '['));
+	return strstr(f->words, " via ") ||
+	       (f->words[0] && !strstr(f->words, host + (host[0] == '[')));
 }
 
 static void say_connect(const struct http_fetch *f, CURLcode rc, int os, cleat_error *e)

@@ -55,13 +55,15 @@ static int check_url(const struct http_client *h, const char *url, struct uri *r
 /* libcurl frames the message. */
 static bool is_framing(struct str name)
 {
-	static const char *const names[] = { "content-length", "transfer-encoding",
-					     "connection",     "upgrade",
-					     "expect",         "te",
-					     "http2-settings" };
+	static const struct str names[] = {
+		{ "content-length", 14 }, { "transfer-encoding", 17 },
+		{ "connection", 10 },     { "upgrade", 7 },
+		{ "expect", 6 },          { "te", 2 },
+		{ "http2-settings", 14 },
+	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
-		if (http_same(name, names[i]))
+		if (name.n == names[i].n && http_same(name, names[i].p))
 			return true;
 	return false;
 }
@@ -75,33 +77,35 @@ static bool is_value(struct str value)
 	return true;
 }
 
-static struct str line_name(const char *line)
-{
-	return (struct str){ line, strcspn(line, ":") };
-}
+struct line {
+	struct str name, value;
+};
 
-static struct str line_value(const char *line)
+/* False when there is no colon. */
+static bool split_line(const char *text, struct line *ret)
 {
-	size_t n = line_name(line).n;
+	const char *colon = strchr(text, ':');
 
-	return http_trim(str_of(line[n] ? line + n + 1 : line + n));
+	if (!colon)
+		return false;
+	ret->name = (struct str){ text, (size_t)(colon - text) };
+	ret->value = http_trim(str_of(colon + 1));
+	return true;
 }
 
 /* Values may be secrets. */
-static int check_line(const char *line, cleat_error *err)
+static int check_line(const char *text, struct line *ret, cleat_error *err)
 {
-	struct str name = line_name(line);
-
-	if (!line[name.n] || !http_is_token(name))
+	if (!split_line(text, ret) || !http_is_token(ret->name))
 		return error_set(err, CLEAT_EINVAL,
 				 "a header is \"Name: value\", and the name is "
 				 "made of letters, digits and -");
-	if (!is_value(line_value(line)))
+	if (!is_value(ret->value))
 		return error_set(err, CLEAT_EINVAL, "header %.*s: control characters in the value",
-				 STR_ARGS(name));
-	if (is_framing(name))
+				 STR_ARGS(ret->name));
+	if (is_framing(ret->name))
 		return error_set(err, CLEAT_EINVAL, "header %.*s: belongs to the transport",
-				 STR_ARGS(name));
+				 STR_ARGS(ret->name));
 	return CLEAT_OK;
 }
 
@@ -114,16 +118,16 @@ struct measure {
 
 static int measure(const struct http_fetch_opts *o, struct measure *m, cleat_error *err)
 {
+	struct line line;
+
 	*m = (struct measure){ 0 };
 	for (; o->headers && o->headers[m->lines]; m->lines++) {
-		const char *line = o->headers[m->lines];
-
+		if (check_line(o->headers[m->lines], &line, err))
+			return CLEAT_EINVAL;
+		m->text += line.name.n + line.value.n + 3;
 		if (m->lines == FETCH_MAX_LINES || m->text > FETCH_MAX_HEAD)
 			return error_set(err, CLEAT_ELIMIT, "too many headers");
-		if (check_line(line, err))
-			return CLEAT_EINVAL;
-		m->text += line_name(line).n + line_value(line).n + 3;
-		m->has_type |= http_same(line_name(line), "content-type");
+		m->has_type |= line.name.n == 12 && http_same(line.name, "content-type");
 	}
 	return CLEAT_OK;
 }
@@ -137,15 +141,16 @@ static char *put(char *at, struct str s)
 }
 
 /* As libcurl writes it: "Name: value", or "Name;" for an empty value. */
-static char *put_line(char *at, const char *line)
+static char *put_line(char *at, const char *text)
 {
-	struct str name = line_name(line), value = line_value(line);
+	struct line line = { 0 };
 
-	at = put(at, name) - 1;
-	if (value.n == 0)
+	split_line(text, &line);
+	at = put(at, line.name) - 1;
+	if (line.value.n == 0)
 		return put(at, STR_LIT(";"));
 	at = put(at, STR_LIT(": ")) - 1;
-	return put(at, value);
+	return put(at, line.value);
 }
 
 static void link_lines(struct curl_slist *list, size_t n)
@@ -278,7 +283,7 @@ struct http_fetch *http_fetch_start(struct http_client *h, const struct http_fet
 	f = make(h, o, &m);
 	if (!f)
 		goto no_memory;
-	f->easy = http_client_handle(h);
+	f->easy = http_handle(h);
 	if (!f->easy || !configure(f, is_direct(h, &u)))
 		goto no_handle;
 	link_in(h, f);
@@ -286,7 +291,7 @@ struct http_fetch *http_fetch_start(struct http_client *h, const struct http_fet
 	return f;
 no_handle:
 	if (f->easy)
-		http_client_handle_done(h, f->easy);
+		http_handle_done(h, f->easy);
 	release(f);
 no_memory:
 	error_set(err, CLEAT_ENOMEM, "out of memory");
@@ -317,7 +322,7 @@ void fetch_end(struct http_fetch *f, const struct link_failure *why)
 
 	if (f->added)
 		h->curl.curl_multi_remove_handle(h->multi, f->easy);
-	http_client_handle_done(h, f->easy);
+	http_handle_done(h, f->easy);
 	take_out_of_waiting(f);
 	link_out(f);
 	f->state = FETCH_ENDING;

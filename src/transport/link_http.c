@@ -359,6 +359,7 @@ static int op_send(struct link *base, const struct link_message *m)
 	x->modern = m->modern;
 	x->initialize = m->initialize;
 	x->in_session = !m->modern && !l->old && l->session != NULL;
+	l->used = true;
 	rc = exch_fetch(x, "POST", m, &err);
 	if (rc)
 		exch_drop(x);
@@ -389,6 +390,8 @@ static void op_reset(struct link *base)
 
 	if (!l->old)
 		forget_session(l);
+	else if (l->endpoint && l->used)
+		old_reset(l);
 }
 
 static int op_fall_back(struct link *base)

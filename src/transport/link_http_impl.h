@@ -110,6 +110,7 @@ struct link_http {
 
 	bool old;       /* HTTP+SSE */
 	char *endpoint; /* its address for messages; NULL: none yet */
+	bool used;      /* a message has gone there */
 	char *session;  /* NULL: none */
 	enum revision rev;
 	struct exch *list, *graves;
@@ -221,5 +222,7 @@ void old_on_event(struct exch *x, const struct sse_event *e);
 /* The stream has ended, or its endpoint does not know us: down, or not up. */
 void old_over(struct link_http *l, const struct link_failure *why);
 void old_on_due(struct exch *x);
+/* A session that has begun is given up: down, soon. */
+void old_reset(struct link_http *l);
 
 #endif

@@ -32,14 +32,28 @@ void old_open(struct link_http *l)
 	link_http_soon(l, SOON_UP_FAILED, &f);
 }
 
-void old_over(struct link_http *l, const struct link_failure *why)
+static void drop_all(struct link_http *l)
 {
-	bool was_up = l->endpoint != NULL;
-
 	mem_free(&l->mem, l->endpoint);
 	l->endpoint = NULL;
 	while (l->list)
 		exch_drop(l->list);
+}
+
+void old_reset(struct link_http *l)
+{
+	struct link_failure f =
+		link_http_failure(CLEAT_STEP_EXCHANGE, CLEAT_ECLOSED, "the session was given up");
+
+	drop_all(l);
+	link_http_soon(l, SOON_OLD_DOWN, &f);
+}
+
+void old_over(struct link_http *l, const struct link_failure *why)
+{
+	bool was_up = l->endpoint != NULL;
+
+	drop_all(l);
 	if (l->closing)
 		return;
 	if (was_up)
@@ -121,6 +135,7 @@ static void first_event(struct exch *x, const struct sse_event *e)
 	}
 	x->opened = true;
 	x->due = 0;
+	l->used = false;
 	l->ev.up(l->ev.ctx, NULL);
 }
 

@@ -359,9 +359,9 @@ bool listen_on_head(struct exch *x)
 {
 	struct link_http *l = x->l;
 	bool auth = x->status == 401 || x->status == 403;
-	bool later =
-		x->status == 429 || x->status == 408 || (x->status >= 500 && x->status != 501) ||
-		(x->status == 409 && x->opened); /* the old connection is not noticed as dead */
+	bool taken = x->status == 409; /* our old connection is not noticed as dead */
+	bool later = taken || x->status == 429 || x->status == 408 ||
+		     (x->status >= 500 && x->status != 501);
 	bool stream = exch_is_stream(x);
 
 	if (stream && exch_begin_events(x) == CLEAT_OK) {
@@ -377,6 +377,8 @@ bool listen_on_head(struct exch *x)
 		int64_t after = link_http_retry_after(x->fetch);
 
 		x->retry = later && after > x->retry ? after : x->retry;
+		/* what was said there is lost, even if we never saw that it was open */
+		x->missed |= taken && buf_size(&x->last_id) == 0;
 		exch_stop(x);
 		listen_broke(x);
 	} else if (!auth && x->status >= 400 && buf_size(&x->last_id)) {

@@ -140,6 +140,23 @@ static void say_content(const cleat_json *id, size_t i, const cleat_content *c)
 		is_text ? c->text : NULL, c->size, c->mime, c->uri, c->name, c->description));
 }
 
+/* As in the enum: the words for people may change. */
+static const char *step_name(enum cleat_step step)
+{
+	static const char *const names[] = {
+		[CLEAT_STEP_NONE] = "none",           [CLEAT_STEP_ARGUMENTS] = "arguments",
+		[CLEAT_STEP_SPAWN] = "spawn",         [CLEAT_STEP_DNS] = "dns",
+		[CLEAT_STEP_CONNECT] = "connect",     [CLEAT_STEP_TLS] = "tls",
+		[CLEAT_STEP_HTTP] = "http",           [CLEAT_STEP_AUTH] = "auth",
+		[CLEAT_STEP_EXCHANGE] = "exchange",   [CLEAT_STEP_NEGOTIATE] = "negotiate",
+		[CLEAT_STEP_PROTOCOL] = "protocol",   [CLEAT_STEP_ANSWER] = "answer",
+		[CLEAT_STEP_TIMEOUT] = "timeout",     [CLEAT_STEP_ASKED] = "asked",
+		[CLEAT_STEP_CANCELLED] = "cancelled",
+	};
+
+	return names[step];
+}
+
 /* All that a result says of itself; its blocks as lines before. Frees it. */
 static void say_result(const cleat_json *id, cleat_result *r)
 {
@@ -152,7 +169,7 @@ static void say_result(const cleat_json *id, cleat_result *r)
 			   "{id: %p, status: %s, step: %s, http: %d, toolError: %hhd, cached: %hhd,"
 			   " error: %p, data: %p, text: %s, json: %p, items: %p, raw: %p}",
 			   (void *)id, cleat_strstatus(cleat_result_status(r)),
-			   cleat_step_name(cleat_result_step(r)), cleat_result_http_status(r),
+			   step_name(cleat_result_step(r)), cleat_result_http_status(r),
 			   cleat_result_is_tool_error(r), cleat_result_is_cached(r),
 			   (void *)cleat_doc_root(error), (void *)cleat_result_error_data(r),
 			   cleat_result_text(r), (void *)cleat_result_json(r),

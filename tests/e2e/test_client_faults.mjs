@@ -61,7 +61,7 @@ for (const [name, argv] of [['v1', v1], ['v2', v2]]) {
 		process.kill(s.info.pid, 'SIGKILL');
 		const result = await waiting;
 		assert.notEqual(result.status, 'success');
-		assert.equal(result.step, 'waiting for the answer');
+		assert.equal(result.step, 'exchange');
 		assert.match(result.error.message, /signal 9|SIGKILL|killed/i);
 		const lost = await s.event('state');
 		assert.notEqual(lost.status, 'success');
@@ -93,7 +93,7 @@ test('a program that is not there is named', async t => {
 	assert.notEqual(answer.status, 'success');
 	assert.match(answer.error.message, /\/no\/such\/program/);
 	const call = await s.call('echo', { text: 'x' });
-	assert.deepEqual([call.status === 'success', call.step], [false, 'starting the program']);
+	assert.deepEqual([call.status === 'success', call.step], [false, 'spawn']);
 	assert.equal(call.error.errno, 2);
 });
 
@@ -112,6 +112,19 @@ test('lines that are no messages are noted, and passed over', async t => {
 	const s = await t.open(ours, { argv: ['/bin/sh', '-c', 'echo Welcome; echo "{not json"; echo; exec "$@"', 'sh', ...v1] });
 	assert.equal(await s.text('echo', { text: 'x' }), 'x');
 	await s.event('note', e => /Welcome/.test(e.note));
+});
+
+test('a server that takes its time to start is not taken for another one', async t => {
+	// The first question is given up before anybody reads it; what is read later are all questions at once.
+	for (const [argv, era] of [
+		[v1, 'legacy'],
+		[v2, 'legacy'], // the last question counts
+		[local('server_v2.mjs', 'stdio', '--reject'), 'modern']
+	]) {
+		const s = await t.open(ours, { argv: ['/bin/sh', '-c', 'sleep 0.5; exec "$@"', 'sh', ...argv], probe_timeout_ms: 100 });
+		assert.equal(s.info.era, era);
+		assert.equal(await s.text('echo', { text: 'x' }), 'x');
+	}
 });
 
 test('what a server writes to standard error arrives in lines', async t => {
@@ -135,7 +148,7 @@ for (const [name, file] of [['v1', 'server_v1.mjs'], ['v2', 'server_v2.mjs']])
 		await first.kill('SIGKILL');
 		assert.notEqual((await waiting).status, 'success');
 		const refused = await s.call('echo', { text: 'x' });
-		assert.deepEqual([refused.status === 'success', refused.step], [false, 'connecting']);
+		assert.deepEqual([refused.status === 'success', refused.step], [false, 'connect']);
 		await start();
 		assert.equal(await s.text('echo', { text: 'again' }), 'again');
 		await s.event('change', e => e.change === 'missed');
@@ -158,13 +171,13 @@ async function answering(t, status, headers, body) {
 test('addresses where there is no server are told apart', async t => {
 	const html = { 'content-type': 'text/html' };
 	for (const [where, step, http] of [
-		[`http://127.0.0.1:${await freePort()}/mcp`, 'connecting', 0],
-		['http://no-such-host.invalid/mcp', 'looking up the host', 0],
-		['gopher://127.0.0.1/', 'checking the call', 0],
-		[await answering(t, 401, { 'www-authenticate': 'Bearer' }, ''), 'authorization', 401],
-		[await answering(t, 403, {}, 'no'), 'authorization', 403],
-		[await answering(t, 500, html, '<h1>Sorry</h1>'), 'HTTP', 500],
-		[await answering(t, 503, {}, ''), 'HTTP', 503]
+		[`http://127.0.0.1:${await freePort()}/mcp`, 'connect', 0],
+		['http://no-such-host.invalid/mcp', 'dns', 0],
+		['gopher://127.0.0.1/', 'arguments', 0],
+		[await answering(t, 401, { 'www-authenticate': 'Bearer' }, ''), 'auth', 401],
+		[await answering(t, 403, {}, 'no'), 'auth', 403],
+		[await answering(t, 500, html, '<h1>Sorry</h1>'), 'http', 500],
+		[await answering(t, 503, {}, ''), 'http', 503]
 	]) {
 		const s = t.use(new Driver());
 		const opened = await s.open({ url: where, connect_timeout_ms: 5000 });

@@ -141,7 +141,7 @@ test('https: a certificate that nobody vouches for is refused, unless it is said
 	const refused = await s.open({ url, connect_timeout_ms: 5000 });
 	assert.notEqual(refused.status, 'success');
 	const call = await s.call('echo', { text: 'x' });
-	assert.equal(call.step, 'TLS', call.error.message);
+	assert.equal(call.step, 'tls', call.error.message);
 	const reckless = await t.open(ours, { url, insecure: true });
 	assert.equal(await reckless.text('echo', { text: 'x' }), 'x');
 });
@@ -156,7 +156,7 @@ test('http: a token opens the door, and only the right one does', async t => {
 		const other = t.use(new Driver());
 		assert.notEqual((await other.open({ url, bearer, connect_timeout_ms: 5000 })).status, 'success');
 		const call = await other.call('principal');
-		assert.deepEqual([call.step, call.http], ['authorization', 401]);
+		assert.deepEqual([call.step, call.http], ['auth', 401]);
 		assert.doesNotMatch(call.error.message, /wrong/); // what is secret is in no message
 	}
 });

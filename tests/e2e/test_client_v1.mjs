@@ -99,18 +99,18 @@ it('a connection that is cut where nothing can be resumed is a failure of the ca
 	assert.equal(await s.text('echo', { text: 'alive' }), 'alive');
 });
 
-it('the stream for what the server says is opened again when it is cut', async t => {
-	const server = await shared('http', '--store');
-	const proxy = t.use(await Proxy.start(server.port));
-	const s = await t.open(ours, { url: proxy.url() });
-	const streams = () => proxy.connections.filter(c => /GET \/mcp HTTP/.test(c.request) && /event-stream/.test(c.response));
-	good(await s.ask({ watch: ['tools'] }));
-	for (let i = 0; i < 100 && !streams().length; i++) await s.text('echo', { text: 'x' });
-	assert.equal(proxy.cutNow(c => streams().includes(c)), 1);
-	for (let i = 0; i < 500 && streams().length < 2; i++) await s.text('echo', { text: 'x' });
-	await s.text('grow');
-	await s.event('change', e => e.change === 'tools' || e.change === 'missed');
-});
+for (const options of [['http'], ['http', '--store']])
+	test(`v1 ${options.join(' ')}: when the stream for what the server says is cut, no change goes unnoticed`, async t => {
+		const server = await shared(...options);
+		const proxy = t.use(await Proxy.start(server.port));
+		const s = await t.open(ours, { url: proxy.url() });
+		const streams = () => proxy.connections.filter(c => /GET \/mcp HTTP/.test(c.request) && /event-stream/.test(c.response));
+		good(await s.ask({ watch: ['tools'] }));
+		for (let i = 0; i < 100 && !streams().length; i++) await s.text('echo', { text: 'x' });
+		assert.equal(proxy.cutNow(c => streams().includes(c)), 1);
+		await s.text('grow');
+		await s.event('change', e => e.change === 'tools' || e.change === 'missed');
+	});
 
 test('the servers are ended', async () => {
 	for (const server of servers.values()) await server.end();

@@ -1,6 +1,10 @@
 // Our client with servers of the official TypeScript SDK, v2, in both eras, over stdio and HTTP.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { selfSigned } from './lib/certificate.mjs';
 import { clientCases } from './lib/client_cases.mjs';
 import { good, names, ours, refusedWith } from './lib/driver.mjs';
 import { leftoverCase } from './lib/leftover.mjs';
@@ -106,6 +110,24 @@ it('arguments that are headers are sent as headers', async t => {
 	assert.equal('mcp-param-dry-run' in odd.headers, false);
 });
 
+it('a server whose headers have changed is asked for its tools again, and the call is repeated', async t => {
+	const server = t.use(await NodeServer.start(local('server_v2.mjs', 'http')));
+	const proxy = t.use(await Proxy.start(server.port));
+	const s = await t.open(ours, { url: proxy.url() });
+	good(await s.list('tools'));
+	await s.text('rename_header', { name: 'Zone' });
+	const said = JSON.parse(await s.text('headers', { region: 'eu' }));
+	assert.equal(said.headers['mcp-param-zone'], 'eu');
+	assert.equal('mcp-param-region' in said.headers, false);
+	assert.ok(proxy.connections.some(c => /-32020/.test(c.response)));
+	// A name that a client must not use: the tool is no tool any more.
+	await s.text('rename_header', { name: 'not a token' });
+	assert.ok(!names(await s.list('tools')).includes('headers'));
+	await s.event('note', e => /headers/.test(e.note));
+	const refused = await s.call('headers', { region: 'eu' });
+	assert.deepEqual([refused.status === 'success', refused.step], [false, 'arguments']);
+});
+
 it('a server that answers without streams, or with nothing else', async t => {
 	for (const mode of ['--json', '--sse']) {
 		const s = await t.open(ours, await at(mode)());
@@ -143,7 +165,7 @@ it('a call whose connection is cut before its answer is not made twice', async t
 	assert.ok(proxy.connections.length >= before);
 	proxy.cutNow(c => asked().includes(c));
 	const result = await waiting;
-	assert.deepEqual([result.status === 'success', result.step], [false, 'waiting for the answer']);
+	assert.deepEqual([result.status === 'success', result.step], [false, 'exchange']);
 	assert.equal(asked().length, 1);
 	assert.equal(await s.text('echo', { text: 'alive' }), 'alive');
 });
@@ -152,6 +174,28 @@ it('what was found out is remembered: no question before the first call', async 
 	const s = await t.open(ours, { ...(await at()()), known_era: 'modern', trace: true });
 	assert.equal(await s.text('echo', { text: 'x' }), 'x');
 	assert.equal(s.info.era, 'modern');
+});
+
+it('over TLS it speaks HTTP/2, all calls on one connection, unless it is told not to', async t => {
+	const directory = mkdtempSync(join(tmpdir(), 'cleat-h2-'));
+	t.use({ end: async () => (rmSync(directory, { recursive: true }), []) });
+	const { cert, key } = selfSigned(directory);
+	const server = t.use(await NodeServer.start(local('server_v2.mjs', 'http', '--tls', cert, key)));
+	const proxy = t.use(await Proxy.start(server.port));
+	const url = proxy.url().replace('http:', 'https:');
+	for (const no_http2 of [false, true]) {
+		server.output = '';
+		proxy.connections.length = 0;
+		const s = await t.open(ours, { url, ca_file: cert, no_http2, answers: { form: { content: { name: 'Ann' } } } });
+		const many = Array.from({ length: 50 }, (_, i) => s.text('echo', { text: String(i) }));
+		assert.deepEqual(await Promise.all(many), many.map((_, i) => String(i)));
+		assert.equal(JSON.parse(await s.text('ask_form')).action, 'accept');
+		good(await s.ask({ watch: ['tools'] }));
+		for (let i = 0; i < 100 && !s.events.count(e => e.change === 'tools'); i++) await s.text('grow');
+		await s.event('change', e => e.change === 'tools');
+		assert.deepEqual([...new Set(server.output.match(/HTTP\/\S+/g))], [no_http2 ? 'HTTP/1.1' : 'HTTP/2.0']);
+		if (!no_http2) assert.equal(proxy.connections.length, 1);
+	}
 });
 
 test('the servers are ended', async () => {

@@ -530,8 +530,8 @@ const examples = {
 
 	client_typed: () => {
 		equal(client('client_typed', ['typed'])[1].split('\n').slice(0, 3),
-			['forecast of typed:', 'Oslo in 1 days: 25', 'Oslo in 2 days: 26']);
-		const [status, out] = client('client_typed', ['content']);
+			['typed has the tool forecast', 'Oslo in 1 days: 25', 'Oslo in 2 days: 26']);
+		const [status, out] = client('client_typed', ['content', 'show']);
 		equal(status, 0);
 		equal(out.split('\n').slice(1, 8).map((l) => l.split(': ')[0]),
 			['text', 'text', 'data', 'data', 'note://1', 'pixel://1', 'https://example.org/']);

@@ -529,9 +529,9 @@ static inline void rig_answer(struct rig *rig, const char *rest)
 	rig_reply(rig, rig_request(rig), rig->link.http ? 200 : 0, rest);
 }
 
-#define RIG_DISCOVER(caps)                                                                         \
-	"\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"          \
-	"\"capabilities\":" caps                                                                   \
+#define RIG_DISCOVER(caps)                                                                            \
+	"\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"             \
+	"\"capabilities\":" caps                                                                      \
 	",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"srv\",\"version\":\"1.2\"}}," \
 	"\"instructions\":\"be kind\",\"ttlMs\":0,\"cacheScope\":\"public\"}"
 #define RIG_INITIALIZE(rev, caps)                                                                  \

@@ -64,8 +64,9 @@ struct rig {
 	size_t cut;      /* only so many of them; 0: all */
 	struct str pump; /* then this, for ever */
 	enum after after;
-	bool silent;  /* accepts and reads, says nothing */
-	bool at_once; /* answers as soon as there is a connection */
+	struct loop_timer *slow; /* reads only when this fires */
+	bool silent;             /* accepts and reads, says nothing */
+	bool at_once;            /* answers as soon as there is a connection */
 	void (*script)(struct rig *r, struct conn *c);
 };
 
@@ -174,6 +175,10 @@ static inline void conn_ready(void *ctx, unsigned events, bool failed)
 	if (!(events & LOOP_READ) && !failed)
 		return;
 	n = recv(c->fd, c->in + c->n, REQUEST_MAX - c->n, 0);
+	if (c->r->slow && n > 0) {
+		loop_watch_set(c->watch, 0);
+		loop_timer_start(c->r->slow, 20);
+	}
 	if (n > 0) {
 		c->n += (size_t)n;
 		c->in[c->n] = '\0';
@@ -288,7 +293,8 @@ static inline void rig_close(struct rig *r)
 			conn_close(r->conns[i], false);
 	cleat_loop_free(r->l);
 	assert_int_equal(r->fa.live, 0);
-	/* A server in another thread closes its end when it notices; the alarm ends this. */
+	/* A server, or a resolver, in another thread closes its end when it notices; the alarm ends
+	 * this. */
 	while (count_fds() > r->fds)
 		sched_yield();
 	assert_int_equal(count_fds(), r->fds);

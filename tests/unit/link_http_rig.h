@@ -50,7 +50,7 @@ struct told {
 	struct link_failure why;
 };
 
-enum { TOLD_MAX = 4096, LINE_MAX_CONNS = 64 };
+enum { TOLD_MAX = 4096, LINE_MAX_CONNS = 128 };
 
 /* A connection as the server sees it. */
 struct line {
@@ -71,7 +71,8 @@ struct rig_link {
 	size_t fds;
 	struct line *lines[LINE_MAX_CONNS];
 	size_t turn;
-	uint32_t random; /* what the link gets */
+	uint32_t random; /* what the link gets, and how often it has asked */
+	size_t drawn;
 	void (*on_told)(struct rig_link *r, struct told *t);
 	char url[128];
 };
@@ -169,7 +170,10 @@ static inline void on_closed(void *ctx)
 
 static inline uint32_t rig_random(void *ctx)
 {
-	return ((struct rig_link *)ctx)->random;
+	struct rig_link *r = ctx;
+
+	r->drawn++;
+	return r->random;
 }
 
 static inline struct link_base_opts rig_base(struct rig_link *r)

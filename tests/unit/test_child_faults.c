@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -266,6 +267,76 @@ static void test_starting_beside_busy_threads(void **state)
 	cleat_loop_free(l);
 }
 
+/* ---- a large program ---------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
+/* kB of memory that belongs to this process alone, or did before it was copied. */
+static long anonymous(int pid)
+{
+	char path[64], line[128];
+	long kb = -1;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "RssAnon: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+/* The guard is a copy of us at first, and would keep every page that we change. */
+static void test_the_guard_of_a_large_program_is_small(void **state)
+{
+	enum { HEAP = 64 << 20 };
+	char *heap, *more;
+
+	(void)state;
+	if (SANITIZED || getenv("CLEAT_VALGRIND"))
+		skip(); /* they need theirs */
+	heap = malloc(HEAP);
+	more = mmap(NULL, HEAP, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(heap && more != MAP_FAILED);
+	memset(heap, 1, HEAP);
+	memset(more, 1, HEAP);
+	for (int i = 0; i < 2; i++) {
+		struct start s = { .loop = cleat_loop_new(NULL) };
+		struct process p;
+		pthread_t thread;
+
+		if (i == 0) {
+			start_one(&s);
+		} else {
+			assert_int_equal(pthread_create(&thread, NULL, start_one, &s), 0);
+			assert_int_equal(pthread_join(thread, NULL), 0);
+		}
+		assert_non_null(s.child);
+		assert_true(look_at_process(child_pid(s.child), &p));
+		UNTIL_TRUE(anonymous(p.parent) >= 0 && anonymous(p.parent) < 2048);
+		memset(heap, 2, HEAP);
+		child_stop(s.child);
+		UNTIL(s.loop, s.status >= 0);
+		assert_int_equal(WEXITSTATUS(s.status), 8);
+		child_free(s.child);
+		cleat_loop_free(s.loop);
+	}
+	munmap(more, HEAP);
+	free(heap);
+	assert_true(no_children());
+}
+
 /* ---- a program with children of its own --------------------------------------------------- */
 
 static atomic_int signals_seen, atfork_calls;
@@ -352,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_the_guard_takes_no_notice_of_signals),
 		cmocka_unit_test(test_a_child_outlives_the_thread_that_started_it),
 		cmocka_unit_test(test_starting_beside_busy_threads),
+		cmocka_unit_test(test_the_guard_of_a_large_program_is_small),
 		cmocka_unit_test(test_the_program_notices_nothing),
 		cmocka_unit_test(test_a_program_that_ignores_sigchld),
 	};

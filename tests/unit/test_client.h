@@ -111,7 +111,7 @@ static inline void add_all(cleat_server *s, atomic_int *cancelled)
 		{ .signature = "add(a: number, b: number)", .call = tool_add },
 		{ .name = "fail", .call = tool_fail },
 		{ .name = "steps", .call = tool_steps },
-		{ .name = "hang", .call = tool_hang, .userdata = cancelled },
+		{ .signature = "hang(text?: string)", .call = tool_hang, .userdata = cancelled },
 		{ .name = "ask", .call = tool_ask },
 		{ .name = "roots", .call = tool_roots },
 	};

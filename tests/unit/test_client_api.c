@@ -5,6 +5,8 @@
 
 #include "test_client.h"
 
+#include "loop/loop.h"
+
 #include <poll.h>
 
 /* ---- blocking calls ----------------------------------------------------------------------- */
@@ -322,6 +324,18 @@ static void a_wrong_address_is_the_result_of_calls(void **state)
 	}
 }
 
+static void an_address_has_a_limit(void **state)
+{
+	static char address[10000] = "http://host/";
+	cleat_client *c;
+
+	(void)state;
+	memset(address + strlen(address), 'x', sizeof address - 1 - strlen(address));
+	c = cleat_client_connect(address, NULL);
+	assert_fails(cleat_client_callf(c, "echo", NULL), CLEAT_ELIMIT);
+	cleat_client_free(c);
+}
+
 static void what_cannot_be_reached_is_the_result_of_calls(void **state)
 {
 	static const char *const nothing[] = { NULL }, *const empty[] = { "", NULL };
@@ -520,6 +534,34 @@ static void the_other_starters(void **state)
 	rig_end(&g);
 }
 
+/* A step that has ended the call must not go on waiting for something else; the next thing to happen
+ * would be the timeout of the call that hangs, in a minute. */
+static void nobody_waits_when_it_is_over(void **state)
+{
+	uint64_t begun = loop_now();
+	struct ending hangs = { 0 }, e = { 0 };
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	cleat_client_startf(g.c, ENDING(&hangs), "hang", NULL);
+	while (!hangs.progress)
+		cleat_loop_step(cleat_client_loop(g.c), 20000);
+	for (int i = 0; i < 20; i++) {
+		assert_text(cleat_client_callf(g.c, "echo", "{text: 'x'}"), "x");
+		e.count = 0;
+		cleat_client_startf(g.c, ENDING(&e), "echo", "{text: 'y'}");
+		while (!e.count)
+			cleat_loop_step(cleat_client_loop(g.c), -1);
+		e.count = 0;
+		cleat_call_cancel(cleat_client_startf(g.c, ENDING(&e), "hang", NULL));
+		while (!e.count)
+			cleat_loop_step(cleat_client_loop(g.c), -1);
+	}
+	assert_true(loop_now() - begun < 10000);
+	rig_end(&g);
+}
+
 /* ---- other loops -------------------------------------------------------------------------- */
 
 /* The program polls the loop's descriptor; nothing else makes the client go on. */
@@ -588,6 +630,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_starts_wrong_ends_later),
 		cmocka_unit_test(no_client_is_out_of_memory),
 		cmocka_unit_test(a_wrong_address_is_the_result_of_calls),
+		cmocka_unit_test(an_address_has_a_limit),
 		cmocka_unit_test(what_cannot_be_reached_is_the_result_of_calls),
 		cmocka_unit_test(options_of_an_older_program_are_shorter),
 		cmocka_unit_test(waiting_inside_a_callback_is_misuse),
@@ -595,6 +638,7 @@ int main(void)
 		cmocka_unit_test(several_calls_at_once),
 		cmocka_unit_test(the_next_call_starts_in_on_done),
 		cmocka_unit_test(the_other_starters),
+		cmocka_unit_test(nobody_waits_when_it_is_over),
 		cmocka_unit_test(inside_a_foreign_loop),
 		cmocka_unit_test(clients_share_a_loop),
 	};

@@ -86,10 +86,10 @@ static void wrong_params_are_the_result(void **state)
 		struct rig rig;
 
 		rig_modern(&rig, NULL, false);
-		rig_call_with(&rig,
-			      &(cleat_call_opts){ .meta = cases[i].meta,
-						  .log_level = cases[i].level },
-			      "tools/call", cases[i].params);
+		rig_call_with(
+			&rig,
+			&(cleat_call_opts){ .meta = cases[i].meta, .log_level = cases[i].level },
+			"tools/call", cases[i].params);
 		assert_int_equal(rig.n_sent, 1);
 		assert_int_equal(rig.n_done, 0);
 		assert_true(rig.wakes > 0);
@@ -155,7 +155,7 @@ static void silence_ends_a_call_and_the_server_is_told(void **state)
 	assert_int_equal(rig.n_done, 0);
 	rig_pass(&rig, 1);
 	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT,
-		   "tools/call add: the server did not answer within 60.000 s");
+		   "tools/call add: the server did not answer within 60 s");
 	assert_string_equal(rig_last(&rig)->text,
 			    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 			    "\"params\":{\"requestId\":2,\"reason\":\"timed out\"}}");
@@ -193,7 +193,7 @@ static void progress_sets_the_clock_back_up_to_the_hard_timeout(void **state)
 	rig_pass(&rig, 699);
 	assert_int_equal(rig.n_done, 0);
 	rig_pass(&rig, 1);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "within 2.500 s (hard_timeout_ms)");
+	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "within 2.5 s (hard_timeout_ms)");
 	rig_done(&rig);
 }
 
@@ -489,8 +489,9 @@ static void too_deep_an_answer_ends_its_call(void **state)
 	rig_modern(&rig, NULL, false);
 	rig_call(&rig, "tools/call", ADD);
 	rig_call(&rig, "tools/call", ADD);
-	n = (size_t)snprintf(text, sizeof text,
-			     "{\"x\":\"\\\"id\\\":3\",\"jsonrpc\":\"2.0\",\"result\":{\"id\":3,\"a\":");
+	n = (size_t)snprintf(
+		text, sizeof text,
+		"{\"x\":\"\\\"id\\\":3\",\"jsonrpc\":\"2.0\",\"result\":{\"id\":3,\"a\":");
 	memset(text + n, '[', 1000);
 	memset(text + n + 1000, ']', 1000);
 	strcpy(text + n + 2000, "},\"id\": 2}");
@@ -530,8 +531,7 @@ static void an_answer_with_another_id_in_the_exchange_fails_the_call(void **stat
 static void a_failed_exchange_is_the_result(void **state)
 {
 	struct rig rig;
-	struct link_failure f =
-		rig_failure(CLEAT_EIO, CLEAT_STEP_EXCHANGE, 0, "connection reset");
+	struct link_failure f = rig_failure(CLEAT_EIO, CLEAT_STEP_EXCHANGE, 0, "connection reset");
 	size_t sent;
 
 	(void)state;
@@ -565,9 +565,8 @@ static void log_messages_go_to_the_call_or_the_client(void **state)
 	rig_call_with(&rig, &(cleat_call_opts){ .on_log = rig_call_log, .log_level = "info" },
 		      "tools/call", ADD);
 	tag = rig_request(&rig)->tag;
-	rig_message(&rig,
-		    NOTE("notifications/message", "\"level\":\"warning\",\"data\":\"hot\""), tag,
-		    0);
+	rig_message(&rig, NOTE("notifications/message", "\"level\":\"warning\",\"data\":\"hot\""),
+		    tag, 0);
 	rig_call(&rig, "tools/call", ADD);
 	rig_message(&rig,
 		    NOTE("notifications/message",
@@ -587,6 +586,102 @@ static void everything_is_traced(void **state)
 	rig_answer(&rig, TOOL_TEXT);
 	assert_int_equal(rig.traced_out, 2);
 	assert_int_equal(rig.traced_in, 2);
+	rig_done(&rig);
+}
+
+static void call_back(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+{
+	struct rig *rig = client_runner(c);
+	bool *once = userdata;
+
+	(void)text;
+	(void)n;
+	if (!out || *once)
+		return;
+	*once = true;
+	rig_call(rig, "prompts/get", "{\"name\":\"inner\"}");
+}
+
+/* Who hears of a message may send another one: the first is not disturbed. */
+static void tracing_may_call(void **state)
+{
+	struct rig rig;
+	bool once = true;
+	struct client_hooks hooks = { rig_now, rig_wake, rig_random, rig_asked, &rig };
+	cleat_client *c;
+
+	(void)state;
+	rig_modern(&rig, NULL, false);
+	client_close(rig.c);
+	client_free(rig.c);
+	c = client_new(&(cleat_client_opts){ .on_message = call_back, .userdata = &once }, &hooks);
+	rig.c = c;
+	rig.frees = 0;
+	client_set_runner(c, &rig);
+	client_set_link(c, &rig.link);
+	rig.ev = client_link_events(c);
+	client_start(c);
+	rig_up(&rig);
+	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+	once = false;
+	rig_call(&rig, "tools/call", ADD);
+	assert_has(rig.sent[2].text, "\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2.50}");
+	assert_has(rig.sent[3].text, "\"name\":\"inner\"");
+	rig_reply(&rig, &rig.sent[2], 0, TOOL_TEXT);
+	rig_reply(&rig, &rig.sent[3], 0, "\"result\":{\"messages\":[]}");
+	assert_int_equal(rig.n_done, 2);
+	rig_done(&rig);
+}
+
+/* Freed at once, without being closed: nothing is left, nobody is called. */
+static void freeing_needs_no_closing(void **state)
+{
+	struct rig rig;
+	cleat_watch *w;
+
+	(void)state;
+	assert_true(rig_init(&rig, NULL));
+	rig_call(&rig, "tools/call", ADD);
+	rig_call(&rig, "tools/call", "{");
+	client_notify(rig.c, RIG_LIT("notifications/x"), RIG_LIT("{}"));
+	w = cleat_client_watch(rig.c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS });
+	assert_non_null(w);
+	client_free(rig.c);
+	assert_int_equal(rig.n_done, 0);
+	assert_int_equal(rig.frees, 1);
+	rig.c = NULL;
+	rig_done(&rig);
+	client_free(NULL);
+}
+
+static void notices_have_a_limit(void **state)
+{
+	struct rig rig;
+	int rc = CLEAT_OK;
+
+	(void)state;
+	assert_true(rig_init(&rig, NULL));
+	for (int i = 0; i < 1000 && rc == CLEAT_OK; i++)
+		rc = client_notify(rig.c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 });
+	assert_int_equal(rc, CLEAT_ELIMIT);
+	client_close(rig.c);
+	assert_int_equal(client_start(rig.c), CLEAT_ECLOSED);
+	assert_int_equal(client_notify(rig.c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 }),
+			 CLEAT_ECLOSED);
+	rig_done(&rig);
+}
+
+static void long_names_are_cut_in_messages(void **state)
+{
+	struct rig rig;
+	char params[400];
+
+	(void)state;
+	rig_modern(&rig, NULL, false);
+	snprintf(params, sizeof params, "{\"name\":\"%0300d\"}", 7);
+	rig_call(&rig, "tools/call", params);
+	rig_answer(&rig, "\"error\":{\"code\":1,\"message\":\"what the server says\"}");
+	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "00000: what the server says");
 	rig_done(&rig);
 }
 
@@ -698,6 +793,10 @@ int main(void)
 		cmocka_unit_test(a_failed_exchange_is_the_result),
 		cmocka_unit_test(log_messages_go_to_the_call_or_the_client),
 		cmocka_unit_test(everything_is_traced),
+		cmocka_unit_test(tracing_may_call),
+		cmocka_unit_test(freeing_needs_no_closing),
+		cmocka_unit_test(notices_have_a_limit),
+		cmocka_unit_test(long_names_are_cut_in_messages),
 		cmocka_unit_test(notifications_of_ours_wait_for_the_server),
 		cmocka_unit_test(getters_tell_of_the_server),
 		cmocka_unit_test(a_given_failure_is_a_result),

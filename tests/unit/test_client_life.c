@@ -73,6 +73,81 @@ static void a_call_is_given_up_by_another_thread(void **state)
 	rig_end(&g);
 }
 
+/* Calls that end while another thread gives them up. The program's own lock sees to it that nobody
+ * cancels what is gone. */
+static struct race {
+	pthread_mutex_t lock;
+	cleat_call *under_way[16];
+	bool over;
+	int ended, cancelled;
+} race;
+
+static void *cancel_at_random(void *arg)
+{
+	unsigned n = 1;
+
+	(void)arg;
+	for (bool over = false; !over;) {
+		cleat_call *call;
+
+		n = n * 1103515245u + 12345u;
+		pthread_mutex_lock(&race.lock);
+		call = race.under_way[n >> 16 & 15];
+		if (call)
+			cleat_call_cancel(call);
+		over = race.over;
+		pthread_mutex_unlock(&race.lock);
+	}
+	return NULL;
+}
+
+static void race_done(cleat_call *call, cleat_result *r)
+{
+	cleat_call **slot = cleat_call_userdata(call);
+
+	pthread_mutex_lock(&race.lock);
+	*slot = NULL;
+	pthread_mutex_unlock(&race.lock);
+	race.ended++;
+	race.cancelled += cleat_result_status(r) == CLEAT_ECANCELLED;
+	cleat_result_free(r);
+}
+
+static void ending_and_giving_up_at_the_same_time(void **state)
+{
+	enum { CALLS = 2000 };
+	struct rig g;
+	pthread_t thread;
+	int begun = 0;
+
+	(void)state;
+	race = (struct race){ .lock = PTHREAD_MUTEX_INITIALIZER };
+	rig_begin(&g, NULL);
+	assert_int_equal(cleat_client_open(g.c), CLEAT_OK);
+	assert_int_equal(pthread_create(&thread, NULL, cancel_at_random, NULL), 0);
+	while (race.ended < CALLS) {
+		pthread_mutex_lock(&race.lock);
+		for (size_t i = 0; i < CLEAT_COUNT(race.under_way); i++) {
+			cleat_call_opts o = { .on_done = race_done,
+					      .userdata = &race.under_way[i] };
+
+			if (!race.under_way[i] && begun++ < CALLS)
+				race.under_way[i] = cleat_client_startf(
+					g.c, &o, i % 4 ? "echo" : "hang", "{text: 'x'}");
+		}
+		pthread_mutex_unlock(&race.lock);
+		cleat_loop_step(cleat_client_loop(g.c), 1000);
+	}
+	pthread_mutex_lock(&race.lock);
+	race.over = true;
+	pthread_mutex_unlock(&race.lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(race.ended, CALLS);
+	assert_true(race.cancelled > 0); /* those that hang, at the least */
+	assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
+	rig_end(&g);
+}
+
 static void a_call_is_given_up_before_the_server_is_ready(void **state)
 {
 	struct ending e = { 0 };
@@ -205,6 +280,29 @@ static void freeing_inside_a_callback_of_the_loop(void **state)
 	cleat_loop_free(loop);
 }
 
+/* The server says good-bye to everybody; what is under way, and what comes after, ends. */
+static void the_server_stops_under_its_client(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
+		struct ending e = { 0 };
+		cleat_result *r;
+		struct rig g;
+
+		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i] });
+		cleat_client_startf(g.c, ENDING(&e), "hang", NULL);
+		while (!e.progress)
+			cleat_loop_step(cleat_client_loop(g.c), 1000);
+		cleat_server_stop(g.s);
+		wait_ending(g.c, &e);
+		assert_int_not_equal(e.status, CLEAT_OK);
+		r = cleat_client_callf(g.c, "echo", "{text: 'x'}");
+		assert_int_not_equal(cleat_result_status(r), CLEAT_ETIMEOUT);
+		cleat_result_free(r);
+		rig_end(&g);
+	}
+}
+
 static void a_client_that_was_never_used_is_freed(void **state)
 {
 	struct rig g;
@@ -262,6 +360,53 @@ static void questions_are_answered_by_handlers(void **state)
 				assert_text(cleat_client_callf(g.c, "ask", NULL), cases[i].said);
 				rig_end(&g);
 			}
+}
+
+static int form_wrong(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "{size: %s}", "large");
+}
+
+static void count_note(cleat_client *c, int level, const char *text, void *userdata)
+{
+	(void)c;
+	*(int *)userdata += level >= CLEAT_LOG_WARNING && strstr(text, "size") != NULL;
+}
+
+/* An answer that is not what was asked for never leaves; the program is told. */
+static void a_wrong_answer_is_noted(void **state)
+{
+	(void)state;
+	for (size_t i = 3; i < CLEAT_COUNT(revisions); i++) {
+		int notes = 0;
+		struct rig g;
+
+		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i],
+						    .on_form = form_wrong,
+						    .on_note = count_note,
+						    .userdata = &notes });
+		cleat_result_free(cleat_client_callf(g.c, "ask", NULL));
+		assert_true(notes > 0);
+		rig_end(&g);
+	}
+}
+
+static void wrong_roots_are_the_result_of_calls(void **state)
+{
+	static const cleat_root wrong[] = { { NULL, "no uri" }, { "not absolute", NULL } };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(wrong); i++) {
+		cleat_result *r;
+		struct rig g;
+
+		rig_begin(&g, &(cleat_client_opts){ .roots = &wrong[i], .n_roots = 1 });
+		r = cleat_client_callf(g.c, "roots", NULL);
+		assert_int_equal(cleat_result_step(r), CLEAT_STEP_ARGUMENTS);
+		assert_has(cleat_result_error(r)->message, "root");
+		assert_fails(r, CLEAT_EINVAL);
+		rig_end(&g);
+	}
 }
 
 static void roots_are_told(void **state)
@@ -389,21 +534,76 @@ static void memory_may_end_anywhere(void **state)
 			}
 }
 
+static cleat_client *make_child(const cleat_client_opts *o)
+{
+	return cleat_client_spawn((const char *const[]){ "/nonexistent/server", NULL }, o);
+}
+
+static cleat_client *make_fds(const cleat_client_opts *o)
+{
+	return cleat_client_attach(0, 1, o);
+}
+
+static cleat_client *make_http(const cleat_client_opts *o)
+{
+	return cleat_client_connect("unix:/nonexistent/mcp.sock", o);
+}
+
+static cleat_client *make_stream(const cleat_client_opts *o)
+{
+	return cleat_client_connect("unix-stream:/nonexistent/mcp.sock", o);
+}
+
+static cleat_client *make_tcp(const cleat_client_opts *o)
+{
+	return cleat_client_connect("tcp://127.0.0.1:1", o);
+}
+
+/* Whichever way leads to the server: it is not there, or there is no memory to find that out. */
+static void memory_may_end_on_the_way(void **state)
+{
+	static cleat_client *(*const makers[])(const cleat_client_opts *) = {
+		make_child, make_fds, make_http, make_stream, make_tcp
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(makers); i++)
+		for (int forever = 0; forever < 2; forever++)
+			for (size_t n = 1;; n++) {
+				struct fail_alloc fa;
+				cleat_client *c;
+
+				fail_alloc_init(&fa, n, forever);
+				c = makers[i](&(cleat_client_opts){ .allocator = &fa.hook });
+				if (makers[i] != make_fds)
+					assert_int_not_equal(cleat_client_open(c), CLEAT_OK);
+				cleat_client_free(c);
+				assert_int_equal(fa.live, 0);
+				if (!fail_alloc_hit(&fa))
+					break;
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_is_given_up_in_its_progress),
 		cmocka_unit_test(a_call_is_given_up_by_another_thread),
+		cmocka_unit_test(ending_and_giving_up_at_the_same_time),
 		cmocka_unit_test(a_call_is_given_up_before_the_server_is_ready),
 		cmocka_unit_test(freeing_ends_calls_that_are_under_way),
 		cmocka_unit_test(calls_inside_the_end_are_refused),
 		cmocka_unit_test(a_call_begun_inside_the_end_ends_too),
 		cmocka_unit_test(freeing_inside_a_callback_of_the_loop),
+		cmocka_unit_test(the_server_stops_under_its_client),
 		cmocka_unit_test(a_client_that_was_never_used_is_freed),
 		cmocka_unit_test(questions_are_answered_by_handlers),
+		cmocka_unit_test(a_wrong_answer_is_noted),
+		cmocka_unit_test(wrong_roots_are_the_result_of_calls),
 		cmocka_unit_test(roots_are_told),
 		cmocka_unit_test(freeing_waits_for_a_blocking_handler),
 		cmocka_unit_test(memory_may_end_anywhere),
+		cmocka_unit_test(memory_may_end_on_the_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  * under other names, the third in place of the library's. Their dlopen and dlsym are the ones below,
  * which can deny the library or one function, and put other functions in the place of libcurl's.
  */
-#define _GNU_SOURCE
+#define _DEFAULT_SOURCE 1
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,9 +60,12 @@ static void *fake_dlopen(const char *name, int flags)
 
 static void *genuine(const char *name)
 {
-	void *handle = dlopen("libcurl.so.4", RTLD_NOW);
-	void *p = dlsym(handle, name);
+	static void *handle; /* never closed, like the other one */
+	void *p;
 
+	if (!handle)
+		handle = dlopen("libcurl.so.4", RTLD_NOW);
+	p = dlsym(handle, name);
 	assert_non_null(p);
 	return p;
 }

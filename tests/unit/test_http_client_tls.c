@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 
 /* ---- the server -------------------------------------------------------------------------------- */
 
@@ -18,6 +19,7 @@ struct tls_server {
 	char url[64];
 	const char *answer;
 	bool truncate; /* closes without saying so */
+	bool hang_up;  /* closes as soon as there is a connection */
 	int accepted;  /* handshakes that succeeded */
 	char subject[64];
 };
@@ -32,6 +34,8 @@ static void serve_one(struct tls_server *s, SSL *ssl)
 	if (SSL_accept(ssl) != 1)
 		return;
 	s->accepted++;
+	if (s->hang_up)
+		return;
 	x = SSL_get1_peer_certificate(ssl);
 	if (x)
 		X509_NAME_oneline(X509_get_subject_name(x), s->subject, sizeof s->subject);
@@ -58,7 +62,12 @@ static void *serve(void *server)
 	struct tls_server *s = server;
 	struct pollfd p[2] = { { .fd = s->ear, .events = POLLIN },
 			       { .fd = s->stop[0], .events = POLLIN } };
+	sigset_t set;
 
+	/* OpenSSL's own sockets raise it here; the client must do without. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	while (poll(p, 2, -1) > 0 && !p[1].revents) {
 		int fd = accept(s->ear, NULL, NULL);
 		struct timeval limit = { 10, 0 };
@@ -259,6 +268,32 @@ static void answer_that_was_cut_off_is_not_taken_for_complete(void **state)
 	server_close(&s);
 }
 
+/* SIGPIPE would end this program. */
+static void server_that_hangs_up_while_much_is_sent_is_a_failure(void **state)
+{
+	size_t n = 8 << 20;
+	char *body = calloc(1, n);
+	struct tls_server s;
+	struct rig r;
+	struct got *g;
+
+	(void)state;
+	assert_non_null(body);
+	server_open(&s, "cert.pem", "key.pem");
+	s.hang_up = true;
+	server_start(&s);
+	rig_open_with(&r, (struct http_client_opts){ .ca_file = PATH("cert.pem") });
+	for (int i = 0; i < 5; i++) {
+		g = fetch(&r, s.url, (struct str){ body, n });
+		assert_false(g->ok);
+		assert_int_equal(g->why.step, CLEAT_STEP_EXCHANGE);
+		free(g);
+	}
+	free(body);
+	rig_close(&r);
+	server_close(&s);
+}
+
 static void port_that_does_not_speak_tls_is_recognised(void **state)
 {
 	char url[64];
@@ -337,6 +372,7 @@ int main(void)
 		cmocka_unit_test(versions_before_1_2_are_refused),
 		cmocka_unit_test(client_shows_its_certificate),
 		cmocka_unit_test(answer_that_was_cut_off_is_not_taken_for_complete),
+		cmocka_unit_test(server_that_hangs_up_while_much_is_sent_is_a_failure),
 		cmocka_unit_test(port_that_does_not_speak_tls_is_recognised),
 		cmocka_unit_test(handshake_has_a_time_limit),
 		cmocka_unit_test(plain_request_to_a_tls_port_fails),

@@ -285,23 +285,31 @@ static void short_life(struct rig_link *r)
 	}
 }
 
-/* Whatever allocation fails, and however many after it: every message has one outcome, and nothing is
- * left behind. */
-static void every_allocation_may_fail(void **state)
+/* Whatever allocation fails, and all after it or not: every message has one outcome, and nothing is left
+ * behind. */
+static void fail_each_allocation(void (*life)(struct rig_link *r), bool forever)
 {
 	bool hit = true;
 
-	(void)state;
 	for (size_t n = 1; hit; n += n < 80 ? 1 : 7) {
 		struct rig_link r;
 
 		rig_base_open(&r);
 		r.fa.countdown = n;
-		short_life(&r);
+		r.fa.forever = forever;
+		life(&r);
 		hit = fail_alloc_hit(&r.fa);
 		r.fa.countdown = 0;
+		r.fa.forever = false;
 		rig_done(&r);
 	}
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	fail_each_allocation(short_life, false);
+	fail_each_allocation(short_life, true);
 }
 
 static void old_life(struct rig_link *r)
@@ -335,19 +343,9 @@ static void old_life(struct rig_link *r)
 
 static void every_allocation_may_fail_in_the_old_way_too(void **state)
 {
-	bool hit = true;
-
 	(void)state;
-	for (size_t n = 1; hit; n++) {
-		struct rig_link r;
-
-		rig_base_open(&r);
-		r.fa.countdown = n;
-		old_life(&r);
-		hit = fail_alloc_hit(&r.fa);
-		r.fa.countdown = 0;
-		rig_done(&r);
-	}
+	fail_each_allocation(old_life, false);
+	fail_each_allocation(old_life, true);
 }
 
 int main(void)

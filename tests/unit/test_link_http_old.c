@@ -56,7 +56,6 @@ static void messages_go_to_the_endpoint_and_answers_come_as_events(void **state)
 	reply(&r, next_asked(&r), "202 Accepted", "", "Accepted");
 	assert_ptr_equal(expect_told(&r, TOLD_ACCEPTED)->tag, TAG(2));
 	r.link->ops->listen(r.link); /* it is there already */
-	r.link->ops->reset(r.link);
 	say(&r, stream, "event: endpoint\ndata: http://elsewhere/\n\ndata: " N(b) "\n\n");
 	expect_message(&r, NULL, 0, N(b));
 	assert_int_equal(r.link->ops->fall_back(r.link), CLEAT_EUNSUPPORTED);
@@ -208,6 +207,29 @@ static void the_end_of_the_stream_is_the_end_of_the_session(void **state)
 	}
 }
 
+/* The connection is the session: another session needs another one. */
+static void a_session_that_has_begun_is_given_up_with_its_stream(void **state)
+{
+	struct rig_link r;
+	struct asked *stream;
+
+	(void)state;
+	stream = old_start(&r, "event: endpoint\ndata: /m?1\n\n");
+	expect_told(&r, TOLD_UP);
+	r.link->ops->reset(r.link); /* nothing has begun yet */
+	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_OK);
+	r.link->ops->reset(r.link);
+	r.link->ops->reset(r.link);
+	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_ECLOSED);
+	expect_told(&r, TOLD_DOWN);
+	expect_hung_up(&r, stream);
+	expect_nothing_told(&r);
+	r.link->ops->open(r.link);
+	say(&r, next_asked(&r), STREAM "event: endpoint\ndata: /m?2\n\n");
+	assert_int_equal(expect_told(&r, TOLD_UP)->why.error.status, CLEAT_OK);
+	rig_done(&r);
+}
+
 static void an_event_over_the_limit_ends_the_stream(void **state)
 {
 	static char large[(1 << 20) + 4096];
@@ -258,6 +280,7 @@ int main(void)
 		cmocka_unit_test(the_endpoint_is_of_the_same_origin),
 		cmocka_unit_test(what_is_no_such_stream_is_not_up),
 		cmocka_unit_test(the_end_of_the_stream_is_the_end_of_the_session),
+		cmocka_unit_test(a_session_that_has_begun_is_given_up_with_its_stream),
 		cmocka_unit_test(an_event_over_the_limit_ends_the_stream),
 		cmocka_unit_test(a_link_falls_back_to_it),
 	};

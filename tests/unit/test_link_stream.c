@@ -381,6 +381,26 @@ static void test_close_in_any_state(void **state)
 	}
 }
 
+/* With the real times: end of input, 2 s, SIGTERM, 2 s, SIGKILL. What it writes meanwhile is drained. */
+static void test_the_most_stubborn_child_is_closed_within_6_seconds(void **state)
+{
+	struct link_rig r;
+	uint64_t begin;
+	int pid;
+
+	(void)state;
+	link_sh(&r, "trap '' TERM; echo '{}'; while :; do echo '{\"a\":1}'; echo oh >&2; done");
+	rig_up_now(&r);
+	UNTIL(r.loop, r.messages > 0);
+	pid = link_child_pid(r.link);
+	begin = loop_now();
+	rig_close_now(&r);
+	assert_true(loop_now() - begin >= 4000);
+	assert_true(loop_now() - begin < 6000);
+	assert_int_equal(kill(pid, 0), -1);
+	rig_done(&r);
+}
+
 /* What an event does must not pull the floor from under the link. */
 static void test_ops_inside_events(void **state)
 {
@@ -553,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_a_child_that_is_let_go_is_gone_before_the_next),
 		cmocka_unit_test(test_its_stderr_is_heard),
 		cmocka_unit_test(test_close_in_any_state),
+		cmocka_unit_test(test_the_most_stubborn_child_is_closed_within_6_seconds),
 		cmocka_unit_test(test_ops_inside_events),
 		cmocka_unit_test(test_descriptors_stay_the_callers),
 		cmocka_unit_test(test_two_pipes_work_as_well),

@@ -488,6 +488,30 @@ static void timers_fire_once_and_in_order(void **state)
 	cleat_loop_free(l);
 }
 
+/* One that is overdue when the step begins is what the step was for: whoever waits for what it does
+ * would wait in vain for something else. */
+static void a_step_that_ran_a_timer_does_not_wait(void **state)
+{
+	cleat_loop *l = new_loop();
+	struct alarm_ a = { .c = 'a' };
+	uint64_t due;
+
+	(void)state;
+	loop_attach(l);
+	a.t = loop_timer_new(l, on_alarm, &a);
+	loop_timer_start(a.t, 3);
+	due = loop_now() + 4;
+	cleat_loop_step(l, 0); /* takes the wake-up that came with it */
+	while (loop_now() <= due)
+		;
+	cleat_loop_step(l, 10000);
+	assert_string_equal(trace, "a");
+	assert_true(loop_now() - due < 5000);
+	loop_timer_free(a.t);
+	loop_detach(l);
+	cleat_loop_free(l);
+}
+
 /* ---- descriptors -------------------------------------------------------------------------- */
 
 struct eye {
@@ -710,6 +734,7 @@ int main(void)
 		cmocka_unit_test_setup(posts_from_many_threads_arrive_once_and_in_order, begin),
 		cmocka_unit_test_setup(owner_is_who_stepped_last, begin),
 		cmocka_unit_test_setup(timers_fire_once_and_in_order, begin),
+		cmocka_unit_test_setup(a_step_that_ran_a_timer_does_not_wait, begin),
 		cmocka_unit_test_setup(foreign_loop_sees_descriptors, begin),
 		cmocka_unit_test_setup(closed_reader_is_reported_as_failure, begin),
 		cmocka_unit_test_setup(hang_up_alone_can_be_waited_for, begin),

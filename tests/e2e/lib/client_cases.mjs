@@ -136,7 +136,7 @@ export function clientCases(server) {
 		assert.equal((await waiting.answer).status, 'cancelled');
 		while (Number(await s.text('cancelled')) === before);
 		const late = await s.call('wait', undefined, { timeout_ms: 100 });
-		assert.deepEqual([late.status, late.step], ['timed out', 'time']);
+		assert.deepEqual([late.status, late.step], ['timed out', 'timeout']);
 		while (Number(await s.text('cancelled')) === before + 1);
 	}, 'cancelling');
 

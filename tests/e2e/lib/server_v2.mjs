@@ -2,11 +2,14 @@
 // for both eras.
 //
 //	node server_v2.mjs stdio [--reject]
-//	node server_v2.mjs http [--reject] [--json|--sse]
+//	node server_v2.mjs http [--reject] [--json|--sse] [--tls CERT KEY]
 //
-// --reject: only 2026-07-28. --json: answers are no streams, --sse: they all are.
+// --reject: only 2026-07-28. --json: answers are no streams, --sse: they all are. --tls: over HTTP/2 where the
+// client can; it says which version a connection speaks.
 
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
 	McpServer,
@@ -26,6 +29,7 @@ const say = text => ({ content: [{ type: 'text', text }] });
 
 let cancelled = 0;
 let isGrown = false;
+let regionHeader = 'Region';
 let notify; // HTTP: tells every subscription
 
 const form = {
@@ -127,13 +131,15 @@ function addTools(server, era) {
 	const headed = fromJsonSchema({
 		type: 'object',
 		properties: {
-			region: { type: 'string', 'x-mcp-header': 'Region' },
+			region: { type: 'string', 'x-mcp-header': regionHeader },
 			level: { type: 'integer', 'x-mcp-header': 'Level' },
 			dry: { type: 'boolean', 'x-mcp-header': 'Dry-Run' }
 		}
 	});
 	server.registerTool('headers', { inputSchema: headed }, (args, ctx) =>
 		say(JSON.stringify({ args, headers: Object.fromEntries([...(ctx.http?.req?.headers ?? [])].filter(([n]) => n.startsWith('mcp-'))) })));
+	// Another name for the header, about which nobody is told.
+	tool('rename_header', { name: z.string() }, ({ name }) => ((regionHeader = name), say(name)));
 	if (era === 'legacy') {
 		server.server.setRequestHandler('resources/subscribe', ({ params }) => (subscribed.add(params.uri), {}));
 		server.server.setRequestHandler('resources/unsubscribe', ({ params }) => (subscribed.delete(params.uri), {}));
@@ -176,6 +182,12 @@ if (how === 'stdio') {
 		responseMode: has('--json') ? 'json' : has('--sse') ? 'sse' : 'auto'
 	});
 	notify = handler.notify;
-	const http = createServer(toNodeHandler(handler));
+	const serve = toNodeHandler(handler);
+	const [cert, key] = has('--tls') ? options.slice(options.indexOf('--tls') + 1).map(file => readFileSync(file)) : [];
+	const http = cert ? createSecureServer({ cert, key, allowHTTP1: true }) : createServer();
+	http.on('request', (req, res) => {
+		if (cert) console.error(`HTTP/${req.httpVersion}`);
+		serve(req, res);
+	});
 	http.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => console.error(`listening on ${http.address().port}`));
 }

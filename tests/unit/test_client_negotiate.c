@@ -1,0 +1,820 @@
+/* Finding out what a server speaks (2026-07-28 basic/versioning; stdio and streamable-http, Backward
+ * Compatibility; 2025-11-25 basic/lifecycle). */
+#include "client_rig.h"
+
+#define UNSUPPORTED(list)                                                                          \
+	"\"error\":{\"code\":-32022,\"message\":\"Unsupported protocol version\","                 \
+	"\"data\":{\"supported\":[" list "],\"requested\":\"2026-07-28\"}}"
+#define UNKNOWN "\"error\":{\"code\":-32601,\"message\":\"Method not found\"}"
+#define BUSY    "\"error\":{\"code\":-32000,\"message\":\"Server not initialized\"}"
+
+static void open_stream(struct rig *rig, const cleat_client_opts *o)
+{
+	assert_true(rig_init(rig, o));
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	rig_up(rig);
+}
+
+static void open_http(struct rig *rig, const cleat_client_opts *o)
+{
+	assert_true(rig_init(rig, o));
+	rig->link.http = true;
+	rig->link.process = false;
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	rig_up(rig);
+}
+
+static void expect_initialize(struct rig *rig, const char *version)
+{
+	char part[64];
+
+	snprintf(part, sizeof part, "\"protocolVersion\":\"%s\"", version);
+	assert_string_equal(rig_request(rig)->method, "initialize");
+	assert_has(rig_request(rig)->text, part);
+	assert_true(rig_request(rig)->initialize);
+	assert_false(rig_request(rig)->modern);
+	assert_int_equal(rig_request(rig)->rev, REV_NONE);
+	assert_lacks(rig_request(rig)->text, "_meta");
+}
+
+static void expect_ready(struct rig *rig, bool modern)
+{
+	assert_int_equal(client_phase(rig->c), CLIENT_READY);
+	assert_int_equal(cleat_client_era(rig->c), modern ? CLEAT_ERA_MODERN : CLEAT_ERA_LEGACY);
+	assert_string_equal(rig_request(rig)->method, "tools/call");
+	assert_int_equal(rig_request(rig)->modern, modern);
+}
+
+/* ---- streams ----------------------------------------------------------------------------------- */
+
+/* stdio: probe with server/discover; a DiscoverResult is a modern server. */
+static void a_discover_result_means_modern(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, NULL);
+	assert_int_equal(rig.n_sent, 1);
+	assert_string_equal(rig_last(&rig)->method, "server/discover");
+	assert_has(rig_last(&rig)->text,
+		   "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"");
+	assert_true(rig_last(&rig)->modern);
+	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+	expect_ready(&rig, true);
+	assert_int_equal(rig.n_states, 1);
+	assert_int_equal(rig.states[0].status, CLEAT_OK);
+	rig_done(&rig);
+}
+
+/* stdio: any other error, or no DiscoverResult: fall back. "MUST NOT be keyed to one specific error
+ * code". */
+static void anything_else_means_legacy(void **state)
+{
+	static const char *const answers[] = {
+		UNKNOWN,
+		BUSY,
+		"\"error\":{\"code\":-32602,\"message\":\"x\"}",
+		"\"error\":{\"code\":-32022,\"message\":\"a code of its own\"}",
+		"\"result\":{}",
+		"\"result\":{\"supportedVersions\":[]}",
+		"\"result\":{\"supportedVersions\":\"2026-07-28\"}",
+		"\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":[]}",
+		"\"result\":null",
+		"\"result\":{\"resultType\":\"input_required\",\"requestState\":\"x\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++) {
+		struct rig rig;
+
+		open_stream(&rig, NULL);
+		rig_answer(&rig, answers[i]);
+		expect_initialize(&rig, "2025-11-25");
+		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		assert_string_equal(rig.sent[2].text, "{\"jsonrpc\":\"2.0\",\"method\":"
+						      "\"notifications/initialized\"}");
+		expect_ready(&rig, false);
+		assert_string_equal(cleat_client_server_name(rig.c), "old");
+		rig_done(&rig);
+	}
+}
+
+/* A legacy server that cannot make sense of the id, or of the message as a whole. */
+static void an_error_without_id_answers_the_probe(void **state)
+{
+	static const char *const lines[] = {
+		"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"?\"}}",
+		"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"?\"}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(lines); i++) {
+		struct rig rig;
+
+		open_stream(&rig, NULL);
+		rig_message(&rig, lines[i], NULL, 0);
+		expect_initialize(&rig, "2025-11-25");
+		rig_done(&rig);
+	}
+}
+
+/* stdio: "does not respond within a reasonable timeout". Late answers to the probe are ignored. */
+static void silence_means_legacy(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, NULL);
+	assert_int_equal(rig_pump(&rig), 3000);
+	rig_pass(&rig, 3000);
+	expect_initialize(&rig, "2025-11-25");
+	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
+	assert_int_equal(client_phase(rig.c), CLIENT_OPENING);
+	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	expect_ready(&rig, false);
+	assert_string_equal(cleat_client_revision(rig.c), "2025-06-18");
+	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
+	assert_int_equal(cleat_client_era(rig.c), CLEAT_ERA_LEGACY);
+	rig_done(&rig);
+}
+
+/* A program that was still starting when it was probed reads both questions at once: a modern one answers the
+ * first, which nobody waits for any more, and refuses the other. It is asked again, once. */
+static void a_modern_server_that_starts_slowly_is_found(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, NULL);
+	rig_pass(&rig, 3000);
+	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
+	rig_answer(&rig, BUSY);
+	assert_string_equal(rig_last(&rig)->method, "server/discover");
+	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+	expect_ready(&rig, true);
+	rig_done(&rig);
+	/* one that knows neither is left */
+	open_stream(&rig, NULL);
+	rig_pass(&rig, 3000);
+	rig_answer(&rig, UNKNOWN);
+	rig_answer(&rig, UNKNOWN);
+	assert_int_equal(client_phase(rig.c), CLIENT_DEAD);
+	rig_done(&rig);
+}
+
+/* A server that ends at a first message it does not know is started anew, and greeted in the old way. */
+static void a_server_that_dies_of_the_probe_is_legacy(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, NULL);
+	rig_down(&rig, "exited with status 1");
+	assert_int_equal(rig.opens, 2);
+	rig_up(&rig);
+	expect_initialize(&rig, "2025-11-25");
+	rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	expect_ready(&rig, false);
+	rig_done(&rig);
+	/* when that does not work, either, both reasons are told */
+	open_stream(&rig, NULL);
+	rig_down(&rig, "exited with status 1");
+	rig.ev.up(rig.ev.ctx, &(struct link_failure){ .step = CLEAT_STEP_SPAWN,
+						      .error = { .status = CLEAT_EIO,
+								 .message = "no such file" } });
+	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_SPAWN,
+		   "no such file; before that: exited with status 1");
+	rig_done(&rig);
+}
+
+/* ---- -32022 and the other modern errors ----------------------------------------------------------- */
+
+/* Conformance, request-metadata: the first request is refused although its version is in the list. */
+static void the_same_version_is_tried_once_more(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (int http = 0; http < 2; http++) {
+		(http ? open_http : open_stream)(&rig, NULL);
+		rig_reply(&rig, rig_request(&rig), http ? 400 : 0, UNSUPPORTED("\"2026-07-28\""));
+		assert_int_equal(rig.n_sent, 2);
+		assert_string_equal(rig_last(&rig)->method, "server/discover");
+		assert_has(rig_last(&rig)->text, "\"id\":3");
+		rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+		expect_ready(&rig, true);
+		rig_done(&rig);
+		/* but not for ever */
+		(http ? open_http : open_stream)(&rig, NULL);
+		rig_reply(&rig, rig_request(&rig), http ? 400 : 0, UNSUPPORTED("\"2026-07-28\""));
+		rig_reply(&rig, rig_request(&rig), http ? 400 : 0, UNSUPPORTED("\"2026-07-28\""));
+		assert_int_equal(rig.n_sent, 2);
+		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "no common revision");
+		rig_done(&rig);
+	}
+}
+
+/* versioning: select a mutually supported version, or surface an error. */
+static void only_legacy_versions_lead_to_initialize(void **state)
+{
+	static const char *const answers[] = {
+		UNSUPPORTED("\"2025-03-26\",\"2025-06-18\",\"1999-01-01\""),
+		"\"result\":{\"supportedVersions\":[\"2025-06-18\"],\"capabilities\":{}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++) {
+		struct rig rig;
+
+		open_stream(&rig, NULL);
+		rig_answer(&rig, answers[i]);
+		expect_initialize(&rig, "2025-06-18");
+		rig_done(&rig);
+	}
+}
+
+static void no_common_version_names_both_lists(void **state)
+{
+	static const char *const answers[] = {
+		UNSUPPORTED("\"2027-01-01\",\"2028-02-02\""),
+		"\"result\":{\"supportedVersions\":[\"2027-01-01\",\"2028-02-02\"]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++) {
+		struct rig rig;
+
+		open_stream(&rig, NULL);
+		rig_answer(&rig, answers[i]);
+		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE,
+			   "the server speaks 2027-01-01, 2028-02-02, this client 2026-07-28, "
+			   "2025-11-25");
+		assert_int_equal(client_phase(rig.c), CLIENT_DEAD);
+		assert_int_equal(rig.n_states, 1);
+		assert_int_equal(cleat_client_error(rig.c)->status, CLEAT_EPROTO);
+		rig_done(&rig);
+	}
+}
+
+static void other_modern_errors_mean_modern(void **state)
+{
+	static const char *const answers[] = {
+		"\"error\":{\"code\":-32020,\"message\":\"HeaderMismatch\"}",
+		"\"error\":{\"code\":-32021,\"message\":\"x\",\"data\":{"
+		"\"requiredCapabilities\":{\"roots\":{}}}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++) {
+		struct rig rig;
+
+		open_http(&rig, NULL);
+		rig_reply(&rig, rig_request(&rig), 400, answers[i]);
+		expect_ready(&rig, true);
+		assert_null(cleat_client_server(rig.c));
+		rig_done(&rig);
+	}
+}
+
+/* A call that is refused with -32022 is sent again once. */
+static void a_call_is_sent_again_with_a_supported_version(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_modern(&rig, NULL, true);
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2026-07-28\""));
+	assert_int_equal(rig.n_sent, 3);
+	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2026-07-28\""));
+	assert_int_equal(rig.n_sent, 3);
+	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "Unsupported protocol version");
+	/* another server than it was */
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2025-11-25\""));
+	assert_string_equal(rig_request(&rig)->method, "server/discover");
+	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2025-11-25\""));
+	expect_initialize(&rig, "2025-11-25");
+	rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+	expect_ready(&rig, false);
+	rig_done(&rig);
+}
+
+/* ---- HTTP -------------------------------------------------------------------------------------- */
+
+/* streamable-http: an empty body, or no recognized modern error: initialize. Conformance mocks answer
+ * discover with 200 {} or 400 -32000. */
+static void http_falls_back_to_initialize(void **state)
+{
+	static const struct {
+		int status;
+		const char *rest; /* NULL: no JSON in it */
+	} cases[] = { { 200, "\"result\":{}" },
+		      { 400, BUSY },
+		      { 400, NULL },
+		      { 404, NULL },
+		      { 405, NULL },
+		      { 406, NULL },
+		      { 422, NULL },
+		      { 404, UNKNOWN },
+		      { 200, UNKNOWN } };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		open_http(&rig, NULL);
+		assert_string_equal(rig_last(&rig)->method, "server/discover");
+		if (cases[i].rest)
+			rig_reply(&rig, rig_request(&rig), cases[i].status, cases[i].rest);
+		else
+			rig_failed(&rig, rig_request(&rig)->tag, cases[i].status, CLEAT_STEP_HTTP,
+				   "no");
+		expect_initialize(&rig, "2025-11-25");
+		assert_int_equal(rig.resets, 1);
+		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		/* Nothing else before the server has taken notifications/initialized. */
+		assert_int_equal(rig.n_sent, 3);
+		assert_string_equal(rig_last(&rig)->method, "notifications/initialized");
+		assert_non_null(rig_last(&rig)->tag);
+		assert_int_equal(rig_last(&rig)->rev, REV_2025_11_25);
+		assert_int_equal(rig.listens, 0);
+		rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+		assert_int_equal(rig.listens, 1);
+		expect_ready(&rig, false);
+		rig_done(&rig);
+	}
+}
+
+/* 401, 403, 429, 5xx and a broken connection say nothing about the era. */
+static void trouble_is_no_evidence(void **state)
+{
+	static const struct {
+		int status;
+		enum cleat_step step;
+	} cases[] = { { 401, CLEAT_STEP_AUTH },   { 403, CLEAT_STEP_AUTH },
+		      { 429, CLEAT_STEP_HTTP },   { 500, CLEAT_STEP_HTTP },
+		      { 503, CLEAT_STEP_HTTP },   { 0, CLEAT_STEP_CONNECT },
+		      { 0, CLEAT_STEP_EXCHANGE }, { 0, CLEAT_STEP_TLS },
+		      { 0, CLEAT_STEP_DNS } };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		open_http(&rig, NULL);
+		rig_failed(&rig, rig_request(&rig)->tag, cases[i].status, cases[i].step, "nope");
+		assert_int_equal(rig.n_sent, 1);
+		rig_expect(&rig, CLEAT_EIO, cases[i].step, "nope");
+		assert_int_equal(cleat_result_http_status(rig_result(&rig)), cases[i].status);
+		/* and the next call tries again */
+		rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+		assert_int_equal(rig.opens, 1);
+		assert_string_equal(rig_request(&rig)->method, "server/discover");
+		rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+		expect_ready(&rig, true);
+		rig_done(&rig);
+	}
+}
+
+/* streamable-http, HTTP+SSE Transport: 400, 404 or 405 for initialize. */
+static void http_falls_back_to_sse(void **state)
+{
+	static const int statuses[] = { 400, 404, 405 };
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(statuses); i++) {
+		struct rig rig;
+
+		open_http(&rig, NULL);
+		rig_failed(&rig, rig_request(&rig)->tag, statuses[i], CLEAT_STEP_HTTP, "no POST");
+		expect_initialize(&rig, "2025-11-25");
+		rig_failed(&rig, rig_request(&rig)->tag, statuses[i], CLEAT_STEP_HTTP, "no POST");
+		assert_int_equal(rig.fall_backs, 1);
+		assert_int_equal(rig.n_sent, 2);
+		rig_up(&rig);
+		expect_initialize(&rig, "2025-11-25");
+		rig_say(&rig,
+			"{\"jsonrpc\":\"2.0\",\"id\":%d," RIG_INITIALIZE("2024-11-05", "{}") "}",
+			(int)(uintptr_t)rig_request(&rig)->tag);
+		rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+		expect_ready(&rig, false);
+		rig_done(&rig);
+	}
+}
+
+static void no_sse_either_tells_both_reasons(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_http(&rig, NULL);
+	rig_failed(&rig, rig_request(&rig)->tag, 404, CLEAT_STEP_HTTP, "404 for the probe");
+	rig_failed(&rig, rig_request(&rig)->tag, 404, CLEAT_STEP_HTTP, "404 for the POST");
+	rig.ev.up(rig.ev.ctx, &(struct link_failure){ .step = CLEAT_STEP_HTTP,
+						      .http_status = 404,
+						      .error = { .status = CLEAT_EIO,
+								 .message = "404 for the GET" } });
+	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_HTTP,
+		   "404 for the GET; before that: initialize: 404 for the POST");
+	rig_done(&rig);
+	/* a link that has no older way */
+	open_http(&rig, NULL);
+	rig.fall_back_status = CLEAT_EUNSUPPORTED;
+	rig_failed(&rig, rig_request(&rig)->tag, 404, CLEAT_STEP_HTTP, "404 for the probe");
+	rig_failed(&rig, rig_request(&rig)->tag, 404, CLEAT_STEP_HTTP, "404 for the POST");
+	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "404 for the POST");
+	rig_done(&rig);
+}
+
+/* A modern server that lacks discover, which it MUST have: 404 with -32601 for both. */
+static void a_modern_server_without_discover_is_used_all_the_same(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_http(&rig, NULL);
+	rig_reply(&rig, rig_request(&rig), 404, UNKNOWN);
+	rig_reply(&rig, rig_request(&rig), 404, UNKNOWN);
+	assert_int_equal(rig.fall_backs, 0);
+	expect_ready(&rig, true);
+	rig_done(&rig);
+	open_http(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_MODERN });
+	rig_reply(&rig, rig_request(&rig), 404, UNKNOWN);
+	expect_ready(&rig, true);
+	rig_done(&rig);
+}
+
+static void initialized_may_be_refused_or_answered(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (int answered = 0; answered < 2; answered++) {
+		open_http(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY });
+		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		if (answered) {
+			rig_message(&rig, "{\"jsonrpc\":\"2.0\",\"result\":{}}",
+				    rig_last(&rig)->tag, 200);
+			expect_ready(&rig, false);
+		} else {
+			rig_failed(&rig, rig_last(&rig)->tag, 500, CLEAT_STEP_HTTP, "broken");
+			rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_HTTP,
+				   "notifications/initialized: broken");
+		}
+		rig_done(&rig);
+	}
+}
+
+static void no_stream_is_opened_when_none_is_wanted(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_legacy(&rig, &(cleat_client_opts){ .no_stream = true }, true,
+		   RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	assert_int_equal(rig.listens, 0);
+	rig_done(&rig);
+}
+
+/* ---- legacy ------------------------------------------------------------------------------------ */
+
+static int never(cleat_request *req)
+{
+	(void)req;
+	return CLEAT_OK;
+}
+
+/* What there are handlers for, in the words of the revision. */
+static void capabilities_fit_handlers_and_revision(void **state)
+{
+	static const struct {
+		const char *protocol;
+		cleat_handler *form, *url, *sampling;
+		bool tools, roots;
+		const char *part;
+	} cases[] = {
+		{ "2025-11-25", NULL, NULL, NULL, false, false, "\"capabilities\":{}" },
+		{ "2025-11-25", never, never, never, true, true,
+		  "\"capabilities\":{\"roots\":{\"listChanged\":true},\"sampling\":{\"tools\":{}},"
+		  "\"elicitation\":{\"form\":{},\"url\":{}}}" },
+		{ "2025-11-25", never, NULL, never, false, false,
+		  "\"capabilities\":{\"sampling\":{},\"elicitation\":{\"form\":{}}}" },
+		{ "2025-11-25", NULL, never, NULL, true, false,
+		  "\"capabilities\":{\"elicitation\":{\"url\":{}}}" },
+		{ "2025-06-18", never, never, never, true, false,
+		  "\"capabilities\":{\"sampling\":{},\"elicitation\":{}}" },
+		{ "2025-06-18", NULL, never, NULL, true, false, "\"capabilities\":{}" },
+		{ "2025-03-26", never, never, never, true, true,
+		  "\"capabilities\":{\"roots\":{\"listChanged\":true},\"sampling\":{}}" },
+		{ "2026-07-28", never, never, never, true, true,
+		  "clientCapabilities\":{\"roots\":{},\"sampling\":{\"tools\":{}},"
+		  "\"elicitation\":{\"form\":{},\"url\":{}}}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		open_stream(&rig, &(cleat_client_opts){ .protocol = cases[i].protocol,
+							.on_form = cases[i].form,
+							.on_url = cases[i].url,
+							.on_sampling = cases[i].sampling,
+							.sampling_tools = cases[i].tools,
+							.offer_roots = cases[i].roots });
+		assert_has(rig_last(&rig)->text, cases[i].part);
+		rig_done(&rig);
+	}
+}
+
+/* lifecycle, Version Negotiation. */
+static void an_unknown_revision_is_refused(void **state)
+{
+	static const struct {
+		const char *pinned, *answer, *part;
+	} cases[] = {
+		{ NULL, RIG_INITIALIZE("1999-01-01", "{}"), "\"1999-01-01\"" },
+		{ NULL, RIG_INITIALIZE("2026-07-28", "{}"), "\"2026-07-28\"" },
+		{ "2025-06-18", RIG_INITIALIZE("2025-03-26", "{}"), "asked for 2025-06-18" },
+		{ NULL, "\"result\":{}", "no InitializeResult" },
+		{ NULL, "\"result\":{\"protocolVersion\":7}", "no InitializeResult" },
+		{ NULL, "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":1}",
+		  "no InitializeResult" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		open_stream(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY,
+							.protocol = cases[i].pinned });
+		rig_answer(&rig, cases[i].answer);
+		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, cases[i].part);
+		rig_done(&rig);
+	}
+}
+
+static void log_level_is_set_where_there_is_logging(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (int logging = 0; logging < 2; logging++) {
+		rig_legacy(&rig, &(cleat_client_opts){ .log_level = "warning" }, false,
+			   logging ? RIG_INITIALIZE("2025-11-25", "{\"logging\":{}}")
+				   : RIG_INITIALIZE("2025-11-25", "{}"));
+		assert_int_equal(rig.n_sent, 2 + logging);
+		if (logging)
+			assert_has(rig_last(&rig)->text,
+				   "\"method\":\"logging/setLevel\",\"params\":"
+				   "{\"level\":\"warning\"}");
+		rig_say(&rig, NOTE("notifications/message", "\"level\":\"error\",\"data\":\"d\""));
+		assert_string_equal(rig.logs, "4 - d\n");
+		rig_done(&rig);
+	}
+}
+
+/* Two POSTs at once arrive in any order: calls wait until the server knows what to log, or has had its time
+ * to learn it. */
+static void over_http_calls_wait_for_the_log_level(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (int silent = 0; silent < 2; silent++) {
+		open_http(&rig,
+			  &(cleat_client_opts){ .log_level = "info", .era = CLEAT_ERA_LEGACY });
+		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", "{\"logging\":{}}"));
+		rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+		assert_string_equal(rig_last(&rig)->method, "logging/setLevel");
+		assert_int_equal(client_phase(rig.c), CLIENT_OPENING);
+		if (silent)
+			rig_pass(&rig, 3000);
+		else
+			rig_answer(&rig, "\"error\":{\"code\":-32601,\"message\":\"no\"}");
+		expect_ready(&rig, false);
+		rig_done(&rig);
+	}
+}
+
+/* 2025-03-26 basic: "Implementations MUST support receiving batches". */
+static void batches_are_read_where_there_are_any(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-03-26", RIG_CAPS));
+	rig_call(&rig, "prompts/get", "{\"name\":\"a\"}");
+	rig_call(&rig, "prompts/get", "{\"name\":\"b\"}");
+	rig_message(&rig,
+		    "[{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"messages\":[]}},"
+		    "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"ping\"},7,"
+		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":"
+		    "{\"level\":\"info\",\"data\":\"x\"}},"
+		    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":1,\"message\":\"no\"}}]",
+		    NULL, 0);
+	assert_int_equal(rig.n_done, 2);
+	assert_int_equal(cleat_result_status(rig.done[0]), CLEAT_OK);
+	assert_int_equal(cleat_result_status(rig.done[1]), CLEAT_EREMOTE);
+	assert_string_equal(rig_last(&rig)->text,
+			    "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{}}");
+	assert_string_equal(rig.logs, "1 - x\n");
+	rig_done(&rig);
+}
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+static void eras_can_be_chosen(void **state)
+{
+	static const struct {
+		enum cleat_era era, known;
+		const char *protocol, *first, *version;
+	} cases[] = {
+		{ CLEAT_ERA_AUTO, CLEAT_ERA_AUTO, NULL, "server/discover", NULL },
+		{ CLEAT_ERA_AUTO, CLEAT_ERA_LEGACY, NULL, "initialize", "2025-11-25" },
+		{ CLEAT_ERA_AUTO, CLEAT_ERA_MODERN, NULL, "server/discover", NULL },
+		{ CLEAT_ERA_LEGACY, CLEAT_ERA_MODERN, NULL, "initialize", "2025-11-25" },
+		{ CLEAT_ERA_MODERN, CLEAT_ERA_LEGACY, NULL, "server/discover", NULL },
+		{ CLEAT_ERA_AUTO, CLEAT_ERA_AUTO, "2024-11-05", "initialize", "2024-11-05" },
+		{ CLEAT_ERA_AUTO, CLEAT_ERA_LEGACY, "2026-07-28", "server/discover", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		open_stream(&rig, &(cleat_client_opts){ .era = cases[i].era,
+							.known_era = cases[i].known,
+							.protocol = cases[i].protocol });
+		assert_string_equal(rig_last(&rig)->method, cases[i].first);
+		if (cases[i].version)
+			expect_initialize(&rig, cases[i].version);
+		rig_done(&rig);
+	}
+}
+
+static void wrong_options_are_the_result_of_calls(void **state)
+{
+	static const struct {
+		cleat_client_opts o;
+		const char *part;
+	} cases[] = {
+		{ { .protocol = "2025-01-01" }, "\"2025-01-01\"" },
+		{ { .protocol = "2025-11-25", .era = CLEAT_ERA_MODERN }, "opts.era" },
+		{ { .protocol = "2026-07-28", .era = CLEAT_ERA_LEGACY }, "opts.era" },
+		{ { .log_level = "loud" }, "opts.log_level" },
+		{ { .era = (enum cleat_era)17 }, "opts.era is 17" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		assert_true(rig_init(&rig, &cases[i].o));
+		rig_call(&rig, "ping", NULL);
+		rig_pump(&rig);
+		assert_int_equal(rig.opens, 0);
+		rig_expect(&rig, CLEAT_EINVAL, CLEAT_STEP_ARGUMENTS, cases[i].part);
+		rig_done(&rig);
+	}
+}
+
+static void modern_only_does_not_fall_back(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_MODERN });
+	assert_int_equal(rig_pump(&rig), 30000);
+	rig_answer(&rig, UNKNOWN);
+	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "Method not found");
+	rig_done(&rig);
+}
+
+/* "re-probing if the cached assumption later fails": what was known is wrong by now. */
+static void a_wrong_hint_costs_one_question(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, &(cleat_client_opts){ .known_era = CLEAT_ERA_LEGACY });
+	rig_answer(&rig, UNKNOWN);
+	assert_string_equal(rig_request(&rig)->method, "server/discover");
+	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+	expect_ready(&rig, true);
+	rig_done(&rig);
+	open_stream(&rig, &(cleat_client_opts){ .known_era = CLEAT_ERA_LEGACY });
+	rig_answer(&rig, UNKNOWN);
+	rig_answer(&rig, UNKNOWN);
+	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "neither");
+	rig_done(&rig);
+}
+
+/* The verdict is kept over restarts. */
+static void what_was_found_out_is_kept(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, NULL);
+	rig_answer(&rig, UNKNOWN);
+	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", "{}"));
+	expect_ready(&rig, false);
+	rig_down(&rig, "gone");
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	assert_int_equal(rig.opens, 2);
+	rig_up(&rig);
+	expect_initialize(&rig, "2025-11-25");
+	rig_done(&rig);
+}
+
+/* HTTP: an answer that no modern server gives makes the next call find out anew. */
+static void another_server_at_the_same_address_is_noticed(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_modern(&rig, NULL, true);
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	rig_failed(&rig, rig_request(&rig)->tag, 404, CLEAT_STEP_HTTP, "not found");
+	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_HTTP, "not found");
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	assert_string_equal(rig_request(&rig)->method, "server/discover");
+	rig_failed(&rig, rig_request(&rig)->tag, 400, CLEAT_STEP_HTTP, "bad");
+	rig_answer(&rig, RIG_INITIALIZE("2025-11-25", "{}"));
+	rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+	expect_ready(&rig, false);
+	rig_done(&rig);
+}
+
+static void opening_has_a_limit(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	assert_true(rig_init(&rig, &(cleat_client_opts){ .connect_timeout_ms = 5000 }));
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	rig_pass(&rig, 4999);
+	assert_int_equal(rig.n_done, 0);
+	rig_pass(&rig, 1);
+	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "not ready within 5 s");
+	rig_up(&rig); /* too late, but good for the next call */
+	assert_int_equal(rig.n_sent, 0);
+	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
+	assert_string_equal(rig_last(&rig)->method, "server/discover");
+	rig_done(&rig);
+}
+
+/* 2025-11-25 basic/utilities/cancellation: initialize MUST NOT be cancelled. */
+static void initialize_is_never_cancelled(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	open_stream(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY });
+	rig_pass(&rig, 30000);
+	assert_int_equal(rig.n_sent, 1);
+	assert_int_equal(rig.n_done, 1);
+	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_ETIMEOUT);
+	rig_done(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_discover_result_means_modern),
+		cmocka_unit_test(anything_else_means_legacy),
+		cmocka_unit_test(an_error_without_id_answers_the_probe),
+		cmocka_unit_test(silence_means_legacy),
+		cmocka_unit_test(a_modern_server_that_starts_slowly_is_found),
+		cmocka_unit_test(a_server_that_dies_of_the_probe_is_legacy),
+		cmocka_unit_test(the_same_version_is_tried_once_more),
+		cmocka_unit_test(only_legacy_versions_lead_to_initialize),
+		cmocka_unit_test(no_common_version_names_both_lists),
+		cmocka_unit_test(other_modern_errors_mean_modern),
+		cmocka_unit_test(a_call_is_sent_again_with_a_supported_version),
+		cmocka_unit_test(http_falls_back_to_initialize),
+		cmocka_unit_test(trouble_is_no_evidence),
+		cmocka_unit_test(http_falls_back_to_sse),
+		cmocka_unit_test(no_sse_either_tells_both_reasons),
+		cmocka_unit_test(a_modern_server_without_discover_is_used_all_the_same),
+		cmocka_unit_test(initialized_may_be_refused_or_answered),
+		cmocka_unit_test(no_stream_is_opened_when_none_is_wanted),
+		cmocka_unit_test(capabilities_fit_handlers_and_revision),
+		cmocka_unit_test(an_unknown_revision_is_refused),
+		cmocka_unit_test(log_level_is_set_where_there_is_logging),
+		cmocka_unit_test(over_http_calls_wait_for_the_log_level),
+		cmocka_unit_test(batches_are_read_where_there_are_any),
+		cmocka_unit_test(eras_can_be_chosen),
+		cmocka_unit_test(wrong_options_are_the_result_of_calls),
+		cmocka_unit_test(modern_only_does_not_fall_back),
+		cmocka_unit_test(a_wrong_hint_costs_one_question),
+		cmocka_unit_test(what_was_found_out_is_kept),
+		cmocka_unit_test(another_server_at_the_same_address_is_noticed),
+		cmocka_unit_test(opening_has_a_limit),
+		cmocka_unit_test(initialize_is_never_cancelled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -20,6 +20,11 @@ file(GLOB CLEAT_FIXTURE_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/w
 set(fuzz_session_MORE ${CLEAT_FIXTURE_SOURCES})
 set(fuzz_mcp_http_MORE ${CLEAT_FIXTURE_SOURCES})
 set(test_client_matrix_MORE ${CLEAT_FIXTURE_SOURCES})
+# Parts of the program that stand alone.
+set(test_bench_hist_MORE ${PROJECT_SOURCE_DIR}/cli/bench_hist.c)
+set(test_bench_reader_MORE ${PROJECT_SOURCE_DIR}/cli/bench_reader.c
+                           ${PROJECT_SOURCE_DIR}/cli/bench_scan.c)
+set(fuzz_bench_reader_MORE ${test_bench_reader_MORE})
 
 file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cleat/*.h")
 

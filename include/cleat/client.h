@@ -94,7 +94,8 @@ typedef struct cleat_client_opts {
 		known_era; /* what was found out the last time (cleat_client_era()): tried first */
 
 	/* time, in milliseconds */
-	unsigned timeout_ms;         /* of a call, from its last sign of life; 0: 60 s */
+	unsigned timeout_ms;         /* of a call, from its last sign of life, not counting the time in
+				      which the server waits for an answer of ours; 0: 60 s */
 	unsigned hard_timeout_ms;    /* of a call, however much progress it makes; 0: 5 min */
 	unsigned connect_timeout_ms; /* until the server is ready; 0: 30 s */
 	unsigned
@@ -137,6 +138,9 @@ typedef struct cleat_client_opts {
 	void (*on_note)(cleat_client *c, int level, const char *text, void *userdata);
 	/* Every message as it is sent (`out`) and received, for tracing. */
 	void (*on_message)(cleat_client *c, bool out, const char *text, size_t n, void *userdata);
+	/* HTTP, line by line: the first line and the headers of requests (`out`) and answers, with the values
+	 * of those that may be secret left out; and, beginning with "* ", what becomes of connections. */
+	void (*on_trace)(cleat_client *c, bool out, const char *line, void *userdata);
 	/* The server is ready (CLEAT_OK), or was lost (why). */
 	void (*on_state)(cleat_client *c, const cleat_error *state, void *userdata);
 

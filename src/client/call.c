@@ -303,11 +303,6 @@ static void renumber(cleat_call *call)
 	rpc_table_set_deadline(&c->calls, &call->node, deadline);
 }
 
-static void *tag_of(const cleat_call *call)
-{
-	return (void *)(uintptr_t)call->node.number;
-}
-
 static int add_fields(cleat_call *call, struct link_message *m, cleat_error *err)
 {
 	cleat_client *c = call->client;
@@ -327,7 +322,7 @@ static int post(cleat_call *call, const struct buf *out, cleat_error *err)
 	bool initialize = c->stage == STAGE_INITIALIZE && call->done;
 	struct link_message m = { .text = buf_str(out),
 				  .kind = LINK_REQUEST,
-				  .tag = tag_of(call),
+				  .tag = tag_make(call->node.number),
 				  .rev = initialize ? REV_NONE : c->rev,
 				  .modern = c->modern,
 				  .initialize = initialize,
@@ -492,7 +487,7 @@ void call_abandon(cleat_call *call, const char *reason)
 	if (!initialize && !(c->link->http && c->modern))
 		message_cancel(c, call->node.number, reason);
 	if (c->link->http)
-		c->link->ops->forget(c->link, tag_of(call));
+		c->link->ops->forget(c->link, tag_make(call->node.number));
 }
 
 void call_drop(cleat_call *call, const char *reason)
@@ -551,7 +546,7 @@ cleat_call *call_by_number(cleat_client *c, int64_t number)
 
 cleat_call *call_by_tag(cleat_client *c, void *tag)
 {
-	return tag ? call_by_number(c, (int64_t)(uintptr_t)tag) : NULL;
+	return tag ? call_by_number(c, tag_id(tag)) : NULL;
 }
 
 cleat_call *call_by_id(cleat_client *c, const cleat_json *id)

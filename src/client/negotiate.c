@@ -332,7 +332,7 @@ static void send_initialized(cleat_client *c)
 
 	if (c->link->http) {
 		c->initialized_tag = ++c->last_id;
-		tag = (void *)(uintptr_t)c->initialized_tag;
+		tag = tag_make(c->initialized_tag);
 	}
 	c->stage = STAGE_INITIALIZED;
 	rc = message_notice(c, STR_LIT("notifications/initialized"), absent, tag);

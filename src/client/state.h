@@ -234,6 +234,20 @@ struct cleat_client {
 	struct subscription *busy; /* what it is about */
 };
 
+/* ---- tags ---- */
+
+/* What the link gets for a request, and gives back: its id. A number where the link's interface wants a
+ * pointer, so that one that comes late points to nothing. */
+static inline void *tag_make(int64_t id)
+{
+	return (void *)(uintptr_t)id; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static inline int64_t tag_id(const void *tag)
+{
+	return (int64_t)(uintptr_t)tag;
+}
+
 /* ---- client.c ---- */
 uint64_t client_now(cleat_client *c);
 COLD void client_note(cleat_client *c, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);

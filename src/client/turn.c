@@ -96,6 +96,11 @@ static void expire(cleat_call *call, uint64_t now)
 	enum call_state state = call->state;
 	char time[32];
 
+	/* A legacy server that waits for our answer is not the one that takes its time. */
+	if (!hard && call->client->n_questions) {
+		call_touch(call);
+		return;
+	}
 	seconds(hard ? call->opts.hard_timeout_ms : call->idle_ms, time, sizeof time);
 	call_abandon(call, "timed out");
 	if (state == CALL_WAITING)
@@ -167,7 +172,7 @@ static void accepted(void *ctx, void *tag)
 	cleat_client *c = ctx;
 
 	client_enter(c);
-	if (c->initialized_tag && tag == (void *)(uintptr_t)c->initialized_tag)
+	if (c->initialized_tag && tag_id(tag) == c->initialized_tag)
 		negotiate_accepted(c);
 	client_leave(c);
 }
@@ -188,7 +193,7 @@ static void failed(void *ctx, void *tag, const struct link_failure *why)
 
 	client_enter(c);
 	call = call_by_tag(c, tag);
-	if (c->initialized_tag && tag == (void *)(uintptr_t)c->initialized_tag)
+	if (c->initialized_tag && tag_id(tag) == c->initialized_tag)
 		negotiate_refused(c, why);
 	else if (call && why->session_lost &&
 		 (c->phase == CLIENT_READY || c->phase == CLIENT_OPENING))

@@ -21,7 +21,11 @@
 #include <unistd.h>
 
 /* The polite steps of a link take no longer than this; then the rest is done at once. */
-enum { LINGER_MS = 2 * CHILD_GRACE_MS + 1000 };
+enum {
+	LINGER_MS = 2 * CHILD_GRACE_MS + 1000,
+	PAUSE_MS =
+		20 /* calls that follow each other at once need no extra look at the descriptors */
+};
 /* The role notices by itself that an attempt has taken too long; it shall be first. */
 enum { OPEN_SLACK_MS = 1000 };
 
@@ -170,7 +174,7 @@ cleat_client *client_run_finish(struct client_run *run, struct link *l, const cl
 
 /* ---- using -------------------------------------------------------------------------------- */
 
-int client_run_may_wait(const struct client_run *run, cleat_error *err)
+int client_run_may_wait(struct client_run *run, cleat_error *err)
 {
 	if (run->ending)
 		return error_set(err, CLEAT_ECLOSED, "the client is being freed");
@@ -178,6 +182,8 @@ int client_run_may_wait(const struct client_run *run, cleat_error *err)
 		return error_set(err, CLEAT_EMISUSE,
 				 "called inside a callback of the loop that it would wait for; "
 				 "use the function that starts a call");
+	if (loop_now() - run->stepped_ms >= PAUSE_MS)
+		cleat_loop_step(run->loop, 0);
 	return CLEAT_OK;
 }
 

@@ -24,6 +24,7 @@ struct client_run {
 	struct cleat_server *asked; /* answers the server's questions; NULL: nobody asked yet */
 	const struct link *child;   /* NULL: the server is no child of ours */
 	struct client_wait *wait;   /* who waits for the end of a call; NULL: nobody */
+	uint64_t stepped_ms;        /* when the last function that waits has returned */
 };
 
 /* A client without a link, on this loop (NULL: that of the options, or one of its own). NULL when there
@@ -36,8 +37,10 @@ struct link_base_opts client_run_base(struct client_run *run);
 /* Gives the client its link, which is NULL when `why` says so. NULL (all is freed) when that was for
  * want of memory; otherwise the client, whose calls end with the reason. */
 cleat_client *client_run_finish(struct client_run *run, struct link *l, const cleat_error *why);
-/* May a function that waits be called? CLEAT_OK; otherwise why not. */
-int client_run_may_wait(const struct client_run *run, cleat_error *err);
+/* May a function that waits be called? CLEAT_OK; otherwise why not. After a pause, what has happened
+ * meanwhile is looked at first: a child that has died is found dead before something is sent to it, not
+ * after. */
+int client_run_may_wait(struct client_run *run, cleat_error *err);
 
 /* client_asked.c: hooks.asked, */
 struct peer *client_run_asked(void *ctx, const struct peer_sink *sink,

@@ -283,6 +283,7 @@ static cleat_result *await(struct client_run *run, const cleat_call *call)
 	while (!w.over)
 		cleat_loop_step(run->loop, -1);
 	run->wait = NULL;
+	run->stepped_ms = loop_now();
 	return w.result;
 }
 

@@ -96,8 +96,16 @@ static int parse(struct target *t, const char *address, cleat_error *err)
 			 address);
 }
 
-static struct link *http_link(const struct link_base_opts *base, const struct target *t,
-			      const cleat_client_opts *o, cleat_error *err)
+static void on_trace(void *ctx, bool out, const char *line)
+{
+	const struct client_run *run = ctx;
+	const cleat_client_opts *o = client_opts(run->client);
+
+	o->on_trace(run->client, out, line, o->userdata);
+}
+
+static struct link *http_link(struct client_run *run, const struct link_base_opts *base,
+			      const struct target *t, const cleat_client_opts *o, cleat_error *err)
 {
 	struct link_http_opts http = {
 		.url = t->url,
@@ -112,6 +120,8 @@ static struct link *http_link(const struct link_base_opts *base, const struct ta
 		.no_http2 = o->no_http2,
 		.old_sse = o->old_sse,
 		.no_stream = o->no_stream,
+		.trace = o->on_trace ? on_trace : NULL,
+		.trace_ctx = run,
 	};
 
 	return link_http_new(base, &http, err);
@@ -131,7 +141,7 @@ cleat_client *cleat_client_connect_(const char *url, const cleat_client_opts *o,
 	base = client_run_base(run);
 	buf_init(&t.text, &run->mem, 2 * ADDRESS_MAX);
 	if (parse(&t, url, &err) == CLEAT_OK)
-		l = t.http ? http_link(&base, &t, &opts, &err)
+		l = t.http ? http_link(run, &base, &t, &opts, &err)
 			   : link_socket_new(&base, t.url, &err);
 	buf_done(&t.text);
 	return client_run_finish(run, l, &err);

@@ -100,33 +100,7 @@ static void let_go(struct child *c)
 	c->alive = false;
 }
 
-/* True when it was freed by what it said. */
-static bool spoken(struct child *c)
-{
-	cleat_allocator mem = c->mem;
-
-	c->speaking = false;
-	if (!c->freed)
-		return false;
-	mem_free(&mem, c);
-	return true;
-}
-
-static void ended(struct child *c, int status, bool guard_gone)
-{
-	guard_reap(c->guard, guard_gone);
-	c->guard = 0;
-	c->speaking = true;
-	read_err(c, READ_LAST);
-	child_lines_end(&c->lines, loop_now());
-	if (spoken(c))
-		return;
-	let_go(c);
-	if (c->o.exited)
-		c->o.exited(c->o.ctx, status);
-}
-
-/* Somebody has killed the guard. The kernel kills the child then, but only that. Where there is no pid_fd
+/* For a guard that was killed. The kernel kills the child then, but only that. Where there is no pid_fd
  * nobody can tell whose the group's number is by now, and the rest is left alone. */
 static void kill_group(const struct child *c)
 {
@@ -145,6 +119,39 @@ static void kill_group(const struct child *c)
 #endif
 }
 
+/* It does not answer: somebody has stopped it, or the child hangs in the kernel. */
+static void kill_guard(const struct child *c)
+{
+	kill(c->guard, SIGKILL);
+	kill_group(c);
+}
+
+/* True when it was freed by what it said. */
+static bool spoken(struct child *c)
+{
+	cleat_allocator mem = c->mem;
+
+	c->speaking = false;
+	if (!c->freed)
+		return false;
+	mem_free(&mem, c);
+	return true;
+}
+
+static void ended(struct child *c, int status)
+{
+	guard_reap(c->guard);
+	c->guard = 0;
+	c->speaking = true;
+	read_err(c, READ_LAST);
+	child_lines_end(&c->lines, loop_now());
+	if (spoken(c))
+		return;
+	let_go(c);
+	if (c->o.exited)
+		c->o.exited(c->o.ctx, status);
+}
+
 /* What the guard says. True when the child has ended. */
 static bool hear(struct child *c, int *status)
 {
@@ -153,7 +160,8 @@ static bool hear(struct child *c, int *status)
 
 	do {
 		n = read(c->control, &w, sizeof w);
-	} while (n < 0 && errno == EINTR);
+		/* ECONNRESET: it ended before it had read what we told it; its last word comes next. */
+	} while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	if (n == sizeof w && w.kind == GUARD_EXITED) {
@@ -173,7 +181,7 @@ static void on_control(void *ctx, unsigned events, bool failed)
 	(void)events;
 	(void)failed;
 	if (hear(c, &status))
-		ended(c, status, true);
+		ended(c, status);
 }
 
 static void on_err(void *ctx, unsigned events, bool failed)
@@ -233,9 +241,7 @@ static void on_grace(void *ctx)
 		tell_guard(c, GUARD_KILL);
 		loop_timer_start(c->grace, KILL_MS);
 		return;
-	default:
-		/* It hangs in the kernel, or runs as somebody else. The guard stays with it. */
-		ended(c, SIGKILL, false);
+	default: kill_guard(c); ended(c, SIGKILL);
 	}
 }
 
@@ -267,7 +273,9 @@ static void kill_now(struct child *c)
 	while (!gone && (now = loop_now()) < end)
 		if (poll(&p, 1, (int)(end - now)) > 0)
 			gone = hear(c, &status);
-	guard_reap(c->guard, gone);
+	if (!gone)
+		kill_guard(c);
+	guard_reap(c->guard);
 }
 
 void child_free(struct child *c)
@@ -375,7 +383,7 @@ static int await_start(struct child *c, const struct child_plan *p, cleat_error 
 	if (n != sizeof w)
 		w = (struct guard_word){ GUARD_FAILED_FORK, n < 0 ? errno : ECHILD };
 	rc = start_failed(&c->o, p, w, err);
-	guard_reap(c->guard, true);
+	guard_reap(c->guard);
 	return rc;
 }
 

@@ -27,6 +27,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -317,12 +318,8 @@ pid_t guard_start(const struct guard_plan *p)
 	return pid;
 }
 
-bool guard_reap(pid_t guard, bool wait)
+void guard_reap(pid_t guard)
 {
-	pid_t pid;
-
-	do {
-		pid = waitpid(guard, NULL, __WALL | (wait ? 0 : WNOHANG));
-	} while (pid < 0 && errno == EINTR);
-	return pid != 0;
+	while (waitpid(guard, NULL, __WALL) < 0 && errno == EINTR)
+		;
 }

@@ -14,7 +14,6 @@
 #ifndef TRANSPORT_CHILD_GUARD_H
 #define TRANSPORT_CHILD_GUARD_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct guard_plan {
@@ -48,8 +47,7 @@ enum { GUARD_TERM = 'T', GUARD_KILL = 'K' };
 pid_t guard_start(const struct guard_plan *p);
 /* In the guard, once the child runs: what it does not need of our memory is given back. */
 void guard_shed(void);
-/* Waits for a guard that has said its last word, or that was let go of; with `wait` false only if it
- * has ended. True when it is gone. */
-bool guard_reap(pid_t guard, bool wait);
+/* Waits for a guard that has said its last word, or was killed. */
+void guard_reap(pid_t guard);
 
 #endif

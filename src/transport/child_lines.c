@@ -1,6 +1,8 @@
 /* transport/child_lines.c - see child_lines.h. */
 #include "transport/child_lines.h"
 
+#include "transport/plain.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,23 +13,7 @@ void child_lines_init(struct child_lines *l, void (*line)(void *ctx, const char 
 	l->ctx = ctx;
 }
 
-/* ---- harmless ----------------------------------------------------------------------------- */
-
-/* One byte for one byte, so that it never grows. Terminals obey C1 controls (U+0080 to U+009F), too. */
-static void clean(char *p, size_t n)
-{
-	struct str s = { p, n };
-
-	for (size_t i = 0; i < n;) {
-		size_t from = i;
-		uint32_t c = utf8_next(s, &i);
-
-		if (c == '\t')
-			p[from] = ' ';
-		else if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == UTF8_BAD)
-			memset(p + from, '?', i - from);
-	}
-}
+/* ---- what to remember --------------------------------------------------------------------- */
 
 /* Cuts so that no character is split. */
 static size_t cut(struct str s, size_t most)
@@ -38,8 +24,6 @@ static size_t cut(struct str s, size_t most)
 		most--;
 	return most;
 }
-
-/* ---- what to remember --------------------------------------------------------------------- */
 
 /* "error:" in any case, as in "ModuleNotFoundError: No module named 'x'". */
 static bool says_error(const char *line)
@@ -99,7 +83,7 @@ static void hand_on(struct child_lines *l, uint64_t now)
 
 	if (line.n && line.p[line.n - 1] == '\r')
 		line.n--;
-	clean(l->buf, line.n);
+	plain(l->buf, line.n);
 	l->buf[line.n] = 0;
 	l->n = 0;
 	remember(l, line);

@@ -16,7 +16,7 @@
 struct fd_end {
 	int fd;
 	int flags; /* as they were; -1: nothing to give back */
-	bool socket;
+	bool socket, pipe;
 	bool terminal;
 	bool masked; /* SIGPIPE needs no care here: the process ignores it */
 };

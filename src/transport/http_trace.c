@@ -55,6 +55,16 @@ static void say(const struct http_client *h, bool out, struct str a, const char 
 	h->trace(h->ctx, out, line);
 }
 
+/* A remark, which is no line of a message: "* Connected to ..." */
+static void say_marked(const struct http_client *h, struct str remark)
+{
+	char line[512];
+	int n = snprintf(line, sizeof line, "* %.*s", (int)(remark.n > 480 ? 480 : remark.n),
+			 remark.p);
+
+	say(h, true, (struct str){ line, (size_t)n }, "");
+}
+
 /* "POST /path?... HTTP/1.1" */
 static void say_request(const struct http_client *h, struct str line)
 {
@@ -137,7 +147,7 @@ static void say_remark(const struct http_client *h, struct str text)
 	for (size_t i = 0; i < CLEAT_COUNT(known); i++) {
 		if (!str_starts(text, known[i]))
 			continue;
-		say(h, true, text, "");
+		say_marked(h, text);
 		return;
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "transport/plain.h"
 
 #include <stdio.h>
 
@@ -10,7 +11,7 @@
 
 void line_note(struct line_link *l, int level, const char *fmt, ...)
 {
-	cleat_error text; /* for its rules: one line, nothing that a terminal obeys */
+	cleat_error text; /* for its rules: one line, no half of a character at its end */
 	va_list ap;
 
 	if (!l->o.events.note || l->freed)
@@ -133,17 +134,20 @@ static bool is_message(struct str line)
 
 static void skip_garbage(struct line_link *l, struct str line)
 {
-	int n = line.n > 200 ? 200 : (int)line.n;
+	int n = line.n > LINE_SHOWN ? LINE_SHOWN : (int)line.n;
+	char shown[LINE_SHOWN];
 
+	memcpy(shown, line.p, (size_t)n);
+	plain(shown, (size_t)n);
 	if (++l->garbage >= LINE_GARBAGE) {
 		break_off(l, CLEAT_EPROTO,
 			  "%d lines in a row that are no JSON; the last begins: %.*s", LINE_GARBAGE,
-			  n > 80 ? 80 : n, line.p);
+			  n > 80 ? 80 : n, shown);
 		return;
 	}
 	l->notes++;
 	if (l->notes < LINE_NOTES)
-		line_note(l, CLEAT_LOG_WARNING, "skipped a line that is no JSON: %.*s", n, line.p);
+		line_note(l, CLEAT_LOG_WARNING, "skipped a line that is no JSON: %.*s", n, shown);
 	else if (l->notes == LINE_NOTES)
 		line_note(l, CLEAT_LOG_WARNING, "more lines are no JSON; they are skipped");
 }

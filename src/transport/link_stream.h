@@ -27,6 +27,7 @@ enum {
 	LINE_WAITING = 4 * 1024 * 1024, /* bytes that may wait for a server that does not read */
 	LINE_REST = 2 * 1024 * 1024,    /* most bytes that are read after the end of a child */
 	LINE_GARBAGE = 100,             /* lines in a row that are no messages */
+	LINE_SHOWN = 200,               /* bytes of one in a remark */
 	LINE_NOTES = 20,                /* remarks about such lines, of one connection */
 	LINE_MESSAGE = 16 * 1024 * 1024,
 	LINE_CONNECT_MS = 30000

@@ -54,6 +54,19 @@ test('filesystem: a picture arrives as its bytes', async t => {
 	assert.deepEqual([result.blocks[0].kind, result.blocks[0].mime, result.blocks[0].size], ['image', 'image/png', png.length]);
 });
 
+test('filesystem: a large file arrives whole, or not at all where there is a limit', async t => {
+	const { path } = t.use(new Directory());
+	const file = join(path, 'large.txt');
+	const text = '0123456789abcde\n'.repeat(5 * 65536);
+	writeFileSync(file, text);
+	const s = await t.open(ours, { argv: filesystem(path) });
+	assert.ok((await s.text('read_text_file', { path: file })) === text);
+	const small = await t.open(ours, { argv: filesystem(path), max_message: 1 << 20 });
+	const refused = await small.call('read_text_file', { path: file });
+	assert.deepEqual([refused.status, refused.step], ['over a limit', 'protocol']);
+	assert.match(await small.text('list_directory', { path }), /large\.txt/);
+});
+
 test('filesystem: what lies outside is refused, and the refusal is the tool’s', async t => {
 	const { path } = t.use(new Directory());
 	const s = await t.open(ours, { argv: filesystem(path) });

@@ -262,6 +262,37 @@ static void test_its_output_is_drained_when_asked(void **state)
 	rig_done(&r);
 }
 
+static bool has_exited(int pid)
+{
+	struct process p;
+
+	return look_at_process(pid, &p) && p.state == 'Z';
+}
+
+/* The guard is held up, so that it learns of the end first and leaves what it was told unread. */
+static void test_an_exit_that_crosses_a_signal_keeps_its_status(void **state)
+{
+	struct process p;
+	uint64_t begin;
+	struct rig r;
+
+	(void)state;
+	rig_init(&r);
+	r.o.grace_ms = 20;
+	spawn_sh(&r, "read x; exit 3");
+	assert_true(look_at_process(child_pid(r.child), &p));
+	kill(p.parent, SIGSTOP);
+	child_stop(r.child);
+	UNTIL_TRUE(has_exited(child_pid(r.child)));
+	for (begin = loop_now(); loop_now() < begin + 200;) /* SIGTERM and SIGKILL are asked for */
+		cleat_loop_step(r.loop, 10);
+	kill(p.parent, SIGCONT);
+	until_exit(&r);
+	assert_true(WIFEXITED(r.status));
+	assert_int_equal(WEXITSTATUS(r.status), 3);
+	rig_done(&r);
+}
+
 static void test_free_at_any_moment_leaves_nothing(void **state)
 {
 	static const char *const scripts[] = { "exit 1", "sleep 1000", "kill -STOP $$",
@@ -618,6 +649,12 @@ static void test_lines_are_made_harmless(void **state)
 		  "Error: cannot find it|    at x||Node.js v1|", "Error: cannot find it" },
 		{ "first error: a\nsecond ERROR: b\nlast\n", "first error: a|second ERROR: b|last|",
 		  "second ERROR: b" },
+		{ "a\xe2\x80\xae"
+		  "b\xc2\xa0"
+		  "c\n",
+		  "a???b\xc2\xa0"
+		  "c|",
+		  NULL },
 		{ "", "", "" },
 		{ "   \n  x\n   \n", "   |  x|   |", "x" },
 	};
@@ -762,6 +799,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_what_is_left_of_the_group_dies_with_it),
 		cmocka_unit_test(test_letting_go_takes_as_much_force_as_it_needs),
 		cmocka_unit_test(test_its_output_is_drained_when_asked),
+		cmocka_unit_test(test_an_exit_that_crosses_a_signal_keeps_its_status),
 		cmocka_unit_test(test_free_at_any_moment_leaves_nothing),
 		cmocka_unit_test(test_free_from_inside_its_callbacks),
 		cmocka_unit_test(test_it_has_three_descriptors),

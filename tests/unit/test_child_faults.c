@@ -17,14 +17,32 @@ static void on_exit_(void *ctx, int status)
 	*(int *)ctx = status;
 }
 
-static struct child *spawn(cleat_loop *l, const char *script, int *status)
+/* Nothing here can be tested without one. */
+static cleat_loop *new_loop(void)
+{
+	cleat_loop *l = cleat_loop_new(NULL);
+
+	assert_non_null(l);
+	return l;
+}
+
+/* NULL when there is no memory. */
+static struct child *try_spawn(cleat_loop *l, const char *script, int *status)
 {
 	const char *argv[] = { "/bin/sh", "-c", script, NULL };
 	struct child_opts o = { .loop = l, .argv = argv, .exited = on_exit_, .ctx = status };
 	struct child *c;
 
 	*status = -1;
-	return child_spawn(&o, &c, NULL) == CLEAT_OK ? c : NULL;
+	return l && child_spawn(&o, &c, NULL) == CLEAT_OK ? c : NULL;
+}
+
+static struct child *spawn(cleat_loop *l, const char *script, int *status)
+{
+	struct child *c = try_spawn(l, script, status);
+
+	assert_non_null(c);
+	return c;
 }
 
 /* Process ids that are written to this descriptor, one a line. */
@@ -53,7 +71,7 @@ static void *start_family(void *arg)
 {
 	int *status = arg;
 
-	return spawn(cleat_loop_new(NULL), FAMILY, status);
+	return try_spawn(cleat_loop_new(NULL), FAMILY, status);
 }
 
 /* The process that will die: tells the pids of its family and, for COPY, of a copy of itself that
@@ -74,6 +92,8 @@ static _Noreturn void live_and_die(int tell, int how)
 	} else {
 		c = start_family(&status);
 	}
+	if (!c)
+		_exit(1);
 	read_pids(child_out(c), pids, FAMILY_SIZE);
 	for (int i = 0; i < FAMILY_SIZE; i++)
 		dprintf(tell, "%d\n", pids[i]);
@@ -139,7 +159,7 @@ static bool have_pidfd(void)
 
 static void test_all_of_the_group_is_gone_when_the_guard_dies(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	int status, pids[FAMILY_SIZE];
 	struct process p;
 	struct child *c;
@@ -150,7 +170,6 @@ static void test_all_of_the_group_is_gone_when_the_guard_dies(void **state)
 		skip();
 	}
 	c = spawn(l, FAMILY, &status);
-	assert_non_null(c);
 	read_pids(child_out(c), pids, FAMILY_SIZE);
 	assert_true(look_at_process(child_pid(c), &p));
 	kill(p.parent, SIGKILL);
@@ -163,12 +182,42 @@ static void test_all_of_the_group_is_gone_when_the_guard_dies(void **state)
 	assert_true(no_children());
 }
 
+/* Somebody has stopped it, and it cannot do what it is told. */
+static void test_a_guard_that_does_not_answer(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 2; how++) {
+		cleat_loop *l = new_loop();
+		const char *argv[] = { "/bin/sh", "-c", "exec sleep 1000", NULL };
+		int status = -1, pid;
+		struct child_opts o = {
+			.loop = l, .argv = argv, .grace_ms = 10, .exited = on_exit_, .ctx = &status
+		};
+		struct process p;
+		struct child *c;
+
+		assert_int_equal(child_spawn(&o, &c, NULL), CLEAT_OK);
+		pid = child_pid(c);
+		assert_true(look_at_process(pid, &p));
+		kill(p.parent, SIGSTOP);
+		if (how == 0) {
+			child_stop(c);
+			UNTIL(l, status >= 0);
+			assert_int_equal(status, SIGKILL);
+		}
+		child_free(c);
+		UNTIL_TRUE(gone(pid));
+		assert_true(no_children());
+		cleat_loop_free(l);
+	}
+}
+
 /* Signals that a shell or a terminal sends to everybody are nothing to it. */
 static void test_the_guard_takes_no_notice_of_signals(void **state)
 {
 	static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
 				       SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGTSTP };
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct process p;
 	struct child *c;
 	char buf[8];
@@ -199,14 +248,14 @@ static void *start_one(void *arg)
 {
 	struct start *s = arg;
 
-	s->child = spawn(s->loop, "read x; exit 8", &s->status);
+	s->child = try_spawn(s->loop, "read x; exit 8", &s->status);
 	return NULL;
 }
 
 /* A parent-death signal comes when the thread ends that has forked. */
 static void test_a_child_outlives_the_thread_that_started_it(void **state)
 {
-	struct start s = { .loop = cleat_loop_new(NULL) };
+	struct start s = { .loop = new_loop() };
 	pthread_t thread;
 
 	(void)state;
@@ -246,7 +295,7 @@ static void *keep_allocating(void *arg)
 static void test_starting_beside_busy_threads(void **state)
 {
 	pthread_t threads[3];
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 
 	(void)state;
 	atomic_store(&busy_end, false);
@@ -256,7 +305,6 @@ static void test_starting_beside_busy_threads(void **state)
 		int status;
 		struct child *c = spawn(l, "exit 0", &status);
 
-		assert_non_null(c);
 		UNTIL(l, status >= 0);
 		assert_int_equal(status, 0);
 		child_free(c);
@@ -312,7 +360,7 @@ static void test_the_guard_of_a_large_program_is_small(void **state)
 	memset(heap, 1, HEAP);
 	memset(more, 1, HEAP);
 	for (int i = 0; i < 2; i++) {
-		struct start s = { .loop = cleat_loop_new(NULL) };
+		struct start s = { .loop = new_loop() };
 		struct process p;
 		pthread_t thread;
 
@@ -356,7 +404,7 @@ static void on_atfork(void)
 static void test_the_program_notices_nothing(void **state)
 {
 	struct sigaction handler = { .sa_handler = on_sigchld }, before;
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	pid_t mine;
 	int status, mine_status;
 
@@ -396,7 +444,7 @@ static void test_the_program_notices_nothing(void **state)
 /* SIG_IGN makes the system reap ordinary children unasked; their status would be lost. */
 static void test_a_program_that_ignores_sigchld(void **state)
 {
-	cleat_loop *l = cleat_loop_new(NULL);
+	cleat_loop *l = new_loop();
 	struct sigaction before;
 	int status;
 
@@ -420,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_of_the_group_is_gone_when_we_die),
 		cmocka_unit_test(test_all_of_the_group_is_gone_when_the_guard_dies),
+		cmocka_unit_test(test_a_guard_that_does_not_answer),
 		cmocka_unit_test(test_the_guard_takes_no_notice_of_signals),
 		cmocka_unit_test(test_a_child_outlives_the_thread_that_started_it),
 		cmocka_unit_test(test_starting_beside_busy_threads),

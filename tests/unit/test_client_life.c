@@ -493,10 +493,10 @@ static void live(const cleat_allocator *mem, const char *revision)
 								       .on_form = form_small,
 								       .roots = &root,
 								       .n_roots = 1,
-								       .timeout_ms = 100,
-								       .hard_timeout_ms = 500,
-								       .probe_timeout_ms = 100,
-								       .connect_timeout_ms = 500 });
+								       .timeout_ms = 30,
+								       .hard_timeout_ms = 200,
+								       .probe_timeout_ms = 30,
+								       .connect_timeout_ms = 200 });
 	struct ending e = { 0 };
 	cleat_call_opts o = ending_opts(&e);
 	cleat_call *call;

@@ -24,6 +24,14 @@ static void open_http(struct rig *rig, const cleat_client_opts *o)
 	rig_up(rig);
 }
 
+static void open_any(struct rig *rig, bool http)
+{
+	if (http)
+		open_http(rig, NULL);
+	else
+		open_stream(rig, NULL);
+}
+
 static void expect_initialize(struct rig *rig, const char *version)
 {
 	char part[64];
@@ -196,7 +204,7 @@ static void the_same_version_is_tried_once_more(void **state)
 
 	(void)state;
 	for (int http = 0; http < 2; http++) {
-		(http ? open_http : open_stream)(&rig, NULL);
+		open_any(&rig, http);
 		rig_reply(&rig, rig_request(&rig), http ? 400 : 0, UNSUPPORTED("\"2026-07-28\""));
 		assert_int_equal(rig.n_sent, 2);
 		assert_string_equal(rig_last(&rig)->method, "server/discover");
@@ -205,7 +213,7 @@ static void the_same_version_is_tried_once_more(void **state)
 		expect_ready(&rig, true);
 		rig_done(&rig);
 		/* but not for ever */
-		(http ? open_http : open_stream)(&rig, NULL);
+		open_any(&rig, http);
 		rig_reply(&rig, rig_request(&rig), http ? 400 : 0, UNSUPPORTED("\"2026-07-28\""));
 		rig_reply(&rig, rig_request(&rig), http ? 400 : 0, UNSUPPORTED("\"2026-07-28\""));
 		assert_int_equal(rig.n_sent, 2);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -321,6 +322,26 @@ static void a_server_that_was_killed_is_gone(void **state)
 	cleat_client_free(c);
 }
 
+/* 2026-07-28 stdio, Unexpected Termination: the client SHOULD restart it. Here it died while nobody
+ * looked, so that no call of ours was lost with it. */
+static void one_that_died_between_two_calls_is_started_again(void **state)
+{
+	cleat_client *c = spawn_self("--serve", NULL);
+	int first;
+
+	(void)state;
+	assert_text(cleat_client_callf(c, "echo", "{text: 'one'}"), "one");
+	first = cleat_client_pid(c);
+	kill(first, SIGKILL);
+	while (!gone(first))
+		poll(NULL, 0, 1);
+	poll(NULL, 0,
+	     50); /* calls that follow at once may still be lost: see client_run_may_wait() */
+	assert_text(cleat_client_callf(c, "echo", "{text: 'two'}"), "two");
+	assert_int_not_equal(cleat_client_pid(c), first);
+	cleat_client_free(c);
+}
+
 static void two_children_on_one_loop(void **state)
 {
 	cleat_loop *loop = cleat_loop_new(NULL);
@@ -372,6 +393,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(its_surroundings_are_chosen),
 		cmocka_unit_test(the_child_has_the_pid_that_is_told),
 		cmocka_unit_test(a_server_that_was_killed_is_gone),
+		cmocka_unit_test(one_that_died_between_two_calls_is_started_again),
 		cmocka_unit_test(two_children_on_one_loop),
 		cmocka_unit_test(nothing_is_left_behind),
 	};

@@ -623,7 +623,7 @@ static void trace_shows_headers_but_no_secrets(void **state)
 	assert_non_null(strstr(traced, "> Content-Type: application/json\n"));
 	assert_non_null(strstr(traced, "< HTTP/1.1 200 OK\n"));
 	assert_non_null(strstr(traced, "< Mcp-Session-Id: ...\n"));
-	assert_non_null(strstr(traced, "> Trying 127.0.0.1"));
+	assert_non_null(strstr(traced, "> * Trying 127.0.0.1"));
 	rig_close(&r);
 }
 

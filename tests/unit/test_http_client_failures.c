@@ -686,6 +686,7 @@ static void attempt(struct fail_alloc *fa, bool *worked)
 
 	*worked = false;
 	r.l = cleat_loop_new(NULL);
+	assert_non_null(r.l);
 	rig_listen(&r);
 	r.script = redirect_once;
 	r.h = http_client_new(

@@ -174,6 +174,7 @@ static void assert_fails(int status, const char *words)
 
 	fail_alloc_init(&fa, 0, false);
 	o.loop = cleat_loop_new(NULL);
+	assert_non_null(o.loop);
 	o.mem = &fa.hook;
 	assert_null(http_client_new(&o, &e));
 	assert_int_equal(e.status, status);
@@ -260,6 +261,7 @@ static void option_that_libcurl_lacks_is_unsupported_if_it_matters(void **state)
 		assert_fails(CLEAT_EUNSUPPORTED, "lacks");
 	}
 	o.loop = cleat_loop_new(NULL);
+	assert_non_null(o.loop);
 	for (size_t i = 0; i < CLEAT_COUNT(may); i++) {
 		refused = may[i];
 		h = http_client_new(&o, NULL);
@@ -278,6 +280,7 @@ static void library_without_tls_serves_http_alone(void **state)
 
 	(void)state;
 	o.loop = cleat_loop_new(NULL);
+	assert_non_null(o.loop);
 	no_tls = true;
 	h = http_client_new(&o, NULL);
 	no_tls = false;
@@ -298,6 +301,7 @@ static void library_that_appears_later_is_used_and_initialized_once(void **state
 
 	(void)state;
 	o.loop = cleat_loop_new(NULL);
+	assert_non_null(o.loop);
 	for (int i = 0; i < 3; i++) {
 		struct http_client *h = http_client_new(&o, NULL);
 

@@ -173,7 +173,7 @@ static void test_lines_that_are_no_messages_are_noted_and_skipped(void **state)
 	rig_say(&r, "[1]");
 	UNTIL(r.loop, r.messages == 2);
 	assert_int_equal(r.notes, 2);
-	assert_string_equal(r.last_note, "skipped a line that is no JSON:  [0mdebug");
+	assert_string_equal(r.last_note, "skipped a line that is no JSON: ?[0mdebug");
 	assert_string_equal(r.got, " \t{\"b\":1}|[1]|");
 	rig_done(&r);
 }

@@ -1,0 +1,15 @@
+/* cli/await.h - what runs while a call is under way. */
+#ifndef CLI_AWAIT_H
+#define CLI_AWAIT_H
+
+#include "cli.h"
+
+/* From now on Ctrl-C and SIGTERM are noticed: the first is seen by cli_interrupted(), the second ends the
+ * program. */
+void await_signals(cleat_loop *loop);
+/* Gives up the call that cli_await() waits for. On the loop's thread only. */
+void await_give_up(void);
+/* Takes the progress bar away, before something else is written to the terminal. */
+void await_clear(void);
+
+#endif

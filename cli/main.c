@@ -1,0 +1,34 @@
+/* cli/main.c - `cleat`, the program: finds the verb and runs it. */
+#include "cli.h"
+#include "help.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+	int code = cli_parse(cli, argc, argv);
+
+	if (code != EXIT_GOOD)
+		return code;
+	if (!cli->verb && cli_flag(cli, "version"))
+		return help_version(cli);
+	if (!cli->verb && cli_flag(cli, "help"))
+		return help_all(cli);
+	if (!cli->verb) {
+		help_short();
+		return EXIT_USAGE;
+	}
+	if (cli_flag(cli, "help"))
+		return help_verb(cli, cli->verb);
+	return cli->verb->run(cli);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { 0 };
+
+	/* A reader that goes away is seen by writing. */
+	signal(SIGPIPE, SIG_IGN);
+	return cli_end(&cli, run(&cli, argc, argv));
+}

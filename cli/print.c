@@ -1,0 +1,250 @@
+/* cli/print.c - text and JSON for people, made safe: nothing that a server says can move the cursor, change
+ * the title of the window or turn the order of the letters around.
+ */
+#include "print.h"
+
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEEPEST = 256 };
+
+/* ---- characters ---------------------------------------------------------------------------------- */
+
+/* The character at p, its length in *len; -1: no UTF-8. */
+static long decode(const unsigned char *p, size_t n, size_t *len)
+{
+	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t need = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	long c = need == 1 ? p[0] : p[0] & (0x7f >> need);
+
+	*len = 1;
+	if ((p[0] >= 0x80 && p[0] < 0xc2) || p[0] > 0xf4 || need > n)
+		return -1;
+	for (size_t i = 1; i < need; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return -1;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[need] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return -1;
+	*len = need;
+	return c;
+}
+
+/* Control characters, and those that change the direction or hide. */
+static bool is_unsafe(long c)
+{
+	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
+	       (c >= 0x200b && c <= 0x200f && c != 0x200c && c != 0x200d) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+}
+
+/* Writes what is safe as it is, and the rest by `show`. */
+static void filter(FILE *to, const char *text, size_t n,
+		   void (*show)(FILE *to, long c, unsigned char byte))
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t start = 0, len;
+
+	for (size_t i = 0; i < n; i += len) {
+		long c = decode(p + i, n - i, &len);
+
+		if (c >= 0 && !is_unsafe(c))
+			continue;
+		fwrite(text + start, 1, i - start, to);
+		start = i + len;
+		if (c != '\r' || i + 1 >= n || text[i + 1] != '\n')
+			show(to, c, p[i]);
+	}
+	fwrite(text + start, 1, n - start, to);
+}
+
+static void show_visible(FILE *to, long c, unsigned char byte)
+{
+	if (c < 0)
+		fprintf(to, "\\x%02x", byte);
+	else if (c < 0x80)
+		fprintf(to, "\\x%02lx", (unsigned long)c);
+	else
+		fprintf(to, "\\u{%lx}", (unsigned long)c);
+}
+
+void cli_print_text(FILE *to, const char *text, size_t n)
+{
+	filter(to, text, n, show_visible);
+}
+
+void print_line(FILE *to, const char *text)
+{
+	size_t n = strcspn(text, "\r\n");
+
+	cli_print_text(to, text, n);
+}
+
+void print_content(FILE *to, const char *text, size_t n)
+{
+	if (isatty(fileno(to)))
+		cli_print_text(to, text, n);
+	else
+		fwrite(text, 1, n, to);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+/* In JSON an unsafe character can stand inside of strings only, where it has a safe spelling. */
+static void show_escaped(FILE *to, long c, unsigned char byte)
+{
+	if (c < 0)
+		fprintf(to, "\\u%04x", byte);
+	else if (c < 0x10000)
+		fprintf(to, "\\u%04lx", (unsigned long)c);
+	else
+		fprintf(to, "\\u%04lx\\u%04lx", 0xd800 + ((unsigned long)(c - 0x10000) >> 10),
+			0xdc00 + ((unsigned long)c & 0x3ff));
+}
+
+static void print_json_text(FILE *to, const char *text, size_t n)
+{
+	if (isatty(fileno(to)))
+		filter(to, text, n, show_escaped);
+	else
+		fwrite(text, 1, n, to);
+}
+
+bool print_json_line(FILE *to, const cleat_json *v)
+{
+	size_t n;
+	char *text = cleat_json_print(v, &n);
+
+	if (!text)
+		return false;
+	print_json_text(to, text, n);
+	fputc('\n', to);
+	free(text);
+	return true;
+}
+
+struct pretty {
+	FILE *to;
+	bool color;
+};
+
+static void scalar(const struct pretty *p, const cleat_json *v, const char *color)
+{
+	size_t n;
+	char *text = cleat_json_print(v, &n);
+
+	if (!text)
+		return;
+	if (p->color)
+		fputs(color, p->to);
+	print_json_text(p->to, text, n);
+	if (p->color)
+		fputs(COLOR_OFF, p->to);
+	free(text);
+}
+
+static void newline(const struct pretty *p, unsigned depth)
+{
+	fprintf(p->to, "\n%*s", (int)(2 * depth), "");
+}
+
+static void value(const struct pretty *p, const cleat_json *v, unsigned depth);
+
+static void container(const struct pretty *p, const cleat_json *v, unsigned depth)
+{
+	bool object = cleat_json_type(v) == CLEAT_JSON_OBJECT;
+	cleat_json_iter it = cleat_json_each(v);
+
+	fputc(object ? '{' : '[', p->to);
+	while (cleat_json_next(&it)) {
+		if (it.index)
+			fputc(',', p->to);
+		newline(p, depth + 1);
+		if (object) {
+			scalar(p, it.key, COLOR_KEY);
+			fputs(": ", p->to);
+		}
+		value(p, it.value, depth + 1);
+	}
+	if (cleat_json_size(v))
+		newline(p, depth);
+	fputc(object ? '}' : ']', p->to);
+}
+
+/* As deep as the parser lets documents be. */
+static void value(const struct pretty *p, const cleat_json *v, unsigned depth)
+{
+	switch (cleat_json_type(v)) {
+	case CLEAT_JSON_OBJECT:
+	case CLEAT_JSON_ARRAY:
+		if (depth < DEEPEST)
+			container(p, v, depth);
+		else
+			scalar(p, v, "");
+		break;
+	case CLEAT_JSON_STRING: scalar(p, v, COLOR_STRING); break;
+	case CLEAT_JSON_NUMBER: scalar(p, v, COLOR_NUMBER); break;
+	case CLEAT_JSON_BOOL:
+	case CLEAT_JSON_NULL: scalar(p, v, COLOR_WORD); break;
+	case CLEAT_JSON_NONE: break;
+	}
+}
+
+void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v)
+{
+	struct pretty p = { .to = to, .color = cli->color };
+
+	value(&p, v, 0);
+	fputc('\n', to);
+}
+
+/* ---- columns ------------------------------------------------------------------------------------- */
+
+size_t print_width(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = strlen(text), width = 0, len;
+
+	for (size_t i = 0; i < n; i += len) {
+		long c = decode(p + i, n - i, &len);
+
+		width += c < 0 || is_unsafe(c)                         ? 4
+			 : (c >= 0x1100 && c < 0xe0000 && c >= 0x2e80) ? 2
+								       : 1;
+	}
+	return width;
+}
+
+void print_wrapped(FILE *to, const char *text, size_t indent, size_t width)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " \n");
+		char *word = keepf("%.*s", (int)n, text);
+		size_t w = print_width(word);
+
+		if (n && column && column + 1 + w > width - indent) {
+			fputc('\n', to);
+			column = 0;
+		}
+		if (n) {
+			fprintf(to, "%*s", column ? 1 : (int)indent, "");
+			column += column ? 1 : 0;
+			cli_print_text(to, word, n);
+			column += w;
+		}
+		if (text[n] == '\n') {
+			fputc('\n', to);
+			column = 0;
+		}
+		text += n + (text[n] != '\0');
+	}
+	if (column)
+		fputc('\n', to);
+}

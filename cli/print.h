@@ -1,0 +1,27 @@
+/* cli/print.h - text and JSON for people, made safe. */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include "cli.h"
+
+#define COLOR_OFF    "\033[0m"
+#define COLOR_BOLD   "\033[1m"
+#define COLOR_DIM    "\033[2m"
+#define COLOR_KEY    "\033[34m"
+#define COLOR_STRING "\033[32m"
+#define COLOR_NUMBER "\033[36m"
+#define COLOR_WORD   "\033[35m"
+#define COLOR_BAD    "\033[31m"
+
+/* The first line of a text, safe. */
+void print_line(FILE *to, const char *text);
+/* Text of a result: as it is, except that a terminal gets it safe. */
+void print_content(FILE *to, const char *text, size_t n);
+/* JSON in one line. False: out of memory. */
+bool print_json_line(FILE *to, const cleat_json *v);
+/* Columns that a text takes on a terminal. */
+size_t print_width(const char *text);
+/* Wraps a text at `width`; newlines in it stay. Each line begins with `indent` spaces. */
+void print_wrapped(FILE *to, const char *text, size_t indent, size_t width);
+
+#endif

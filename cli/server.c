@@ -1,0 +1,444 @@
+/* cli/server.c - SERVER and the options for reaching it, to a client.
+ *
+ *	http://..., https://...   Streamable HTTP, or HTTP+SSE
+ *	unix:/run/x.sock          HTTP over a Unix socket
+ *	tcp://host:port, unix-stream:/run/x.sock
+ *	a name                    from a configuration file (config.h)
+ *	./program                 a program, without arguments
+ *	-- command...             a program
+ */
+#include "ask.h"
+#include "await.h"
+#include "config.h"
+#include "jq.h"
+#include "print.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_NAMES = 256, PATIENCE_MS = 3600 * 1000 };
+
+const struct cli_option cli_server_options[] = {
+	{ .name = "config", .arg = "FILE", .help = "look for names in this file only" },
+	{ .name = "era",
+	  .arg = "ERA",
+	  .choices = "auto|legacy|modern",
+	  .help = "auto (find out), legacy (up to 2025-11-25), modern (2026-07-28)" },
+	{ .name = "protocol", .arg = "REV", .help = "speak this revision only: 2025-06-18" },
+	{ .name = "timeout",
+	  .arg = "TIME",
+	  .help = "give up after this time: 30, 2.5s, 250ms, 5m" },
+	{ .name = "header",
+	  .letter = 'H',
+	  .arg = "'NAME: VALUE'",
+	  .repeat = true,
+	  .help = "a header for every HTTP request" },
+	{ .name = "bearer",
+	  .arg = "TOKEN",
+	  .help = "a token for Authorization; default: $CLEAT_BEARER" },
+	{ .name = "insecure", .letter = 'k', .help = "accept any certificate" },
+	{ .name = "ca", .arg = "FILE", .help = "trust the certificates in this PEM file" },
+	{ .name = "proxy", .arg = "URL", .help = "an HTTP proxy; \"\" for none" },
+	{ .name = "env",
+	  .letter = 'e',
+	  .arg = "NAME=VALUE",
+	  .repeat = true,
+	  .help = "a variable for the command; NAME alone: as it is here" },
+	{ .name = "cwd", .arg = "DIR", .help = "where the command runs" },
+	{ .name = "log",
+	  .arg = "LEVEL",
+	  .choices = "debug|info|notice|warning|error|critical|alert|emergency",
+	  .help = "ask for the server's log messages, from this level on" },
+	{ .name = "no-cache", .help = "ask the server, whatever is known" },
+	{ 0 },
+};
+
+/* ---- what is shown meanwhile --------------------------------------------------------------------- */
+
+struct cli_server_state {
+	struct cli *cli;
+	struct timespec started;
+	bool told; /* on_state has come */
+	bool color;
+	const cleat_client_opts *want;
+	cleat_client_opts opts;
+	struct target target;
+};
+
+static struct cli_server_state *state;
+
+static void begin_line(const char *mark, const char *color)
+{
+	await_clear();
+	if (state->color)
+		fputs(color, stderr);
+	fputs(mark, stderr);
+}
+
+static void end_line(void)
+{
+	fputs(state->color ? COLOR_OFF "\n" : "\n", stderr);
+}
+
+static void show_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+{
+	(void)c;
+	(void)userdata;
+	begin_line(out ? "> " : "< ", out ? COLOR_KEY : COLOR_STRING);
+	cli_print_text(stderr, text, n);
+	end_line();
+}
+
+static void show_trace(cleat_client *c, bool out, const char *line, void *userdata)
+{
+	(void)c;
+	(void)userdata;
+	if (line[0] == '*')
+		begin_line("", COLOR_DIM);
+	else
+		begin_line(out ? "> " : "< ", COLOR_DIM);
+	cli_print_text(stderr, line, strlen(line));
+	end_line();
+}
+
+static void show_stderr(cleat_client *c, const char *line, void *userdata)
+{
+	(void)c;
+	(void)userdata;
+	begin_line("[server] ", COLOR_DIM);
+	cli_print_text(stderr, line, strlen(line));
+	end_line();
+}
+
+static void show_note(cleat_client *c, int level, const char *text, void *userdata)
+{
+	(void)c;
+	(void)userdata;
+	if (!state->cli->verbose && level < CLEAT_LOG_WARNING)
+		return;
+	begin_line(state->cli->verbose ? "* " : "cleat: ", COLOR_DIM);
+	cli_print_text(stderr, text, strlen(text));
+	end_line();
+}
+
+static void show_log(cleat_client *c, int level, const char *logger, const cleat_json *data,
+		     void *userdata)
+{
+	const char *name = cleat_log_level_name(level), *text = cleat_json_str(data, NULL);
+	char *printed = text ? NULL : cleat_json_print(data, NULL);
+
+	(void)c;
+	(void)userdata;
+	begin_line("[", COLOR_DIM);
+	fputs(name ? name : "log", stderr);
+	if (logger && *logger) {
+		fputc(' ', stderr);
+		print_line(stderr, logger);
+	}
+	fputs("] ", stderr);
+	if (!text)
+		text = printed ? printed : "";
+	cli_print_text(stderr, text, strlen(text));
+	free(printed);
+	end_line();
+}
+
+double cli_ms_since_start(void)
+{
+	struct timespec now;
+
+	if (!state)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - state->started.tv_sec) * 1e3 +
+	       (double)(now.tv_nsec - state->started.tv_nsec) / 1e6;
+}
+
+static void on_state(cleat_client *c, const cleat_error *why, void *userdata)
+{
+	state->told = true;
+	if (state->cli->verbose) {
+		begin_line("* ", COLOR_DIM);
+		if (why->status == CLEAT_OK) {
+			print_line(stderr, cleat_client_server_name(c));
+			fputc(' ', stderr);
+			print_line(stderr, cleat_client_server_version(c));
+			fprintf(stderr, " is ready after %.1f ms, speaks %s", cli_ms_since_start(),
+				cleat_client_revision(c));
+		} else {
+			print_line(stderr, why->message);
+		}
+		end_line();
+	}
+	if (state->want && state->want->on_state)
+		state->want->on_state(c, why, userdata);
+}
+
+/* ---- where it is --------------------------------------------------------------------------------- */
+
+static int no_such_name(struct cli *cli, const struct config *config)
+{
+	const char *names[MOST_NAMES], *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n && n < MOST_NAMES; i++)
+		names[n++] = config->servers[i].name;
+	near = cli_nearest(cli->server, names, n);
+	if (near)
+		return cli_error(cli, EXIT_USAGE, "there is no server \"%s\", did you mean \"%s\"?",
+				 cli->server, near);
+	if (strchr(cli->server, ' ') || strchr(cli->server, '/'))
+		return cli_error(
+			cli, EXIT_USAGE,
+			"there is no server \"%s\": an address begins with http://, https:// "
+			"or unix:, a command stands behind --",
+			cli->server);
+	return cli_error(cli, EXIT_USAGE,
+			 "there is no server \"%s\" in the configuration files (cleat config lists "
+			 "them); a command stands behind --",
+			 cli->server);
+}
+
+static int by_name(struct cli *cli, struct target *t)
+{
+	const struct config *config = config_load(cli);
+	const struct config_server *s = config ? config_find(config, cli->server) : NULL;
+
+	if (!config)
+		return EXIT_USAGE;
+	if (!s)
+		return no_such_name(cli, config);
+	/* A directory that somebody else has filled may mean something else by a name. */
+	for (size_t i = 0; s->file->project && i < config->n; i++)
+		if (config->servers[i].shadowed_by == s && !config->servers[i].file->project)
+			cli_note(cli, "\"%s\" is the one of %s, not of %s", s->name, s->file->path,
+				 config->servers[i].file->path);
+	return config_target(cli, s, t);
+}
+
+static bool is_address(const char *word)
+{
+	return strstr(word, "://") || strncasecmp(word, "unix:", 5) == 0 ||
+	       strncasecmp(word, "unix-stream:", 12) == 0;
+}
+
+static int resolve(struct cli *cli, struct target *t)
+{
+	const char *word = cli->server;
+	struct words one = { 0 };
+
+	memset(t, 0, sizeof *t);
+	t->inherit_env = true;
+	if (cli->command) {
+		t->argv = cli->command;
+		return EXIT_GOOD;
+	}
+	if (!word)
+		return cli_usage(cli,
+				 "SERVER is missing: an address, a name (cleat config lists them) "
+				 "or -- COMMAND");
+	if (is_address(word)) {
+		t->url = word;
+		return EXIT_GOOD;
+	}
+	if (strchr(word, '/') && access(word, X_OK) == 0) {
+		words_add(&one, word);
+		t->argv = one.at;
+		return EXIT_GOOD;
+	}
+	return by_name(cli, t);
+}
+
+/* ---- options ------------------------------------------------------------------------------------- */
+
+static bool same_header(const char *a, const char *b)
+{
+	size_t n = strcspn(a, ":");
+
+	return n == strcspn(b, ":") && strncasecmp(a, b, n) == 0;
+}
+
+/* Those of the command line instead of those of the file. */
+static int join_headers(struct cli *cli, struct target *t)
+{
+	struct words all = { 0 };
+	const char *h;
+
+	for (size_t i = 0; (h = cli_option_at(cli, "header", i)) != NULL; i++) {
+		if (!strchr(h, ':') || h[0] == ':')
+			return cli_usage(cli, "--header is 'NAME: VALUE', not \"%s\"", h);
+		words_add(&all, h);
+	}
+	for (size_t i = 0; i < t->headers.n; i++) {
+		bool replaced = false;
+
+		for (size_t k = 0; (h = cli_option_at(cli, "header", k)) != NULL; k++)
+			replaced = replaced || same_header(h, t->headers.at[i]);
+		if (cli_option(cli, "bearer") && same_header("Authorization:", t->headers.at[i]))
+			replaced = true;
+		if (!replaced)
+			words_add(&all, t->headers.at[i]);
+	}
+	t->headers = all;
+	return EXIT_GOOD;
+}
+
+static const char *bearer(struct cli *cli, const struct target *t)
+{
+	const char *token = cli_option(cli, "bearer");
+
+	if (token)
+		return token;
+	for (size_t i = 0; i < t->headers.n; i++)
+		if (same_header("Authorization:", t->headers.at[i]))
+			return NULL;
+	token = getenv("CLEAT_BEARER");
+	return token && *token ? token : NULL;
+}
+
+static int set_time(struct cli *cli, cleat_client_opts *o)
+{
+	const char *text = cli_option(cli, "timeout");
+	uint64_t ms;
+
+	if (!text) {
+		/* A person may take longer to answer than a server. */
+		o->hard_timeout_ms = cli->verb->groups & CLI_ASKED ? PATIENCE_MS : 0;
+		return EXIT_GOOD;
+	}
+	if (!cli_duration(text, &ms) || !ms)
+		return cli_usage(cli, "--timeout is a time like 30, 2.5s, 250ms or 5m, not \"%s\"",
+				 text);
+	o->timeout_ms = o->hard_timeout_ms = o->connect_timeout_ms = (unsigned)ms;
+	if (ms < 3000)
+		o->probe_timeout_ms = (unsigned)(ms / 2 ? ms / 2 : 1);
+	return EXIT_GOOD;
+}
+
+static int set_options(struct cli *cli, struct target *t, cleat_client_opts *o)
+{
+	const char *era = cli_option(cli, "era"), *e;
+	int code = set_time(cli, o);
+
+	if (code == EXIT_GOOD)
+		code = join_headers(cli, t);
+	if (code != EXIT_GOOD)
+		return code;
+	for (size_t i = 0; (e = cli_option_at(cli, "env", i)) != NULL; i++)
+		words_add(&t->env, e);
+	if (era)
+		o->era = *era == 'l'   ? CLEAT_ERA_LEGACY
+			 : *era == 'm' ? CLEAT_ERA_MODERN
+				       : CLEAT_ERA_AUTO;
+	o->protocol = cli_option(cli, "protocol");
+	o->headers = t->headers.at;
+	o->bearer = bearer(cli, t);
+	o->proxy = cli_option(cli, "proxy");
+	o->ca_file = cli_option(cli, "ca");
+	o->insecure = cli_flag(cli, "insecure");
+	o->old_sse = t->old_sse;
+	o->env = t->env.at;
+	o->inherit_env = t->inherit_env;
+	o->cwd = cli_option(cli, "cwd") ? cli_option(cli, "cwd") : t->cwd;
+	o->no_cache = o->no_cache || cli_flag(cli, "no-cache");
+	o->log_level = cli_option(cli, "log") ? cli_option(cli, "log") : o->log_level;
+	return EXIT_GOOD;
+}
+
+static void set_callbacks(struct cli *cli, cleat_client_opts *o)
+{
+	o->on_state = on_state;
+	if (!o->on_stderr && !cli->quiet)
+		o->on_stderr = show_stderr;
+	if (!o->on_note && !cli->quiet)
+		o->on_note = show_note;
+	if (!o->on_message && cli->verbose)
+		o->on_message = show_message;
+	if (!o->on_trace && cli->verbose)
+		o->on_trace = show_trace;
+	if (!o->on_log && o->log_level)
+		o->on_log = show_log;
+}
+
+/* ---- the client ---------------------------------------------------------------------------------- */
+
+static int make(struct cli *cli, const cleat_client_opts *want)
+{
+	cleat_client_opts *o = &state->opts;
+	struct target t;
+	int code = resolve(cli, &t);
+
+	if (code == EXIT_GOOD)
+		code = jq_check(cli);
+	if (code == EXIT_GOOD && want)
+		*o = *want;
+	if (code == EXIT_GOOD)
+		code = set_options(cli, &t, o);
+	state->target = t;
+	if (code == EXIT_GOOD)
+		code = ask_prepare(cli, o);
+	if (code != EXIT_GOOD)
+		return code;
+	set_callbacks(cli, o);
+	cli->loop = cleat_loop_new(NULL);
+	if (!cli->loop)
+		return cli_error(cli, EXIT_OTHER, "there is no event loop to be had");
+	await_signals(cli->loop);
+	o->name = o->name ? o->name : "cleat";
+	o->version = o->version ? o->version : cleat_version();
+	o->loop = cli->loop;
+	if (cli->verbose && t.url) {
+		begin_line("* connecting to ", COLOR_DIM);
+		cli_print_text(stderr, t.url, strcspn(t.url, "?"));
+		end_line();
+	} else if (cli->verbose) {
+		begin_line("* starting", COLOR_DIM);
+		for (size_t i = 0; t.argv[i]; i++)
+			fprintf(stderr, " %s", t.argv[i]);
+		end_line();
+	}
+	cli->client = t.url ? cleat_client_connect(t.url, o) : cleat_client_spawn(t.argv, o);
+	return cli->client ? EXIT_GOOD : cli_error(cli, EXIT_OTHER, "out of memory");
+}
+
+cleat_client *cli_client(struct cli *cli, const cleat_client_opts *want, int *ret_code)
+{
+	const char *no = getenv("NO_COLOR");
+
+	*ret_code = EXIT_GOOD;
+	if (cli->client)
+		return cli->client;
+	state = keep_alloc(sizeof *state);
+	cli->server_ = state;
+	state->cli = cli;
+	state->want = want;
+	state->color = isatty(STDERR_FILENO) && !(no && *no);
+	clock_gettime(CLOCK_MONOTONIC, &state->started);
+	*ret_code = make(cli, want);
+	return cli->client;
+}
+
+const struct target *cli_target(const struct cli *cli, const cleat_client_opts **ret_opts)
+{
+	*ret_opts = &cli->server_->opts;
+	return &cli->server_->target;
+}
+
+int cli_open(struct cli *cli)
+{
+	int rc;
+
+	state->told = false;
+	if (cleat_client_revision(cli->client))
+		return EXIT_GOOD;
+	rc = cleat_client_start(cli->client);
+	if (rc == CLEAT_OK)
+		cli_wait(cli, &state->told, -1);
+	if (cleat_client_revision(cli->client) && !cli_interrupted())
+		return EXIT_GOOD;
+	return cli_client_error(cli);
+}

@@ -1,0 +1,213 @@
+/* cli/target.c - an entry of a configuration file to something that can be reached.
+ *
+ *	{ "command": "node", "args": ["server.js"], "env": {...}, "envFile": "...", "cwd": "..." }
+ *	{ "type": "http" | "sse" | ..., "url": "https://...", "headers": {...} }
+ *
+ * Every text in it may have variables. Other members are other programs' business.
+ */
+#include "config.h"
+#include "expand.h"
+#include "jsonc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KEYS = 8, FILE_MAX = 1 << 20 };
+
+struct reading {
+	struct cli *cli;
+	const struct config_server *server;
+	struct expand_places places;
+	int code;
+};
+
+/* "file:line:column: mcpServers.gh.headers.Authorization: why" */
+static bool complain(struct reading *r, const char *member, const char *inner, const char *why)
+{
+	const struct config_server *s = r->server;
+	const char *path[MOST_KEYS] = { NULL };
+	struct text at = { 0 }, keys = { 0 };
+	size_t n = 0, line, column;
+
+	for (; n < s->n_keys; n++)
+		path[n] = s->keys[n];
+	if (member)
+		path[n++] = member;
+	if (inner)
+		path[n++] = inner;
+	for (size_t i = 0; i < n; i++)
+		text_printf(&keys, "%s%s", i ? "." : "", path[i]);
+	/* An element of an array is found by its array. */
+	if (jsonc_locate(s->file->text, s->file->n, path, n, &line, &column) ||
+	    (inner && jsonc_locate(s->file->text, s->file->n, path, n - 1, &line, &column)))
+		text_printf(&at, ":%zu:%zu", line, column);
+	r->code = cli_error(r->cli, EXIT_USAGE, "%s%s: %s: %s", s->file->path, text_str(&at),
+			    text_str(&keys), why);
+	text_free(&at);
+	text_free(&keys);
+	return false;
+}
+
+/* A text with its variables expanded; NULL after a complaint. Numbers and booleans are their text. */
+static const char *text_of(struct reading *r, const cleat_json *v, const char *member,
+			   const char *inner)
+{
+	const char *raw = cleat_json_str(v, NULL), *why = NULL, *text;
+	char *printed = NULL;
+
+	if (!raw &&
+	    (cleat_json_type(v) == CLEAT_JSON_NUMBER || cleat_json_type(v) == CLEAT_JSON_BOOL))
+		raw = printed = cleat_json_print(v, NULL);
+	if (!raw) {
+		complain(r, member, inner, "must be text");
+		return NULL;
+	}
+	text = expand(raw, &r->places, &why);
+	free(printed);
+	if (!text)
+		complain(r, member, inner, why);
+	return text;
+}
+
+/* An object of texts as "NAME<between>value". */
+static bool pairs(struct reading *r, const char *member, const char *between, struct words *to)
+{
+	cleat_json_iter it = cleat_json_each(cleat_json_get(r->server->entry, member));
+
+	while (cleat_json_next(&it)) {
+		const char *name = cleat_json_str(it.key, ""), *value;
+
+		if (cleat_json_type(it.value) == CLEAT_JSON_NULL)
+			continue; /* VS Code: not to be set */
+		value = text_of(r, it.value, member, name);
+		if (!value)
+			return false;
+		words_add(to, keepf("%s%s%s", name, between, value));
+	}
+	return true;
+}
+
+/* Lines of NAME=value, with # comments and quotes around a value. */
+static void env_lines(char *text, struct words *to)
+{
+	for (char *line = strtok(text, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+		char *equals = strchr(line, '='), *value;
+		size_t n;
+
+		line += strspn(line, " \t");
+		if (strncmp(line, "export ", 7) == 0)
+			line += 7;
+		if (*line == '#' || !equals || equals == line)
+			continue;
+		value = equals + 1;
+		n = strlen(value);
+		if (n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n - 1] == value[0]) {
+			value[n - 1] = '\0';
+			value++;
+		}
+		words_add(to, keepf("%.*s=%s", (int)(equals - line), line, value));
+	}
+}
+
+static bool env_file(struct reading *r, struct target *t)
+{
+	const cleat_json *v = cleat_json_get(r->server->entry, "envFile");
+	struct text content = { 0 };
+	const char *path;
+
+	if (!v)
+		return true;
+	path = text_of(r, v, "envFile", NULL);
+	if (!path)
+		return false;
+	if (!text_read(&content, path, FILE_MAX)) {
+		text_free(&content);
+		return complain(r, "envFile", NULL, keepf("%s: %s", path, strerror(errno)));
+	}
+	env_lines(keep(text_take(&content)), &t->env);
+	return true;
+}
+
+static bool command(struct reading *r, struct target *t)
+{
+	const cleat_json *entry = r->server->entry, *args = cleat_json_get(entry, "args");
+	const cleat_json *cwd = cleat_json_get(entry, "cwd");
+	cleat_json_iter it = cleat_json_each(args);
+	struct words argv = { 0 };
+	const char *word = text_of(r, cleat_json_get(entry, "command"), "command", NULL);
+
+	if (!word)
+		return false;
+	words_add(&argv, word);
+	if (args && cleat_json_type(args) != CLEAT_JSON_ARRAY)
+		return complain(r, "args", NULL, "must be an array");
+	while (cleat_json_next(&it)) {
+		word = text_of(r, it.value, "args", keepf("%zu", it.index));
+		if (!word)
+			return false;
+		words_add(&argv, word);
+	}
+	t->argv = argv.at;
+	if (cwd && cleat_json_type(cwd) != CLEAT_JSON_NULL) {
+		t->cwd = text_of(r, cwd, "cwd", NULL);
+		if (!t->cwd)
+			return false;
+	}
+	return env_file(r, t) && pairs(r, "env", "=", &t->env);
+}
+
+static bool address(struct reading *r, struct target *t)
+{
+	const cleat_json *entry = r->server->entry;
+
+	t->url = text_of(r, cleat_json_get(entry, "url"), "url", NULL);
+	if (!t->url)
+		return false;
+	t->old_sse = strcmp(cleat_json_str(cleat_json_get(entry, "type"), ""), "sse") == 0;
+	return pairs(r, "headers", ": ", &t->headers);
+}
+
+int config_target(struct cli *cli, const struct config_server *s, struct target *ret)
+{
+	struct reading r = { .cli = cli,
+			     .server = s,
+			     .places = { .workspace = config_workspace(), .home = config_home() },
+			     .code = EXIT_GOOD };
+
+	memset(ret, 0, sizeof *ret);
+	if (cleat_json_get(s->entry, "command"))
+		command(&r, ret);
+	else if (cleat_json_get(s->entry, "url"))
+		address(&r, ret);
+	else
+		complain(&r, NULL, NULL, "has neither \"command\" nor \"url\"");
+	return r.code;
+}
+
+/* ---- for people ---------------------------------------------------------------------------------- */
+
+const char *config_kind(const struct config_server *s)
+{
+	const char *url = cleat_json_str(cleat_json_get(s->entry, "url"), NULL);
+
+	if (cleat_json_get(s->entry, "command"))
+		return "stdio";
+	if (!url)
+		return NULL;
+	if (strcmp(cleat_json_str(cleat_json_get(s->entry, "type"), ""), "sse") == 0)
+		return "sse";
+	return strncmp(url, "unix:", 5) == 0 ? "unix" : "http";
+}
+
+const char *config_line(const struct config_server *s)
+{
+	cleat_json_iter it = cleat_json_each(cleat_json_get(s->entry, "args"));
+	struct text t = { 0 };
+
+	text_puts(&t, cleat_json_str(cleat_json_get(s->entry, "command"),
+				     cleat_json_str(cleat_json_get(s->entry, "url"), "")));
+	while (cleat_json_get(s->entry, "command") && cleat_json_next(&it))
+		text_printf(&t, " %s", cleat_json_str(it.value, "?"));
+	return keep(text_take(&t));
+}

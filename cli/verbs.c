@@ -1,0 +1,21 @@
+/* cli/verbs.c - the list of verbs, in the order of the help. A new verb is a file and a line here. */
+#include "cli.h"
+
+#define VERBS(X)                                                                                   \
+	X(ls)                                                                                      \
+	X(show)                                                                                    \
+	X(call)                                                                                    \
+	X(info)                                                                                    \
+	X(ping)                                                                                    \
+	X(bench)                                                                                   \
+	X(config)                                                                                  \
+	X(completion)                                                                              \
+	X(version)                                                                                 \
+	X(help)                                                                                    \
+	X(man)
+
+#define DECLARE(name) extern const struct verb verb_##name;
+VERBS(DECLARE)
+
+#define ENTRY(name) &verb_##name,
+const struct verb *const cli_verbs[] = { VERBS(ENTRY) NULL };

@@ -1,15 +1,24 @@
 # The program `cleat`: public headers only, the library linked in (starting is most of what it does). Its
 # man pages and completions are printed by itself.
 
+# All but main() are compiled once, for the program and for its unit tests.
 file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cli/*.c")
-add_executable(cleat ${cli_sources})
-target_compile_definitions(cleat PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+list(REMOVE_ITEM cli_sources "${PROJECT_SOURCE_DIR}/cli/main.c")
+add_library(cleat_cli OBJECT ${cli_sources})
+target_include_directories(cleat_cli PUBLIC include)
+target_compile_definitions(cleat_cli PUBLIC _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+target_link_libraries(cleat_cli PRIVATE cleat_flags)
+
+add_executable(cleat ${PROJECT_SOURCE_DIR}/cli/main.c $<TARGET_OBJECTS:cleat_cli>)
 target_link_libraries(cleat PRIVATE cleat_flags cleat_static ${CMAKE_DL_LIBS} Threads::Threads)
 target_link_options(cleat PRIVATE ${CLEAT_LTO})
 if(CLEAT_YYJSON_BUNDLED OR CLEAT_LLHTTP_BUNDLED)
   set_target_properties(cleat PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/cleat")
 endif()
 add_dependencies(product cleat)
+foreach(name options arguments config)
+  set(test_cli_${name}_MORE $<TARGET_OBJECTS:cleat_cli>)
+endforeach()
 
 install(TARGETS cleat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(NOT CMAKE_CROSSCOMPILING)

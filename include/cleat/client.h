@@ -100,7 +100,7 @@ typedef struct cleat_client_opts {
 	unsigned connect_timeout_ms; /* until the server is ready; 0: 30 s */
 	unsigned
 		probe_timeout_ms; /* for a legacy server that says nothing to the first question on a
-				      pipe; 0: 3 s */
+				      pipe; 0: 5 s */
 
 	/* What the server may ask; NULL: it is told that this cannot be asked. The arguments
 	 * (cleat_arg_str(req, "message")) are the question's params. See the guide "Answering a server".

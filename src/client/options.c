@@ -60,7 +60,7 @@ static void defaults(cleat_client_opts *o)
 	number(&o->timeout_ms, 60000);
 	number(&o->hard_timeout_ms, 300000);
 	number(&o->connect_timeout_ms, 30000);
-	number(&o->probe_timeout_ms, 3000);
+	number(&o->probe_timeout_ms, 5000); /* interpreters take a while to start */
 	number(&o->max_calls, 1024);
 	number(&o->max_rounds, 10);
 	number(&o->max_pages, 1000);

@@ -122,8 +122,8 @@ static void kill_group(const struct child *c)
 /* It does not answer: somebody has stopped it, or the child hangs in the kernel. */
 static void kill_guard(const struct child *c)
 {
-	kill(c->guard, SIGKILL);
 	kill_group(c);
+	kill(c->guard, SIGKILL);
 }
 
 /* True when it was freed by what it said. */

@@ -5,10 +5,13 @@
  *
  * A client is started with CALLS and SERVER, and starts the server. The pairs are measured in turns,
  * several rounds: the machine is shared, but what is measured one after the other is under the same load.
+ * All on one processor: client and server never run at the same time, and what it costs to wake another
+ * processor is not their cost.
  * Prints one line each: name, ns of CPU per call, and how many times as much as the first one; medians of
  * all rounds.
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +66,16 @@ static double median(double values[ROUNDS])
 	return values[ROUNDS / 2];
 }
 
+static void stay_here(void)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu < 0 ? 0 : (size_t)cpu, &one);
+	sched_setaffinity(0, sizeof one, &one);
+}
+
 int main(int argc, char **argv)
 {
 	struct pair pairs[MAX_PAIRS] = { 0 };
@@ -81,6 +94,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_roundtrip CALLS NAME=CLIENT,SERVER...\n");
 		return 2;
 	}
+	stay_here();
 	for (int round = 0; round < ROUNDS; round++)
 		for (int i = 0; i < n; i++) {
 			pairs[i].ns[round] = measure(&pairs[i], argv[1]);

@@ -222,8 +222,13 @@ bool argument_value(struct text *out, const cleat_json *schema, const char *valu
 		return true;
 	if (list || (!only_text && !allows(schema, "string") && !fits_as_json(schema, value, n) &&
 		     !(b && allows(schema, "boolean")))) {
-		*why = keepf("must be %s%s, not \"%.*s\"", list ? "one of " : "a ",
-			     argument_type(schema), (int)(n > 100 ? 100 : n), value);
+		const char *type = argument_type(schema);
+
+		*why = keepf("must be %s%s, not \"%.*s\"",
+			     list			    ? "one of "
+			     : strchr("aeiou", type[0]) ? "an "
+							    : "a ",
+			     type, (int)(n > 100 ? 100 : n), value);
 		return false;
 	}
 	if (!only_text && fits_as_json(schema, value, n))

@@ -321,6 +321,8 @@ int ask_prepare(struct cli *cli, cleat_client_opts *o)
 	const char *path = cli_option(cli, "answers"), *word;
 
 	asked.cli = cli;
+	if (cli->verb->groups & CLI_UNASKED)
+		return EXIT_GOOD;
 	for (size_t i = 0; (word = cli_option_at(cli, "answer", i)) != NULL; i++)
 		if (!strchr(word, '=') || word[0] == '=')
 			return cli_usage(cli, "--answer is KEY=VALUE, not \"%s\"", word);

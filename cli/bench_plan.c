@@ -247,6 +247,39 @@ static int look_up(struct cli *cli, struct plan *p, struct plan_item *item)
 	return EXIT_GOOD;
 }
 
+struct trial {
+	cleat_result *result;
+	bool done, given_up;
+};
+
+static void on_done(cleat_call *call, cleat_result *result)
+{
+	struct trial *t = cleat_call_userdata(call);
+
+	if (t->given_up)
+		cleat_result_free(result);
+	else
+		t->result = result;
+	t->done = true;
+}
+
+/* Not cli_await(): the message is to be repeated, so it must not ask for progress, whose tokens have to
+ * differ. NULL: interrupted, or out of memory. */
+static cleat_result *request(struct cli *cli, const struct plan_item *item)
+{
+	struct trial *t = keep_alloc(sizeof *t);
+	cleat_call_opts o = { .on_done = on_done, .no_cache = true, .userdata = t };
+	cleat_call *call =
+		item->params ? cleat_client_start_requestf(cli->client, &o, item->method, "%p",
+							   (void *)(uintptr_t)item->params)
+			     : cleat_client_start_requestf(cli->client, &o, item->method, NULL);
+
+	if (call)
+		cli_wait(cli, &t->done, -1);
+	t->given_up = !t->done;
+	return t->result;
+}
+
 static int try_item(struct cli *cli, struct plan *p, struct plan_item *item)
 {
 	cleat_result *r;
@@ -258,14 +291,14 @@ static int try_item(struct cli *cli, struct plan *p, struct plan_item *item)
 		item->method = cleat_client_era(cli->client) == CLEAT_ERA_MODERN ? "server/discover"
 										 : "ping";
 	noting.item = item;
-	r = cli_await(cli, item->method, item->params);
+	r = request(cli, item);
 	noting.item = NULL;
-	if (r && cleat_result_is_tool_error(r)) {
+	if (!r && cli_interrupted())
+		return cli_interrupted_code();
+	if (r && cleat_result_is_tool_error(r))
 		cli_note(cli, "%s: the tool fails: %s", item->label, cleat_result_text(r));
-		code = EXIT_GOOD;
-	} else {
+	else
 		code = cli_result_code(cli, r);
-	}
 	cleat_result_free(r);
 	if (!code && !item->message)
 		code = cli_error(cli, EXIT_OTHER, "%s: nothing was sent that could be repeated",

@@ -47,7 +47,8 @@ enum cli_group {
 	CLI_SERVER = 1, /* takes a SERVER, and the options for reaching it */
 	CLI_ASKED = 2,  /* its server may ask something: --answer and the like */
 	CLI_OUTPUT = 4, /* prints a result: --json, --jq, -o */
-	CLI_COMMAND = 8 /* takes a command behind "--", up to the end, but no SERVER */
+	CLI_COMMAND = 8, /* takes a command behind "--", up to the end, but no SERVER */
+	CLI_UNASKED = 16 /* its client says that it cannot be asked anything */
 };
 
 struct verb {

@@ -520,7 +520,7 @@ const struct verb verb_bench = {
 		"server/discover in 2026-07-28).\n"
 		"\n"
 		"Only good answers have a latency. Ctrl-C ends it early and prints what there is.",
-	.groups = CLI_SERVER | CLI_OUTPUT,
+	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
 	.options = options,
 	.examples = examples,
 	.run = run_bench,

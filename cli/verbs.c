@@ -5,8 +5,14 @@
 	X(ls)                                                                                      \
 	X(show)                                                                                    \
 	X(call)                                                                                    \
+	X(read)                                                                                    \
+	X(prompt)                                                                                  \
+	X(complete)                                                                                \
+	X(watch)                                                                                   \
+	X(raw)                                                                                     \
 	X(info)                                                                                    \
 	X(ping)                                                                                    \
+	X(validate)                                                                                \
 	X(bench)                                                                                   \
 	X(config)                                                                                  \
 	X(completion)                                                                              \

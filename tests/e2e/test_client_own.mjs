@@ -103,11 +103,10 @@ async function tour(s, revision) {
 	if (revision >= '2025-06-18') assert.equal(await s.text('ask_profile'), 'Ann <ann@example.com>, 30, green');
 	// What changes.
 	good(await s.ask({ watch: ['tools'], uris: [WATCHED] }));
-	for (let i = 0; i < 200 && !s.events.count(e => e.change === 'tools'); i++) {
+	await s.heard(e => e.change === 'tools', async () => {
 		await s.text('grow');
 		await s.text('shrink');
-	}
-	await s.event('change', e => e.change === 'tools');
+	});
 	assert.equal(s.events.count(e => 'end' in e), 0);
 }
 

@@ -106,7 +106,7 @@ for (const options of [['http'], ['http', '--store']])
 		const s = await t.open(ours, { url: proxy.url() });
 		const streams = () => proxy.connections.filter(c => /GET \/mcp HTTP/.test(c.request) && /event-stream/.test(c.response));
 		good(await s.ask({ watch: ['tools'] }));
-		for (let i = 0; i < 100 && !streams().length; i++) await s.text('echo', { text: 'x' });
+		await s.until('the stream', () => streams().length, () => s.text('echo', { text: 'x' }));
 		assert.equal(proxy.cutNow(c => streams().includes(c)), 1);
 		await s.text('grow');
 		await s.event('change', e => e.change === 'tools' || e.change === 'missed');

@@ -135,8 +135,7 @@ it('a server that answers without streams, or with nothing else', async t => {
 		assert.equal(names(await s.list('prompts'))[0], 'greet');
 		refusedWith(await s.request('no/such/method', {}), -32601);
 		good(await s.ask({ watch: ['tools'] }));
-		for (let i = 0; i < 100 && !s.events.count(e => e.change === 'tools'); i++) await s.text('grow');
-		await s.event('change', e => e.change === 'tools');
+		await s.heard(e => e.change === 'tools', () => s.text('grow'));
 	}
 });
 
@@ -146,11 +145,10 @@ it('a subscription survives that its connection is cut', async t => {
 	const s = await t.open(ours, { url: proxy.url() });
 	const listens = () => proxy.connections.filter(c => /subscriptions\/listen/.test(c.request) && /acknowledged/.test(c.response));
 	good(await s.ask({ watch: ['tools'], uris: ['test://watched'] }));
-	for (let i = 0; i < 200 && !listens().length; i++) await s.text('echo', { text: 'x' });
+	await s.until('the subscription', () => listens().length, () => s.text('echo', { text: 'x' }));
 	assert.equal(proxy.cutNow(c => listens().includes(c)), 1);
 	await s.event('change', e => e.change === 'missed');
-	for (let i = 0; i < 100 && !s.events.count(e => e.change === 'resource'); i++) await s.text('touch');
-	await s.event('change', e => e.change === 'resource');
+	await s.heard(e => e.change === 'resource', () => s.text('touch'));
 });
 
 it('a call whose connection is cut before its answer is not made twice', async t => {
@@ -191,8 +189,7 @@ it('over TLS it speaks HTTP/2, all calls on one connection, unless it is told no
 		assert.deepEqual(await Promise.all(many), many.map((_, i) => String(i)));
 		assert.equal(JSON.parse(await s.text('ask_form')).action, 'accept');
 		good(await s.ask({ watch: ['tools'] }));
-		for (let i = 0; i < 100 && !s.events.count(e => e.change === 'tools'); i++) await s.text('grow');
-		await s.event('change', e => e.change === 'tools');
+		await s.heard(e => e.change === 'tools', () => s.text('grow'));
 		assert.deepEqual([...new Set(server.output.match(/HTTP\/\S+/g))], [no_http2 ? 'HTTP/1.1' : 'HTTP/2.0']);
 		if (!no_http2) assert.equal(proxy.connections.length, 1);
 	}

@@ -5,8 +5,14 @@
 #include "../../cli/jsonc.h"
 #include "../../cli/text.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 /* ---- jsonc ----------------------------------------------------------------------------------- */
 

@@ -1,65 +1,45 @@
 /* test_cli_options.c - command lines (cli/options.c), durations, and "did you mean" (cli/nearest.c). */
+#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
 #include "../../cli/cli.h"
 #include "../../cli/text.h"
+#include "cli_support.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <cmocka.h>
+
 enum { MOST = 16 };
 
-static int saved_stderr = -1;
-
-/* Messages go to a file, and are looked at. */
-static char *messages(void)
-{
-	static char text[4096];
-	size_t n;
-
-	fflush(stderr);
-	lseek(STDERR_FILENO, 0, SEEK_SET);
-	n = (size_t)read(STDERR_FILENO, text, sizeof text - 1);
-	text[n < sizeof text ? n : 0] = '\0';
-	if (ftruncate(STDERR_FILENO, 0) != 0)
-		fail();
-	lseek(STDERR_FILENO, 0, SEEK_SET);
-	return text;
-}
-
-static int setup(void **state)
-{
-	FILE *f = tmpfile();
-
-	(void)state;
-	saved_stderr = dup(STDERR_FILENO);
-	if (!f || dup2(fileno(f), STDERR_FILENO) < 0)
-		return -1;
-	fclose(f);
-	return 0;
-}
+static const char *said;
 
 static int teardown(void **state)
 {
 	(void)state;
-	fflush(stderr);
-	dup2(saved_stderr, STDERR_FILENO);
-	close(saved_stderr);
 	keep_free_all();
 	return 0;
 }
 
-/* A line of words. */
+/* A line of words; messages go to `said`. */
 static int parse(struct cli *cli, const char *line)
 {
 	char *words[MOST] = { NULL }, *rest = NULL;
-	int n = 0;
+	int n = 0, code;
 
 	memset(cli, 0, sizeof *cli);
 	for (char *w = strtok_r(keepf("%s", line), " ", &rest); w; w = strtok_r(NULL, " ", &rest))
 		words[n++] = strcmp(w, "''") == 0 ? keepf("%s", "") : w;
-	return cli_parse(cli, n, words);
+	capture_begin();
+	code = cli_parse(cli, n, words);
+	said = capture_end();
+	return code;
 }
 
 /* verb, server, command, words, and some values, as one line. */
@@ -124,7 +104,7 @@ static void words_options_and_commands_are_told_apart(void **state)
 		int code = parse(&cli, cases[i].line);
 
 		if (code != EXIT_GOOD)
-			fail_msg("%s: %s", cases[i].line, messages());
+			fail_msg("%s: %s", cases[i].line, said);
 		assert_string_equal(picture(&cli), cases[i].picture);
 	}
 }
@@ -160,7 +140,6 @@ static void what_is_wrong_is_said_with_a_way_out(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct cli cli;
 		int code = parse(&cli, cases[i].line);
-		const char *said = messages();
 
 		assert_int_equal(code, EXIT_USAGE);
 		if (strncmp(said, cases[i].message, strlen(cases[i].message)) != 0)
@@ -254,5 +233,5 @@ int main(void)
 		cmocka_unit_test(the_nearest_name_is_suggested_when_one_is_near),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, NULL, teardown);
 }

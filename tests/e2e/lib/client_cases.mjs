@@ -143,12 +143,8 @@ export function clientCases(server) {
 	it('hears of changes', async t => {
 		const s = await open(t);
 		good(await s.ask({ watch: ['tools', 'prompts', 'resources'], uris: ['test://watched'] }));
-		// Which are heard from when the server has agreed; there is nothing that says when.
-		const heard = async (tool, matches) => {
-			for (let i = 0; i < 100 && !s.events.count(matches); i++) await s.text(tool);
-			return s.events.take(matches, tool);
-		};
-		assert.equal((await heard('touch', e => e.change === 'resource')).uri, 'test://watched');
+		const { uri } = await s.heard(e => e.change === 'resource', () => s.text('touch'));
+		assert.equal(uri, 'test://watched');
 		await s.text('grow');
 		await s.event('change', e => e.change === 'tools');
 		assert.ok(names(await s.list('tools')).includes('grown'));

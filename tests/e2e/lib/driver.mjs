@@ -94,6 +94,21 @@ export class Driver {
 		return this.events.take(e => key in e && matches(e), `the event ${key}`, n);
 	}
 
+	/** Does something until it has had its effect: there is nothing that says when a server is ready for it. */
+	async until(what, done, again) {
+		const began = performance.now();
+		while (!done()) {
+			assert.ok(performance.now() - began < PATIENCE, `${what} did not happen`);
+			await again();
+		}
+	}
+
+	/** The same, until there is an event that matches. */
+	async heard(matches, again) {
+		await this.until('the event', () => this.events.count(matches), again);
+		return this.events.items.find(matches);
+	}
+
 	/** Messages on the wire, parsed, when it was opened with `trace`. */
 	wire(out) {
 		return this.events.items.filter(e => e.message !== undefined && e.out === out).map(e => JSON.parse(e.message));

@@ -94,9 +94,9 @@ typedef struct cleat_client_opts {
 		known_era; /* what was found out the last time (cleat_client_era()): tried first */
 
 	/* time, in milliseconds */
-	unsigned timeout_ms;         /* of a call, from its last sign of life, not counting the time in
+	unsigned timeout_ms;      /* of a call, from its last sign of life, not counting the time in
 				      which the server waits for an answer of ours; 0: 60 s */
-	unsigned hard_timeout_ms;    /* of a call, however much progress it makes; 0: 5 min */
+	unsigned hard_timeout_ms; /* of a call, however much progress it makes; 0: 5 min */
 	unsigned connect_timeout_ms; /* until the server is ready; 0: 30 s */
 	unsigned
 		probe_timeout_ms; /* for a legacy server that says nothing to the first question on a
@@ -224,6 +224,8 @@ CLEAT_API void cleat_client_free(cleat_client *c);
 CLEAT_API int cleat_client_open(cleat_client *c);
 /* The same without waiting: opts.on_state tells. */
 CLEAT_API int cleat_client_start(cleat_client *c);
+/* Can it be called without waiting for it first? */
+CLEAT_API bool cleat_client_ready(const cleat_client *c);
 /* Why the server could not be reached, or was lost, the last time. Borrowed. */
 CLEAT_API const cleat_error *cleat_client_error(const cleat_client *c);
 /* Which step of reaching it that was; CLEAT_STEP_NONE when nothing failed, or for NULL. */
@@ -311,6 +313,9 @@ typedef struct cleat_call_opts {
 CLEAT_API cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *o, size_t size,
 					   const char *tool, const char *args, ...)
 	CLEAT_PRINTF(5, 6);
+CLEAT_API cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_opts *o,
+					       size_t size, const char *tool,
+					       const cleat_json *args);
 CLEAT_API cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_opts *o,
 						   size_t size, const char *method,
 						   const char *params, ...) CLEAT_PRINTF(5, 6);
@@ -319,17 +324,26 @@ CLEAT_API cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call
 /* A tool: cleat_client_startf(c, &opts, "build", "{target: %s}", "all") */
 #define cleat_client_startf(c, o, ...)                                                             \
 	cleat_client_startf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+/* The same with the arguments as a value (NULL: none). */
+#define cleat_client_start_call(c, o, tool, args)                                                  \
+	cleat_client_start_call_((c), (o), sizeof(cleat_call_opts), (tool), (args))
 /* Any method: cleat_client_start_requestf(c, &opts, "resources/read", "{uri: %s}", uri) */
 #define cleat_client_start_requestf(c, o, ...)                                                     \
 	cleat_client_start_requestf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
 #define cleat_client_start_list(c, o, what)                                                        \
 	cleat_client_start_list_((c), (o), sizeof(cleat_call_opts), (what))
-/* The blocking twin, with options (on_done must be NULL). */
-CLEAT_API cleat_result *cleat_client_withf_(cleat_client *c, const cleat_call_opts *o, size_t size,
-					    const char *method, const char *params, ...)
-	CLEAT_PRINTF(5, 6);
-#define cleat_client_withf(c, o, ...)                                                              \
-	cleat_client_withf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+
+/* callf and requestf with options (on_done must be NULL: they wait). */
+CLEAT_API cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_opts *o,
+						 size_t size, const char *tool, const char *args,
+						 ...) CLEAT_PRINTF(5, 6);
+CLEAT_API cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_opts *o,
+						    size_t size, const char *method,
+						    const char *params, ...) CLEAT_PRINTF(5, 6);
+#define cleat_client_call_withf(c, o, ...)                                                         \
+	cleat_client_call_withf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+#define cleat_client_request_withf(c, o, ...)                                                      \
+	cleat_client_request_withf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
 
 /* Gives up a call: the server is told, on_done follows with CLEAT_ECANCELLED. Any thread, as long as
  * on_done has not returned. */

@@ -199,6 +199,11 @@ int cleat_client_start(cleat_client *c)
 	return c ? client_start(c) : CLEAT_ENOMEM;
 }
 
+bool cleat_client_ready(const cleat_client *c)
+{
+	return c && client_phase(c) == CLIENT_READY;
+}
+
 static bool reaching(const cleat_client *c)
 {
 	enum client_phase phase = client_phase(c);

@@ -127,6 +127,16 @@ static void named_call(struct params *p, cleat_client *c, const char *tool, cons
 	jw_obj_end(&p->w);
 }
 
+static void valued_call(struct params *p, cleat_client *c, const char *tool, const cleat_json *args)
+{
+	begin_named(p, c, "name", tool);
+	if (args) {
+		jw_key(&p->w, "arguments");
+		put_value(p, args);
+	}
+	jw_obj_end(&p->w);
+}
+
 static void any_call(struct params *p, cleat_client *c, const char *method, const char *fmt,
 		     va_list ap)
 {
@@ -191,6 +201,18 @@ cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *opts, s
 	va_start(ap, args);
 	named_call(&p, c, tool, args, ap);
 	va_end(ap);
+	return start(&p, &o, STR_LIT("tools/call"));
+}
+
+cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+				     const char *tool, const cleat_json *args)
+{
+	cleat_call_opts o = call_opts(opts, size);
+	struct params p;
+
+	if (!c || !o.on_done)
+		return NULL;
+	valued_call(&p, c, tool, args);
 	return start(&p, &o, STR_LIT("tools/call"));
 }
 
@@ -333,12 +355,7 @@ cleat_result *cleat_client_call(cleat_client *c, const char *tool, const cleat_j
 
 	if (!c)
 		return NULL;
-	begin_named(&p, c, "name", tool);
-	if (args) {
-		jw_key(&p.w, "arguments");
-		put_value(&p, args);
-	}
-	jw_obj_end(&p.w);
+	valued_call(&p, c, tool, args);
 	return perform(&p, NULL, "tools/call");
 }
 
@@ -465,8 +482,23 @@ cleat_result *cleat_client_requestf(cleat_client *c, const char *method, const c
 	return perform(&p, NULL, method);
 }
 
-cleat_result *cleat_client_withf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
-				  const char *method, const char *params, ...)
+cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+				       const char *tool, const char *args, ...)
+{
+	cleat_call_opts o = call_opts(opts, size);
+	struct params p;
+	va_list ap;
+
+	if (!c)
+		return NULL;
+	va_start(ap, args);
+	named_call(&p, c, tool, args, ap);
+	va_end(ap);
+	return perform(&p, &o, "tools/call");
+}
+
+cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+					  const char *method, const char *params, ...)
 {
 	cleat_call_opts o = call_opts(opts, size);
 	struct params p;

@@ -164,9 +164,12 @@ static void start_tells_by_on_state(void **state)
 	assert_ptr_equal(cleat_client_userdata(g.c), &ready);
 	assert_int_equal(cleat_client_start(g.c), CLEAT_OK);
 	assert_int_equal(ready, 0);
+	assert_false(cleat_client_ready(g.c));
 	while (!ready)
 		assert_int_equal(cleat_loop_step(cleat_client_loop(g.c), 10000), CLEAT_OK);
 	assert_int_equal(ready, 1);
+	assert_true(cleat_client_ready(g.c));
+	assert_false(cleat_client_ready(NULL));
 	rig_end(&g);
 }
 
@@ -178,15 +181,38 @@ static void a_blocking_call_has_options_and_the_callers_userdata(void **state)
 
 	(void)state;
 	rig_begin(&g, NULL);
-	assert_text(cleat_client_withf(g.c, &o, "tools/call", "{name: 'steps'}"), "done");
+	assert_text(cleat_client_request_withf(g.c, &o, "tools/call", "{name: 'steps'}"), "done");
 	assert_int_equal(e.progress, 3);
-	assert_text(cleat_client_withf(g.c, NULL, "tools/call", "{name: 'steps'}"), "done");
-	assert_fails(cleat_client_withf(g.c, &(cleat_call_opts){ .timeout_ms = 20 }, "tools/call",
-					"{name: 'hang'}"),
+	assert_text(cleat_client_request_withf(g.c, NULL, "tools/call", "{name: 'steps'}"), "done");
+	assert_text(cleat_client_call_withf(g.c, &o, "echo", "{text: %s}", "with"), "with");
+	assert_fails(cleat_client_request_withf(g.c, &(cleat_call_opts){ .timeout_ms = 20 },
+						"tools/call", "{name: 'hang'}"),
 		     CLEAT_ETIMEOUT);
 	o.on_done = ending_done;
-	assert_fails(cleat_client_withf(g.c, &o, "tools/call", "{name: 'steps'}"), CLEAT_EINVAL);
+	assert_fails(cleat_client_request_withf(g.c, &o, "tools/call", "{name: 'steps'}"),
+		     CLEAT_EINVAL);
 	assert_int_equal(e.count, 0);
+	rig_end(&g);
+}
+
+static void a_call_that_does_not_wait_takes_a_value(void **state)
+{
+	cleat_doc *args = cleat_doc_newf(NULL, "{text: 'value'}"),
+		  *list = cleat_doc_newf(NULL, "[1]");
+	struct ending e[2] = { { 0 } };
+	struct rig g;
+
+	(void)state;
+	rig_begin(&g, NULL);
+	assert_non_null(cleat_client_start_call(g.c, ENDING(&e[0]), "echo", cleat_doc_root(args)));
+	assert_non_null(cleat_client_start_call(g.c, ENDING(&e[1]), "echo", cleat_doc_root(list)));
+	cleat_doc_free(args);
+	cleat_doc_free(list);
+	wait_ending(g.c, &e[0]);
+	wait_ending(g.c, &e[1]);
+	assert_int_equal(e[0].status, CLEAT_OK);
+	assert_string_equal(e[0].text, "value");
+	assert_int_equal(e[1].status, CLEAT_EINVAL);
 	rig_end(&g);
 }
 
@@ -262,7 +288,7 @@ static void no_client_is_out_of_memory(void **state)
 	assert_fails(cleat_client_ping(NULL), CLEAT_ENOMEM);
 	assert_fails(cleat_client_list(NULL, CLEAT_LIST_TOOLS), CLEAT_ENOMEM);
 	assert_fails(cleat_client_requestf(NULL, "m", NULL), CLEAT_ENOMEM);
-	assert_fails(cleat_client_withf(NULL, NULL, "m", NULL), CLEAT_ENOMEM);
+	assert_fails(cleat_client_request_withf(NULL, NULL, "m", NULL), CLEAT_ENOMEM);
 	assert_null(cleat_client_startf(NULL, &o, "t", NULL));
 	assert_null(cleat_client_start_requestf(NULL, &o, "m", NULL));
 	assert_null(cleat_client_start_list(NULL, &o, CLEAT_LIST_TOOLS));
@@ -388,8 +414,8 @@ static void options_of_an_older_program_are_shorter(void **state)
 		cleat_client_startf_(c, &call, offsetof(cleat_call_opts, on_done), "echo", NULL));
 	call.on_done = NULL;
 	call.on_progress = NULL;
-	assert_text(cleat_client_withf_(c, &call, offsetof(cleat_call_opts, log_level),
-					"tools/call", "{name: 'steps'}"),
+	assert_text(cleat_client_request_withf_(c, &call, offsetof(cleat_call_opts, log_level),
+						"tools/call", "{name: 'steps'}"),
 		    "done");
 	cleat_client_free(c);
 	cleat_server_free(s);
@@ -626,6 +652,7 @@ int main(void)
 		cmocka_unit_test(open_waits_until_the_server_is_ready),
 		cmocka_unit_test(start_tells_by_on_state),
 		cmocka_unit_test(a_blocking_call_has_options_and_the_callers_userdata),
+		cmocka_unit_test(a_call_that_does_not_wait_takes_a_value),
 		cmocka_unit_test(wrong_arguments_are_results),
 		cmocka_unit_test(a_call_that_starts_wrong_ends_later),
 		cmocka_unit_test(no_client_is_out_of_memory),

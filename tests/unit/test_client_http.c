@@ -253,8 +253,9 @@ static void a_server_in_another_process(void **state)
 		cleat_call_opts progress = { .on_progress = ending_progress, .userdata = &e };
 
 		assert_text(cleat_client_callf(c, "echo", "{text: 'far'}"), "far");
-		assert_text(cleat_client_withf(c, &progress, "tools/call", "{name: 'steps'}"),
-			    "done");
+		assert_text(
+			cleat_client_request_withf(c, &progress, "tools/call", "{name: 'steps'}"),
+			"done");
 		assert_int_equal(e.progress, 3);
 		assert_int_equal(cleat_client_pid(c), 0);
 		cleat_client_free(c);

@@ -31,7 +31,7 @@ static void a_call_is_given_up_in_its_progress(void **state)
 		struct rig g;
 
 		rig_begin(&g, &o);
-		assert_fails(cleat_client_withf(g.c, &call, "tools/call", "{name: 'hang'}"),
+		assert_fails(cleat_client_request_withf(g.c, &call, "tools/call", "{name: 'hang'}"),
 			     CLEAT_ECANCELLED);
 		assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
 		assert_int_equal(atomic_load(&g.cancelled), 1); /* the server was told */

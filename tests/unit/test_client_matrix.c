@@ -287,10 +287,10 @@ static void progress_and_log(struct bench *b)
 	struct ending e = { 0 };
 	cleat_call_opts o = { .on_progress = ending_progress, .userdata = &e };
 
-	assert_text(
-		cleat_client_withf(b->c, &o, "tools/call",
-				   "{name: 'progress', arguments: {steps: [1, 2, 3], total: 3}}"),
-		"3 steps");
+	assert_text(cleat_client_request_withf(
+			    b->c, &o, "tools/call",
+			    "{name: 'progress', arguments: {steps: [1, 2, 3], total: 3}}"),
+		    "3 steps");
 	assert_int_equal(e.progress, 3);
 	b->logs = 0;
 	assert_text(cleat_client_callf(b->c, "test_tool_with_logging", NULL), "Logged");

@@ -133,8 +133,8 @@ static void silence_means_legacy(void **state)
 
 	(void)state;
 	open_stream(&rig, NULL);
-	assert_int_equal(rig_pump(&rig), 3000);
-	rig_pass(&rig, 3000);
+	assert_int_equal(rig_pump(&rig), 5000);
+	rig_pass(&rig, 5000);
 	expect_initialize(&rig, "2025-11-25");
 	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
 	assert_int_equal(client_phase(rig.c), CLIENT_OPENING);
@@ -154,7 +154,7 @@ static void a_modern_server_that_starts_slowly_is_found(void **state)
 
 	(void)state;
 	open_stream(&rig, NULL);
-	rig_pass(&rig, 3000);
+	rig_pass(&rig, 5000);
 	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
 	rig_answer(&rig, BUSY);
 	assert_string_equal(rig_last(&rig)->method, "server/discover");
@@ -163,7 +163,7 @@ static void a_modern_server_that_starts_slowly_is_found(void **state)
 	rig_done(&rig);
 	/* one that knows neither is left */
 	open_stream(&rig, NULL);
-	rig_pass(&rig, 3000);
+	rig_pass(&rig, 5000);
 	rig_answer(&rig, UNKNOWN);
 	rig_answer(&rig, UNKNOWN);
 	assert_int_equal(client_phase(rig.c), CLIENT_DEAD);
@@ -598,7 +598,7 @@ static void over_http_calls_wait_for_the_log_level(void **state)
 		assert_string_equal(rig_last(&rig)->method, "logging/setLevel");
 		assert_int_equal(client_phase(rig.c), CLIENT_OPENING);
 		if (silent)
-			rig_pass(&rig, 3000);
+			rig_pass(&rig, 5000);
 		else
 			rig_answer(&rig, "\"error\":{\"code\":-32601,\"message\":\"no\"}");
 		expect_ready(&rig, false);

@@ -104,9 +104,12 @@ endif()
 cleat_inner_program(
   torture_http tests ${PROJECT_SOURCE_DIR}/tests/torture/http.c
   ${PROJECT_SOURCE_DIR}/fuzz/fuzz_mcp_http.c ${CLEAT_FIXTURE_SOURCES} ${unit_support})
-target_include_directories(torture_http PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-set_target_properties(torture_http PROPERTIES EXCLUDE_FROM_ALL ON)
-add_dependencies(torture torture_http)
+cleat_inner_program(torture_client tests ${PROJECT_SOURCE_DIR}/tests/torture/client.c ${unit_support})
+foreach(name torture_http torture_client)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(torture ${name})
+endforeach()
 
 # ---- end to end -----------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
  * Invariants: every message that comes out is JSON; every request that was taken ends; the content of an
  * accepted form has strings, numbers, booleans and lists of strings only; nothing leaks.
  */
+#include "memory.h"
 #include "protocol/revision.h"
 #include "run/runner.h"
 #include "server/asked.h"
@@ -29,45 +30,10 @@ enum { HELD_MAX = 16 };
 struct bench {
 	struct buf out;
 	size_t start, taken, ended;
-	size_t countdown; /* allocations until one fails; 0: never */
-	bool for_good, failing;
+	struct fuzz_memory memory;
 	cleat_request *held[HELD_MAX];
 	size_t n_held;
 };
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-/* ---- memory ---- */
-
-static bool refuse(struct bench *b)
-{
-	if (!b->countdown)
-		return b->failing;
-	b->countdown--;
-	b->failing = b->countdown == 0 && b->for_good;
-	return b->countdown == 0;
-}
-
-static void *hook_malloc(void *ctx, size_t n)
-{
-	return refuse(ctx) ? NULL : malloc(n);
-}
-
-static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
-{
-	(void)old_size;
-	return refuse(ctx) ? NULL : realloc(p, n);
-}
-
-static void hook_free(void *ctx, void *p)
-{
-	(void)ctx;
-	free(p);
-}
 
 /* ---- the sink ---- */
 
@@ -178,7 +144,7 @@ static void finish_all(struct bench *b, cleat_server *s)
 static cleat_server *make(struct bench *b, unsigned flags)
 {
 	static const cleat_root root = { "file:///r", "r" };
-	const cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, b };
+	const cleat_allocator mem = fuzz_allocator(&b->memory);
 	const struct server_asked who = { .on_form = handle,
 					  .on_url = flags & NO_URL ? NULL : handle,
 					  .on_sampling = handle,
@@ -215,6 +181,7 @@ static void feed(struct bench *b, struct peer *p, const char *text, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	cleat_allocator mem;
 	struct bench b = { 0 };
 	const struct peer_sink sink = { begin, end, ended, NULL, congested, &b };
 	struct peer_facts facts = { .mode = PEER_ASKED };
@@ -226,15 +193,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	facts.rev = data[0] & REVISION;
 	if (facts.rev > REV_2026_07_28)
 		facts.rev = REV_2026_07_28;
-	buf_init(&b.out, &(cleat_allocator){ hook_malloc, hook_realloc, hook_free, &b }, 8 << 20);
+	mem = fuzz_allocator(&b.memory);
+	buf_init(&b.out, &mem, 8 << 20);
 	s = make(&b, data[0]);
 	p = server_accept(s, &sink, &facts);
 	require(p != NULL);
-	b.countdown = (size_t)(data[1] & 0x7f) * 2;
-	b.for_good = (data[1] & 0x80) != 0;
+	b.memory.countdown = (size_t)(data[1] & 0x7f) * 2;
+	b.memory.for_good = (data[1] & 0x80) != 0;
 	feed(&b, p, (const char *)data + 2, size - 2);
-	b.countdown = 0;
-	b.failing = false;
+	b.memory.countdown = 0;
+	b.memory.failing = false;
 	if (!(data[0] & CLOSE)) {
 		finish_all(&b, s);
 		require(runner_wait(server_runner(s), 10000));

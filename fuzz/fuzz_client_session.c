@@ -7,6 +7,7 @@
  * never inside the function that starts it; nothing leaks.
  */
 #include "client/core.h"
+#include "memory.h"
 #include "rpc/message.h"
 #include "json/parse.h"
 
@@ -24,8 +25,8 @@ struct bench {
 	cleat_client *c;
 	unsigned flags;
 	uint64_t now;
-	unsigned countdown; /* allocations until one fails; 0: never */
-	bool failing, inside;
+	struct fuzz_memory memory;
+	bool inside;
 	void *newest, *notice; /* tags */
 	cleat_call *calls[MAX_CALLS];
 	size_t begun, ended;
@@ -37,41 +38,6 @@ struct bench {
 	} questions[MAX_QUESTIONS];
 	size_t n_questions;
 };
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-/* ---- memory --------------------------------------------------------------------------------- */
-
-static bool refuse(struct bench *b)
-{
-	if (b->failing)
-		return true;
-	if (!b->countdown || --b->countdown)
-		return false;
-	b->failing = b->flags & FOREVER;
-	return true;
-}
-
-static void *hook_malloc(void *ctx, size_t n)
-{
-	return refuse(ctx) ? NULL : malloc(n);
-}
-
-static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
-{
-	(void)old_size;
-	return refuse(ctx) ? NULL : realloc(p, n);
-}
-
-static void hook_free(void *ctx, void *p)
-{
-	(void)ctx;
-	free(p);
-}
 
 /* ---- the link ------------------------------------------------------------------------------- */
 
@@ -417,7 +383,7 @@ static void play(struct bench *b, struct str in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bench b = { .now = 1 };
-	cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, &b };
+	cleat_allocator mem = fuzz_allocator(&b.memory);
 	cleat_client_opts o = { .on_form = handler,
 				.on_sampling = handler,
 				.offer_roots = true,
@@ -430,7 +396,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	b.flags = data[0];
-	b.countdown = data[1];
+	b.memory =
+		(struct fuzz_memory){ .countdown = data[1], .for_good = (b.flags & FOREVER) != 0 };
 	b.link = (struct link){ .ops = &link_ops,
 				.http = b.flags & HTTP,
 				.process = !(b.flags & HTTP),

@@ -4,6 +4,7 @@
  * Invariants: everything the peer sends is JSON-RPC 2.0 by our own reader; every request of ours
  * ends exactly once; no request is answered twice; nothing leaks.
  */
+#include "memory.h"
 #include "rpc/message.h"
 #include "json/parse.h"
 
@@ -23,44 +24,8 @@ struct bench {
 	size_t n_deferred;
 	int asked, answered;
 	unsigned depth;
-	unsigned countdown; /* allocations until one fails; 0: never */
-	bool failing;
+	struct fuzz_memory memory;
 };
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-/* ---- memory ---- */
-
-static bool refuse(struct bench *b)
-{
-	if (b->failing)
-		return true;
-	if (!b->countdown || --b->countdown)
-		return false;
-	b->failing = (b->flags & FOREVER) != 0;
-	return true;
-}
-
-static void *hook_malloc(void *ctx, size_t n)
-{
-	return refuse(ctx) ? NULL : malloc(n);
-}
-
-static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
-{
-	(void)old_size;
-	return refuse(ctx) ? NULL : realloc(p, n);
-}
-
-static void hook_free(void *ctx, void *p)
-{
-	(void)ctx;
-	free(p);
-}
 
 /* ---- the way out ---- */
 
@@ -119,7 +84,7 @@ static void on_response(void *userdata, const cleat_rpc_response *r)
 static int echo(cleat_rpc_call *call)
 {
 	require(cleat_rpc_is_notification(call) || cleat_rpc_call_id(call) ||
-		((struct bench *)cleat_rpc_userdata(call))->countdown == 0);
+		((struct bench *)cleat_rpc_userdata(call))->memory.countdown == 0);
 	cleat_rpc_param(call, 1, "name");
 	return cleat_rpc_reply(call, cleat_rpc_call_params(call));
 }
@@ -184,7 +149,7 @@ static void feed(struct bench *b, const char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bench b = { 0 };
-	cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, &b };
+	cleat_allocator mem = fuzz_allocator(&b.memory);
 	cleat_rpc_opts o = { .send = on_send, .on_notice = on_notice, .userdata = &b };
 	cleat_rpc *rpc;
 
@@ -203,7 +168,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleat_rpc_on(rpc, "later", later, &b);
 	cleat_rpc_on(rpc, "mute", mute, &b);
 	cleat_rpc_on(rpc, "reject", reject, &b);
-	b.countdown = data[1];
+	b.memory =
+		(struct fuzz_memory){ .countdown = data[1], .for_good = (b.flags & FOREVER) != 0 };
 	feed(&b, (const char *)data + 2, size - 2);
 	if (b.flags & CLOSE)
 		cleat_rpc_close(rpc);

@@ -5,6 +5,7 @@
  * Invariants: what comes out are lines, each of them JSON-RPC by our own reader; after the end
  * nothing leaks. Which answers are right is the business of the transcripts.
  */
+#include "memory.h"
 #include "rpc/message.h"
 #include "json/parse.h"
 
@@ -30,43 +31,10 @@ struct bench {
 	uint64_t now;
 	char *line; /* output that is not a whole line yet */
 	size_t n, cap;
-	size_t countdown; /* allocations until one fails; 0: never */
-	bool for_good, failing;
+	struct fuzz_memory memory;
 };
 
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-/* ---- memory and time ---- */
-
-static bool refuse(struct bench *b)
-{
-	if (!b->countdown)
-		return b->failing;
-	b->countdown--;
-	b->failing = b->countdown == 0 && b->for_good;
-	return b->countdown == 0;
-}
-
-static void *hook_malloc(void *ctx, size_t n)
-{
-	return refuse(ctx) ? NULL : malloc(n);
-}
-
-static void *hook_realloc(void *ctx, void *p, size_t old_size, size_t n)
-{
-	(void)old_size;
-	return refuse(ctx) ? NULL : realloc(p, n);
-}
-
-static void hook_free(void *ctx, void *p)
-{
-	(void)ctx;
-	free(p);
-}
+/* ---- time ---- */
 
 static uint64_t bench_now(void *userdata)
 {
@@ -194,7 +162,7 @@ static void feed_all(struct bench *b, unsigned flags, const char *p, size_t n)
 
 static bool open_bench(struct bench *b, unsigned flags)
 {
-	cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, b };
+	cleat_allocator mem = fuzz_allocator(&b->memory);
 	cleat_server_opts o = { .userdata = &b->fixture, .memory = &mem, .max_reply = 1 << 20 };
 	cleat_wire_opts w = { .now = bench_now, .userdata = b };
 
@@ -229,11 +197,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	flags = data[0];
 	require(open_bench(b, flags));
 	shake_hands(b, (flags & HANDSHAKE) >> 2);
-	b->countdown = (size_t)(data[1] & 0x7f) * 3;
-	b->for_good = (data[1] & 0x80) != 0;
+	b->memory.countdown = (size_t)(data[1] & 0x7f) * 3;
+	b->memory.for_good = (data[1] & 0x80) != 0;
 	feed_all(b, flags, (const char *)data + 2, size - 2);
-	b->countdown = 0;
-	b->failing = false;
+	b->memory.countdown = 0;
+	b->memory.failing = false;
 	if (!(flags & HANG_UP)) {
 		cleat_wire_eof(b->wire);
 		drain(b);

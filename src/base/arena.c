@@ -184,6 +184,21 @@ char *arena_strdup(struct arena *ar, const char *s)
 	return s ? arena_strndup(ar, s, strlen(s)) : NULL;
 }
 
+const char *const *arena_strlist(struct arena *ar, const char *const *list)
+{
+	const char **copy;
+	size_t n = 0;
+
+	if (!list)
+		return NULL;
+	while (list[n])
+		n++;
+	copy = arena_zalloc(ar, (n + 1) * sizeof *copy);
+	for (size_t i = 0; copy && i < n; i++)
+		copy[i] = arena_strdup(ar, list[i]);
+	return copy;
+}
+
 char *arena_vprintf(struct arena *ar, const char *fmt, va_list ap)
 {
 	va_list again;

@@ -40,6 +40,8 @@ void *arena_realloc(struct arena *ar, void *p, size_t old_size, size_t n);
 /* Terminated copies. NULL gives NULL. */
 char *arena_strndup(struct arena *ar, const char *s, size_t n);
 char *arena_strdup(struct arena *ar, const char *s);
+/* The same for a list of strings that ends with NULL. */
+const char *const *arena_strlist(struct arena *ar, const char *const *list);
 char *arena_vprintf(struct arena *ar, const char *fmt, va_list ap) CLEAT_PRINTF(2, 0);
 char *arena_printf(struct arena *ar, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 /* A cleat_allocator whose memory is the arena (free does nothing). */

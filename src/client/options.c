@@ -9,21 +9,6 @@ static void keep(struct arena *ar, const char **s)
 	*s = arena_strdup(ar, *s);
 }
 
-static void keep_list(struct arena *ar, const char *const **list)
-{
-	const char **copy;
-	size_t n = 0;
-
-	if (!*list)
-		return;
-	while ((*list)[n])
-		n++;
-	copy = arena_zalloc(ar, (n + 1) * sizeof *copy);
-	for (size_t i = 0; copy && i < n; i++)
-		copy[i] = arena_strdup(ar, (*list)[i]);
-	*list = copy;
-}
-
 static void keep_roots(struct arena *ar, cleat_client_opts *o)
 {
 	cleat_root *copy = NULL;
@@ -79,8 +64,8 @@ int options_copy(struct arena *ar, cleat_client_opts *o)
 	defaults(o);
 	for (size_t i = 0; i < CLEAT_COUNT(strings); i++)
 		keep(ar, strings[i]);
-	keep_list(ar, &o->env);
-	keep_list(ar, &o->headers);
+	o->env = arena_strlist(ar, o->env);
+	o->headers = arena_strlist(ar, o->headers);
 	keep_roots(ar, o);
 	return arena_failed(ar) ? CLEAT_ENOMEM : CLEAT_OK;
 }

@@ -145,28 +145,13 @@ static uint64_t store_now(void *ctx)
 
 /* ---- options -------------------------------------------------------------------------------------- */
 
-static const char *const *copy_list(struct arena *ar, const char *const *list)
-{
-	size_t n = 0;
-	const char **copy;
-
-	if (!list)
-		return NULL;
-	while (list[n])
-		n++;
-	copy = arena_zalloc(ar, (n + 1) * sizeof *copy);
-	for (size_t i = 0; copy && i < n; i++)
-		copy[i] = arena_strdup(ar, list[i]);
-	return copy;
-}
-
 static int copy_options(struct http_listen *l, const cleat_http_opts *o)
 {
 	if (!o)
 		return CLEAT_OK;
 	l->opts = *o;
-	l->opts.allow_hosts = copy_list(&l->ar, o->allow_hosts);
-	l->opts.allow_origins = copy_list(&l->ar, o->allow_origins);
+	l->opts.allow_hosts = arena_strlist(&l->ar, o->allow_hosts);
+	l->opts.allow_origins = arena_strlist(&l->ar, o->allow_origins);
 	l->opts.token_file = arena_strdup(&l->ar, o->token_file);
 	l->opts.tls_cert = arena_strdup(&l->ar, o->tls_cert);
 	l->opts.tls_key = arena_strdup(&l->ar, o->tls_key);

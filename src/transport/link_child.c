@@ -170,21 +170,6 @@ static void way_free(struct line_link *l)
 	arena_done(&k->ar);
 }
 
-static const char *const *copy_list(struct arena *ar, const char *const *list)
-{
-	size_t n = 0;
-	const char **copy;
-
-	if (!list)
-		return NULL;
-	while (list[n])
-		n++;
-	copy = arena_zalloc(ar, (n + 1) * sizeof *copy);
-	for (size_t i = 0; copy && i < n; i++)
-		copy[i] = arena_strdup(ar, list[i]);
-	return copy;
-}
-
 struct link *link_child_new(const struct link_base_opts *o, const char *const *argv,
 			    const char *cwd, const char *const *env, bool inherit_env,
 			    cleat_error *err)
@@ -204,9 +189,9 @@ struct link *link_child_new(const struct link_base_opts *o, const char *const *a
 	k->opts = (struct child_opts){
 		.loop = o->loop,
 		.mem = &k->line.mem,
-		.argv = copy_list(&k->ar, argv),
+		.argv = arena_strlist(&k->ar, argv),
 		.cwd = arena_strdup(&k->ar, cwd),
-		.env = copy_list(&k->ar, env),
+		.env = arena_strlist(&k->ar, env),
 		.inherit_env = inherit_env,
 		.err_line = on_err_line,
 		.exited = on_exited,

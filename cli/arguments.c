@@ -225,9 +225,9 @@ bool argument_value(struct text *out, const cleat_json *schema, const char *valu
 		const char *type = argument_type(schema);
 
 		*why = keepf("must be %s%s, not \"%.*s\"",
-			     list			    ? "one of "
+			     list                       ? "one of "
 			     : strchr("aeiou", type[0]) ? "an "
-							    : "a ",
+							: "a ",
 			     type, (int)(n > 100 ? 100 : n), value);
 		return false;
 	}

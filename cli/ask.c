@@ -41,6 +41,11 @@ int cli_unanswered(const struct cli *cli)
 	return asked.unanswered;
 }
 
+void ask_forgive(void)
+{
+	asked.unanswered = 0;
+}
+
 /* ---- answers of the command line ----------------------------------------------------------------- */
 
 /* The value for a key as text, or as JSON; false when neither option has it. */

@@ -60,6 +60,16 @@ void await_signals(cleat_loop *loop)
 	}
 }
 
+void await_forgive(void)
+{
+	char drop[16];
+
+	while (signal_pipe[0] >= 0 && read(signal_pipe[0], drop, sizeof drop) > 0)
+		continue;
+	signals = 0;
+	last_signal = 0;
+}
+
 bool cli_interrupted(void)
 {
 	return signals > 0;
@@ -215,8 +225,8 @@ cleat_result *cli_await(struct cli *cli, const char *method, const cleat_json *p
 	o.no_cache = o.no_cache || strcmp(method, "server/discover") == 0;
 	if (!params)
 		return finish(w, cleat_client_start_requestf(cli->client, &o, method, NULL));
-	return finish(w, cleat_client_start_requestf(cli->client, &o, method, "%p",
-						     (void *)(uintptr_t)params));
+	return finish(w,
+		      cleat_client_start_requestf(cli->client, &o, method, "%p", (void *)params));
 }
 
 cleat_result *cli_await_list(struct cli *cli, enum cleat_list what)

@@ -123,7 +123,7 @@ void brood_env_free(char *const *env)
 {
 	for (size_t i = 0; env && env[i]; i++)
 		free(env[i]);
-	free((void *)(uintptr_t)env);
+	free((void *)env);
 }
 
 /* ---- children ----------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ void brood_env_free(char *const *env)
 /* After fork(): becomes the program, or says why not. */
 static void become(const struct brood_opts *o, int in, int out, int say)
 {
-	char **argv = (char **)(uintptr_t)o->command;
+	char **argv = (char **)o->command;
 	sigset_t none;
 	int null = o->show_stderr ? -1 : open("/dev/null", O_WRONLY);
 

@@ -95,14 +95,3 @@ uint64_t hist_mean(const struct hist *h)
 {
 	return h->n ? h->sum / h->n : 0;
 }
-
-uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < HIST_SLOTS; i++) {
-		if (hist_low(i) >= from && hist_low(i) < to)
-			n += h->slots[i];
-	}
-	return n;
-}

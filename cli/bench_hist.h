@@ -26,7 +26,5 @@ uint64_t hist_quantile(const struct hist *h, double q);
 uint64_t hist_mean(const struct hist *h);
 /* The least value of a slot; of HIST_SLOTS that behind the last. */
 uint64_t hist_low(size_t slot);
-/* How many values are in the slots that begin at `from` or later, and before `to`. */
-uint64_t hist_between(const struct hist *h, uint64_t from, uint64_t to);
 
 #endif

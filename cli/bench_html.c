@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { WIDTH = 860, HEIGHT = 260, LEFT = 70, BOTTOM = 36, TOP = 14, RIGHT = 16 };
+enum { WIDTH = 860, HEIGHT = 260, LEFT = 70, BOTTOM = 36, TOP = 14, RIGHT = 16, COLUMNS = 60 };
 
 static const char style[] =
 	"body{font:15px/1.5 system-ui,sans-serif;color:#1a1a2e;background:#fff;max-width:900px;"
@@ -93,34 +93,45 @@ static void below(struct text *to, size_t i, size_t n, const char *label)
 		    LEFT + i * (WIDTH - LEFT - RIGHT) / n, HEIGHT - BOTTOM + 18, label);
 }
 
+/* Some slices of time taken together; *ret_failed and what it gives are per second. */
+static uint64_t taken_together(const struct tally *t, size_t first, size_t count,
+			       uint64_t *ret_failed)
+{
+	uint64_t good = 0, failed = 0;
+
+	for (size_t i = first; i < first + count && i < t->n_slices; i++) {
+		good += t->slices[i].good;
+		failed += t->slices[i].failed;
+	}
+	*ret_failed = report_rate(failed, t->slice_ns * count);
+	return report_rate(good, t->slice_ns * count);
+}
+
 /* Requests a second over time: answered, and on top of that failed. */
 static void plot_course(struct text *to, const struct tally *t)
 {
-	/* The last slice is cut short by the end: its rate would mislead. */
-	size_t n = t->n_slices > 2 ? t->n_slices - 1 : t->n_slices;
-	uint64_t most = 1, step;
+	size_t together = t->n_slices / COLUMNS + 1;
+	/* The last column is cut short by the end: its rate would mislead. */
+	size_t n = t->n_slices > together ? t->n_slices / together : 1;
+	uint64_t most = 1, step, good, failed;
 	char room[32];
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t v = report_rate(t->slices[i].good + t->slices[i].failed, t->slice_ns);
-
-		most = v > most ? v : most;
+		good = taken_together(t, i * together, together, &failed);
+		most = good + failed > most ? good + failed : most;
 	}
 	step = step_of(most);
 	most = (most + step - 1) / step * step;
 	plot_begin(to, most, step, show_number);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t good = report_rate(t->slices[i].good, t->slice_ns);
-
+		good = taken_together(t, i * together, together, &failed);
 		bar(to, "good", i, n, 0, good, most);
-		bar(to, "bad", i, n, good, report_rate(t->slices[i].failed, t->slice_ns), most);
+		bar(to, "bad", i, n, good, failed, most);
 	}
-	for (size_t i = 0; n && i <= 5; i++)
-		below(to, i, 5, show_time(room, n * t->slice_ns * i / 5));
+	for (size_t i = 0; i <= 5; i++)
+		below(to, i, 5, show_time(room, n * together * t->slice_ns * i / 5));
 	text_puts(to, "</svg>");
 }
-
-enum { COLUMNS = 60 };
 
 /* How many took how long, on a logarithmic scale. */
 static void plot_latency(struct text *to, const struct hist *h)

@@ -119,11 +119,10 @@ static void start(struct slot *s, uint64_t due)
 	item = &l->plan->items[s->which];
 	if (s->counted && l->left != UINT64_MAX)
 		l->left--;
-	s->busy = item->params
-			  ? cleat_client_start_requestf(l->cli->client, &o, item->method, "%p",
-							(void *)(uintptr_t)item->params) != NULL
-			  : cleat_client_start_requestf(l->cli->client, &o, item->method, NULL) !=
-				    NULL;
+	s->busy = item->params ? cleat_client_start_requestf(l->cli->client, &o, item->method, "%p",
+							     (void *)item->params) != NULL
+			       : cleat_client_start_requestf(l->cli->client, &o, item->method,
+							     NULL) != NULL;
 	l->under_way += s->busy;
 }
 
@@ -156,8 +155,12 @@ static void run(struct library *l, bool (*tick)(void *ctx, const struct load_liv
 {
 	uint64_t now = load_clock(), ticked = now;
 	struct load_live live;
+	bool begun = false;
 
 	while (!l->stopped && (!l->draining || l->under_way)) {
+		if (!begun && l->o->rate > 0 && now >= l->begin)
+			for (begun = true; next_due(l) < l->begin;)
+				l->arrival++; /* what the warm-up could not send */
 		fill(l, now);
 		if (cleat_loop_step(l->cli->loop, patience(l, now)) != CLEAT_OK)
 			break;

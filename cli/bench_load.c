@@ -38,7 +38,6 @@ static void load_free(struct load *l)
 struct load *load_start(const struct load_opts *o, const char **ret_why)
 {
 	struct load *l = calloc(1, sizeof *l);
-	uint64_t now = load_clock();
 
 	*ret_why = "out of memory, or of descriptors";
 	if (!l)
@@ -50,7 +49,7 @@ struct load *load_start(const struct load_opts *o, const char **ret_why)
 		return NULL;
 	}
 	for (; l->n < o->threads; l->n++) {
-		if (!worker_init(&l->workers[l->n], &l->o, l->n, now)) {
+		if (!worker_init(&l->workers[l->n], &l->o, l->n)) {
 			load_free(l);
 			return NULL;
 		}
@@ -73,7 +72,7 @@ struct load *load_start(const struct load_opts *o, const char **ret_why)
 
 void load_look(struct load *l, struct load_live *ret)
 {
-	*ret = (struct load_live){ .begin = l->workers[0].begin, .over = true };
+	*ret = (struct load_live){ .begin = atomic_load(&l->workers[0].shown_begin), .over = true };
 	for (unsigned i = 0; i < l->n; i++) {
 		ret->good += atomic_load_explicit(&l->workers[i].good, memory_order_relaxed);
 		ret->failed += atomic_load_explicit(&l->workers[i].failed, memory_order_relaxed);

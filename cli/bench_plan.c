@@ -52,7 +52,7 @@ static void set_call(struct plan_item *item, const char *tool, const cleat_json 
 {
 	item->name = tool;
 	item->params = arguments ? own(cleat_doc_newf(NULL, "{name: %s, arguments: %p}", tool,
-						      (void *)(uintptr_t)arguments))
+						      (void *)arguments))
 				 : own(cleat_doc_newf(NULL, "{name: %s, arguments: {}}", tool));
 }
 
@@ -90,7 +90,7 @@ static const char *read_scenario(struct plan *p, const cleat_json *v)
 	else if (prompt)
 		add(p, "prompts/get", prompt, w)->params =
 			own(arguments ? cleat_doc_newf(NULL, "{name: %s, arguments: %p}", prompt,
-						       (void *)(uintptr_t)arguments)
+						       (void *)arguments)
 				      : cleat_doc_newf(NULL, "{name: %s}", prompt));
 	else
 		add(p, request, request, w)->params = cleat_json_get(v, "params");
@@ -271,7 +271,7 @@ static cleat_result *request(struct cli *cli, const struct plan_item *item)
 	cleat_call_opts o = { .on_done = on_done, .no_cache = true, .userdata = t };
 	cleat_call *call =
 		item->params ? cleat_client_start_requestf(cli->client, &o, item->method, "%p",
-							   (void *)(uintptr_t)item->params)
+							   (void *)item->params)
 			     : cleat_client_start_requestf(cli->client, &o, item->method, NULL);
 
 	if (call)

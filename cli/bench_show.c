@@ -9,7 +9,7 @@ static const char *digits(char *room, uint64_t value, uint64_t per, const char *
 	uint64_t whole = value / per, rest = value % per;
 
 	if (per == 1 || whole >= 100)
-		snprintf(room, 32, "%llu %s", (unsigned long long)(value + per / 2) / per, unit);
+		snprintf(room, 32, "%llu %s", (unsigned long long)whole, unit);
 	else if (whole >= 10)
 		snprintf(room, 32, "%llu.%llu %s", (unsigned long long)whole,
 			 (unsigned long long)(rest * 10 / per), unit);
@@ -79,15 +79,12 @@ uint64_t report_cost(uint64_t cpu_ns, const struct report *r)
 	return n ? cpu_ns / n : 0;
 }
 
-static const char *const words[OUT_KINDS] = { "",
-					      "other HTTP statuses",
-					      "other JSON-RPC errors",
-					      "tool failed (isError)",
-					      "the server asked something first",
-					      "timeout",
-					      "no connection",
-					      "connection lost",
-					      "no valid answer" };
+static const char *const words[OUT_KINDS] = { [OUT_TOOL] = "tool failed (isError)",
+					      [OUT_ASKS] = "the server asked something first",
+					      [OUT_TIMEOUT] = "timeout",
+					      [OUT_CONNECT] = "no connection",
+					      [OUT_LOST] = "connection lost",
+					      [OUT_BAD] = "no valid answer" };
 
 bool report_failure(const struct tally *t, size_t i, char *room, size_t n, uint64_t *ret_count)
 {

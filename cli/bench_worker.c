@@ -1,8 +1,7 @@
 /* cli/bench_worker.c - one thread of the load: its connections and its clock.
  *
- * A connection is in one of four states; while it is up, it is either busy with one request or idle. In a
- * closed loop nothing is idle: what becomes free is given the next request at once. Whatever ends a request
- * goes through settle(), exactly once for each.
+ * A connection is in one of four states; while it is up, it is either busy with one request or in the list
+ * of those that are idle. Whatever ends a request goes through settle(), exactly once for each.
  */
 #define _GNU_SOURCE /* epoll_pwait2 */
 
@@ -60,39 +59,58 @@ static bool may_send(const struct worker *w, uint64_t due)
 	return !w->draining && due < w->end && w->left > 0;
 }
 
-/* A connection that has nothing to do: now, or when something is due. */
-static void set_free(struct worker *w, struct conn *c, uint64_t now)
+/* A connection that has nothing to do waits its turn: what one round of the loop has answered is sent
+ * anew in one go, which lets a server work in larger batches (and is what wrk does). */
+static void set_free(struct worker *w, struct conn *c)
 {
-	uint64_t due = now;
-
-	if (w->interval > 0) {
-		due = next_due(w);
-		if (due > now || !may_send(w, due)) {
-			c->next = NULL;
-			*w->idle_end = c;
-			w->idle_end = &c->next;
-			return;
-		}
-		w->arrival++;
-	} else if (c->due) {
-		due = c->due; /* it had to connect anew first: that counts */
-	}
-	if (may_send(w, now))
-		fire(w, c, due, now);
+	c->next = NULL;
+	*w->idle_end = c;
+	w->idle_end = &c->next;
 }
 
+static struct conn *take_idle(struct worker *w)
+{
+	struct conn *c = w->idle;
+
+	w->idle = c->next;
+	if (!w->idle)
+		w->idle_end = &w->idle;
+	return c;
+}
+
+/* The closed loop: a request for everybody who is free. */
+static void fire_all(struct worker *w)
+{
+	while (w->idle) {
+		uint64_t now = load_clock();
+		struct conn *c;
+
+		if (!may_send(w, now))
+			return;
+		c = take_idle(w);
+		/* Where it had to connect anew first, that counts. */
+		fire(w, c, c->due ? c->due : now, now);
+	}
+}
+
+/* What was due in the warm-up and could not be sent is not part of what is counted. */
+static void begin_anew(struct worker *w)
+{
+	w->begun = true;
+	while (next_due(w) < w->begin)
+		w->arrival++;
+}
+
+/* The open loop: as many as are due. */
 static void fire_due(struct worker *w, uint64_t now)
 {
 	uint64_t due;
 
+	if (!w->begun && now >= w->begin)
+		begin_anew(w);
 	while (w->idle && (due = next_due(w)) <= now && may_send(w, due)) {
-		struct conn *c = w->idle;
-
-		w->idle = c->next;
-		if (!w->idle)
-			w->idle_end = &w->idle;
 		w->arrival++;
-		fire(w, c, due, now);
+		fire(w, take_idle(w), due, now);
 	}
 }
 
@@ -138,7 +156,7 @@ static void unlist(struct worker *w, struct conn *c)
 /* The connection is gone; a request that was under way is not, see lose(). */
 static void hang_up(struct worker *w, struct conn *c, uint64_t now)
 {
-	if (w->interval > 0 && !c->busy)
+	if (!c->busy)
 		unlist(w, c);
 	not_busy(w, c);
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, c->in, NULL);
@@ -185,10 +203,10 @@ static void connect_failed(struct worker *w, struct conn *c, uint64_t now, int e
 	atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
 }
 
-static void connected(struct worker *w, struct conn *c, uint64_t now)
+static void connected(struct worker *w, struct conn *c)
 {
 	c->state = CONN_UP;
-	set_free(w, c, now);
+	set_free(w, c);
 }
 
 static void start_connecting(struct worker *w, struct conn *c, uint64_t now)
@@ -203,7 +221,7 @@ static void start_connecting(struct worker *w, struct conn *c, uint64_t now)
 	}
 	c->state = CONN_WAITING;
 	if (!waiting)
-		connected(w, c, now);
+		connected(w, c);
 }
 
 static void go_on_connecting(struct worker *w, struct conn *c, uint64_t now)
@@ -216,7 +234,7 @@ static void go_on_connecting(struct worker *w, struct conn *c, uint64_t now)
 		return;
 	}
 	poll_for(w, c, c->in, EPOLL_CTL_MOD, EPOLLIN);
-	connected(w, c, now);
+	connected(w, c);
 }
 
 /* ---- sending ---------------------------------------------------------------------------------- */
@@ -307,6 +325,8 @@ static bool judge(struct worker *w, struct conn *c, uint64_t now)
 {
 	struct scan s;
 
+	if (!c->reader.body_n)
+		return false; /* 2025-11-25: a stream begins with an event that only has an id */
 	scan_message(c->reader.body, c->reader.body_n, &s);
 	if (s.kind == SCAN_REQUEST || s.kind == SCAN_NOTICE)
 		return false;
@@ -348,7 +368,7 @@ static void complete(struct worker *w, struct conn *c, uint64_t now)
 	reader_next(r);
 	not_busy(w, c);
 	c->due = 0;
-	set_free(w, c, now);
+	set_free(w, c);
 }
 
 /* What is in the buffer. */
@@ -372,7 +392,7 @@ static void digest(struct worker *w, struct conn *c, uint64_t now)
 			    r->phase == READER_LINES) {
 				not_busy(w, c);
 				c->due = 0;
-				set_free(w, c, now);
+				set_free(w, c);
 			}
 			break;
 		}
@@ -445,7 +465,7 @@ static void sweep(struct worker *w, uint64_t now)
 		if (w->o->pipes) { /* the answer may still come: it is told by its id */
 			not_busy(w, c);
 			c->due = 0;
-			set_free(w, c, now);
+			set_free(w, c);
 		} else {
 			w->tally.reconnects++;
 			hang_up(w, c, now);
@@ -490,6 +510,15 @@ static bool over(struct worker *w, uint64_t now)
 	return w->draining && !w->under_way;
 }
 
+/* Not before the thread runs, which may take a while on a busy machine. */
+static void set_times(struct worker *w, uint64_t now)
+{
+	w->begin = now + w->o->warmup_ns;
+	w->end = w->o->duration_ns ? w->begin + w->o->duration_ns : UINT64_MAX;
+	w->tally.begin = w->begin;
+	atomic_store(&w->shown_begin, w->begin);
+}
+
 void worker_run(struct worker *w)
 {
 	struct epoll_event events[EVENTS];
@@ -497,25 +526,28 @@ void worker_run(struct worker *w)
 	int n = 0;
 
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+	set_times(w, now);
 	for (size_t i = 0; i < w->n; i++) {
 		struct conn *c = &w->conns[i];
 
 		if (!w->o->pipes)
 			start_connecting(w, c, now);
 		else if (poll_for(w, c, c->in, EPOLL_CTL_ADD, EPOLLIN))
-			connected(w, c, now);
+			connected(w, c);
 	}
 	while (!over(w, now)) {
 		wait_for(w, events, &n, now);
 		for (int i = 0; i < n; i++)
 			handle(w, &events[i], now = load_clock());
 		now = n > 0 ? now : load_clock();
-		if (w->interval > 0)
-			fire_due(w, now);
 		if (now >= w->sweep)
 			sweep(w, now);
+		if (w->interval > 0)
+			fire_due(w, now);
+		else
+			fire_all(w);
 	}
-	if (w->interval > 0 && w->o->duration_ns && w->end != UINT64_MAX)
+	if (w->begun && w->o->duration_ns)
 		while (next_due(w) < (now < w->end ? now : w->end)) {
 			w->tally.unsent++;
 			w->arrival++;
@@ -549,7 +581,7 @@ static bool init_conns(struct worker *w)
 
 		c->in = c->out = -1;
 		c->session = w->o->n_sessions ? (w->first + i) % w->o->n_sessions : 0;
-		c->bytes = malloc(room);
+		c->bytes = malloc(room + 1);
 		if (!c->bytes ||
 		    !reader_init(&c->reader, w->o->goal->kind != GOAL_HTTP, LOAD_ANSWER))
 			return false;
@@ -561,7 +593,7 @@ static bool init_conns(struct worker *w)
 	return true;
 }
 
-bool worker_init(struct worker *w, const struct load_opts *o, unsigned number, uint64_t now)
+bool worker_init(struct worker *w, const struct load_opts *o, unsigned number)
 {
 	w->o = o;
 	w->first = (size_t)o->connections * number / o->threads;
@@ -571,8 +603,6 @@ bool worker_init(struct worker *w, const struct load_opts *o, unsigned number, u
 	w->random = 0x9E3779B97F4A7C15u + number;
 	for (size_t i = 0; i < o->n_shots; i++)
 		w->weights += o->shots[i].weight;
-	w->begin = now + o->warmup_ns;
-	w->end = o->duration_ns ? w->begin + o->duration_ns : UINT64_MAX;
 	w->left = UINT64_MAX;
 	if (o->requests)
 		w->left =
@@ -583,6 +613,7 @@ bool worker_init(struct worker *w, const struct load_opts *o, unsigned number, u
 	}
 	atomic_init(&w->stop, false);
 	atomic_init(&w->over, false);
+	atomic_init(&w->shown_begin, UINT64_MAX);
 	atomic_init(&w->good, 0);
 	atomic_init(&w->failed, 0);
 	w->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -591,7 +622,6 @@ bool worker_init(struct worker *w, const struct load_opts *o, unsigned number, u
 		worker_done(w);
 		return false;
 	}
-	w->tally.begin = w->begin;
 	return true;
 }
 

@@ -46,13 +46,13 @@ struct worker {
 	uint64_t arrival;        /* of the open loop: number of the next */
 	double interval, offset; /* nanoseconds */
 	uint64_t sweep;          /* when to look for timeouts */
-	bool draining;
+	bool draining, begun;
 	struct tally tally;
 	atomic_bool stop, over;
-	atomic_uint_least64_t good, failed;
+	atomic_uint_least64_t good, failed, shown_begin;
 };
 
-bool worker_init(struct worker *w, const struct load_opts *o, unsigned number, uint64_t now);
+bool worker_init(struct worker *w, const struct load_opts *o, unsigned number);
 void worker_done(struct worker *w);
 void worker_run(struct worker *w);
 

@@ -44,11 +44,12 @@ struct cli_example {
 
 enum cli_group {
 	CLI_NO_OPTIONS = 0,
-	CLI_SERVER = 1, /* takes a SERVER, and the options for reaching it */
-	CLI_ASKED = 2,  /* its server may ask something: --answer and the like */
-	CLI_OUTPUT = 4, /* prints a result: --json, --jq, -o */
-	CLI_COMMAND = 8, /* takes a command behind "--", up to the end, but no SERVER */
-	CLI_UNASKED = 16 /* its client says that it cannot be asked anything */
+	CLI_SERVER = 1,   /* takes a SERVER, and the options for reaching it */
+	CLI_ASKED = 2,    /* its server may ask something: --answer and the like */
+	CLI_OUTPUT = 4,   /* prints a result: --json, --jq, -o */
+	CLI_COMMAND = 8,  /* takes a command behind "--", up to the end, but no SERVER */
+	CLI_UNASKED = 16, /* its client says that it cannot be asked anything */
+	CLI_REACH = 32    /* the options for reaching a server, which is not the first word */
 };
 
 struct verb {
@@ -155,6 +156,8 @@ int cli_interrupt_fd(void);
 /* Where the result goes: stdout or -o. NULL: it could not be opened (printed). Closed at the end of the
  * run; a failed write is EXIT_OTHER. */
 FILE *cli_out(struct cli *cli);
+/* Ends the output of one command; cli_end() does this, too. Gives `code`, or EXIT_OTHER when it was lost. */
+int cli_close_output(struct cli *cli, int code);
 /* With --json or --jq: prints the value that way and gives true. */
 bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code);
 /* For people: JSON, indented, with colour where the terminal has it. */

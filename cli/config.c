@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 64 << 20, MOST_FILES = 8, MOST_SERVERS = 4096 };
+enum { FILE_MAX = 64 << 20, MOST_FILES = 8, MOST_SERVERS = 4096, PASSWD_MAX = 16384 };
 
 static struct config config;
 static bool loaded;
@@ -19,9 +19,15 @@ static bool loaded;
 const char *config_home(void)
 {
 	const char *home = getenv("HOME");
-	const struct passwd *pw = home && *home ? NULL : getpwuid(getuid());
+	struct passwd entry, *found = NULL;
+	char *room;
 
-	return pw ? keepf("%s", pw->pw_dir) : home ? home : "";
+	if (home && *home)
+		return home;
+	room = keep_alloc(PASSWD_MAX);
+	if (getpwuid_r(getuid(), &entry, room, PASSWD_MAX, &found) != 0 || !found)
+		return "";
+	return entry.pw_dir;
 }
 
 const char *config_workspace(void)

@@ -57,6 +57,8 @@ struct target {
 int config_target(struct cli *cli, const struct config_server *s, struct target *ret);
 /* Where the client of cli_client() has been told to go, and with what. Good until the end of the run. */
 const struct target *cli_target(const struct cli *cli, const cleat_client_opts **ret_opts);
+/* After the client is gone: what --record has written is complete. False: it is not (printed). */
+bool server_end(const struct cli *cli);
 /* "command" or "http" or "sse" or "unix" or NULL, and what it is, unexpanded, in one line (kept). */
 const char *config_kind(const struct config_server *s);
 const char *config_line(const struct config_server *s);

@@ -1,5 +1,6 @@
 /* cli/error.c - what is said on stderr, and the exit codes that go with it. */
 #include "cli.h"
+#include "print.h"
 #include "text.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static void print_json(int code, const char *step, int http_status, int rpc_code
 	if (rpc_code)
 		text_printf(&t, ",\"rpc\":%d", rpc_code);
 	text_puts(&t, "}}\n");
-	fputs(text_str(&t), stderr);
+	print_json_text(stderr, text_str(&t), t.n);
 	text_free(&t);
 }
 

@@ -24,7 +24,7 @@ const struct cli_option cli_general_options[] = {
 	{ .name = "verbose",
 	  .letter = 'v',
 	  .repeat = true,
-	  .help = "show what is sent (>) and received (<), and what happens (*)" },
+	  .help = "show messages sent (>) and received (<), and what happens (*); -vv: HTTP headers, too" },
 	{ .name = "quiet", .letter = 'q', .help = "no remarks, and no stderr of the server" },
 	{ .name = "color",
 	  .arg = "WHEN",
@@ -52,7 +52,7 @@ bool cli_lists(const struct verb *verb, size_t i, struct cli_list *ret)
 		{ "Answering the server",
 		  verb && verb->groups & CLI_ASKED ? cli_asked_options : NULL },
 		{ "Reaching the server",
-		  verb && verb->groups & CLI_SERVER ? cli_server_options : NULL },
+		  verb && verb->groups & (CLI_SERVER | CLI_REACH) ? cli_server_options : NULL },
 		{ "General", cli_general_options },
 	};
 
@@ -244,7 +244,7 @@ static int long_option(struct line *l, const char *text)
 static int letters(struct line *l, const char *text)
 {
 	for (; *text; text++) {
-		const struct cli_option *o = find(l->cli->verb, NULL, 0, *text);
+		const struct cli_option *o = find(l->cli->verb, "", 0, *text);
 		int code;
 
 		if (!o)
@@ -269,7 +269,7 @@ static int unknown_verb(struct cli *cli, const char *word)
 	const char *names[MOST_NAMES], *near;
 	size_t n = 0;
 
-	for (; cli_verbs[n] && n < MOST_NAMES; n++)
+	for (; n < MOST_NAMES && cli_verbs[n]; n++)
 		names[n] = cli_verbs[n]->name;
 	near = cli_nearest(word, names, n);
 	if (strstr(word, "://") || strncmp(word, "unix:", 5) == 0)

@@ -48,7 +48,7 @@ bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code)
 	return true;
 }
 
-static int close_output(struct cli *cli, int code)
+int cli_close_output(struct cli *cli, int code)
 {
 	FILE *out = cli->out_ ? cli->out_ : stdout;
 	bool bad = fflush(out) != 0 || ferror(out);
@@ -69,8 +69,10 @@ static int close_output(struct cli *cli, int code)
 
 int cli_end(struct cli *cli, int code)
 {
-	code = close_output(cli, code);
+	code = cli_close_output(cli, code);
 	cleat_client_free(cli->client);
+	if (!server_end(cli) && code == EXIT_GOOD)
+		code = EXIT_OTHER;
 	cleat_loop_free(cli->loop);
 	cli->client = NULL;
 	cli->loop = NULL;

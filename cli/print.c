@@ -107,7 +107,7 @@ static void show_escaped(FILE *to, long c, unsigned char byte)
 			0xdc00 + ((unsigned long)c & 0x3ff));
 }
 
-static void print_json_text(FILE *to, const char *text, size_t n)
+void print_json_text(FILE *to, const char *text, size_t n)
 {
 	if (isatty(fileno(to)))
 		filter(to, text, n, show_escaped);
@@ -205,18 +205,35 @@ void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v)
 
 /* ---- columns ------------------------------------------------------------------------------------- */
 
+/* East Asian characters and pictures take two columns, marks that are put on others none. */
+static size_t columns(long c)
+{
+	static const struct {
+		long from, to;
+		size_t width;
+	} ranges[] = {
+		{ 0x300, 0x36f, 0 },     { 0x200c, 0x200d, 0 },   { 0xfe00, 0xfe0f, 0 },
+		{ 0x1100, 0x115f, 2 },   { 0x2e80, 0xa4cf, 2 },   { 0xac00, 0xd7a3, 2 },
+		{ 0xf900, 0xfaff, 2 },   { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
+		{ 0xffe0, 0xffe6, 2 },   { 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 },
+		{ 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
+	};
+
+	if (c < 0 || is_unsafe(c))
+		return 4; /* about, as \x1b */
+	for (size_t i = 0; i < CLEAT_COUNT(ranges); i++)
+		if (c >= ranges[i].from && c <= ranges[i].to)
+			return ranges[i].width;
+	return 1;
+}
+
 size_t print_width(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t n = strlen(text), width = 0, len;
 
-	for (size_t i = 0; i < n; i += len) {
-		long c = decode(p + i, n - i, &len);
-
-		width += c < 0 || is_unsafe(c)                         ? 4
-			 : (c >= 0x1100 && c < 0xe0000 && c >= 0x2e80) ? 2
-								       : 1;
-	}
+	for (size_t i = 0; i < n; i += len)
+		width += columns(decode(p + i, n - i, &len));
 	return width;
 }
 

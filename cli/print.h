@@ -17,6 +17,8 @@
 void print_line(FILE *to, const char *text);
 /* Text of a result: as it is, except that a terminal gets it safe. */
 void print_content(FILE *to, const char *text, size_t n);
+/* JSON text; a terminal gets it safe, and still as JSON. */
+void print_json_text(FILE *to, const char *text, size_t n);
 /* JSON in one line. False: out of memory. */
 bool print_json_line(FILE *to, const cleat_json *v);
 /* Columns that a text takes on a terminal. */

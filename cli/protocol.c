@@ -153,8 +153,10 @@ static void on_problem(void *ctx, const cleat_schema_problem *problem)
 {
 	struct protocol *p = ctx;
 	char *pointer = keepf("%s%s", p->prefix, problem->path);
+	/* The line begins with the place, for those who have no pointer. */
+	const char *text = *problem->path ? strstr(problem->line, ": ") : NULL;
 
-	tell(p, false, "member", pointer, "%s", problem->line);
+	tell(p, false, "member", pointer, "%s", text ? text + 2 : problem->line);
 }
 
 static void check_type(struct protocol *p, const char *type, const cleat_json *v,
@@ -188,7 +190,8 @@ static bool take(struct protocol *p, const char *id, enum protocol_side answered
 	for (size_t i = 0; i < p->n_open; i++)
 		if (same_id(&p->open[i], id, answered_by)) {
 			*ret = p->open[i];
-			p->open[i] = p->open[--p->n_open];
+			p->n_open--;
+			memmove(p->open + i, p->open + i + 1, (p->n_open - i) * sizeof *p->open);
 			return true;
 		}
 	return false;
@@ -209,10 +212,12 @@ static void remember(struct protocol *p, struct open_request r, const cleat_json
 			p->open[i] = r;
 			return;
 		}
-	if (p->n_open < MOST_OPEN)
-		p->open[p->n_open++] = r;
-	else
-		free(r.id);
+	/* Somebody who never gets answers is forgotten from the oldest request on. */
+	if (p->n_open == MOST_OPEN) {
+		free(p->open[0].id);
+		memmove(p->open, p->open + 1, --p->n_open * sizeof *p->open);
+	}
+	p->open[p->n_open++] = r;
 }
 
 /* ---- methods ------------------------------------------------------------------------------------- */
@@ -247,10 +252,7 @@ static void tell_unknown(struct protocol *p, const char *name)
 	if (find_method(name, 0)) {
 		tell(p, false, "method", "/method", "%s has no \"%.100s\"; it is of %s%s",
 		     revision_of(p->revision), name, method_revisions(name),
-		     p->revision == 'e' && protocol_type_find("Asked", 5, 'e') &&
-				     (strcmp(name, "sampling/createMessage") == 0 ||
-				      strcmp(name, "roots/list") == 0 ||
-				      strcmp(name, "elicitation/create") == 0)
+		     p->revision == 'e' && find_method(name, 0)->from == 's'
 			     ? " (now a server asks inside of a result, in inputRequests)"
 			     : "");
 		return;
@@ -475,6 +477,18 @@ static void check_answer(struct protocol *p, enum protocol_side from, const clea
 	free(text);
 }
 
+/* An error whose request could not be read has the id null by JSON-RPC 2.0, and none by MCP: many servers
+ * do the former, so this has a rule of its own. */
+static void tell_id(struct protocol *p, const cleat_json *id, bool error)
+{
+	if (cleat_json_type(id) != CLEAT_JSON_NULL)
+		tell(p, false, "id", "/id", "expected a string or an integer");
+	else
+		tell(p, false, error ? "null-id" : "id", "/id",
+		     "expected a string or an integer: MCP has no null ids%s",
+		     error ? ", leave it out where it is unknown" : "");
+}
+
 /* JSON-RPC 2.0 itself. False: there is nothing more to look at. */
 static bool check_frame(struct protocol *p, const cleat_json *message)
 {
@@ -496,10 +510,7 @@ static bool check_frame(struct protocol *p, const cleat_json *message)
 	else if (strcmp(cleat_json_str(version, ""), "2.0") != 0)
 		tell(p, false, "json-rpc", "/jsonrpc", "expected \"2.0\"");
 	if (id && !good_id(id))
-		tell(p, false, "id", "/id", "expected a string or an integer%s",
-		     cleat_json_type(id) == CLEAT_JSON_NULL
-			     ? ": MCP has no null ids, leave it out where it is unknown"
-			     : "");
+		tell_id(p, id, cleat_json_get(message, "error") != NULL);
 	for (size_t i = 0; i < CLEAT_COUNT(what); i++)
 		n += cleat_json_get(message, what[i]) != NULL;
 	if (n != 1) {
@@ -516,12 +527,9 @@ static bool check_frame(struct protocol *p, const cleat_json *message)
 	return true;
 }
 
-size_t protocol_check(struct protocol *p, enum protocol_side from, const cleat_json *message,
-		      protocol_finding_fn *fn, void *ctx, struct protocol_message *ret)
+static size_t check_one(struct protocol *p, enum protocol_side from, const cleat_json *message,
+			protocol_finding_fn *fn, void *ctx, struct protocol_message *ret)
 {
-	struct protocol_message none;
-
-	ret = ret ? ret : &none;
 	*ret = (struct protocol_message){ .kind = "message" };
 	p->fn = fn;
 	p->ctx = ctx;
@@ -554,16 +562,27 @@ static size_t check_batch(struct protocol *p, enum protocol_side from, const cle
 		tell(p, false, "batch", "", "a batch has at least one message");
 	errors = p->errors;
 	while (cleat_json_next(&it))
-		errors += protocol_check(p, from, it.value, fn, ctx, ret);
-	ret->kind = "batch";
+		errors += check_one(p, from, it.value, fn, ctx, ret);
+	*ret = (struct protocol_message){ .kind = "batch" };
 	ret->revision = revision_of(revision);
 	return errors;
+}
+
+size_t protocol_check(struct protocol *p, enum protocol_side from, const cleat_json *message,
+		      protocol_finding_fn *fn, void *ctx, struct protocol_message *ret)
+{
+	struct protocol_message none = { 0 };
+
+	ret = ret ? ret : &none;
+	return cleat_json_type(message) == CLEAT_JSON_ARRAY
+		       ? check_batch(p, from, message, fn, ctx, ret)
+		       : check_one(p, from, message, fn, ctx, ret);
 }
 
 size_t protocol_check_text(struct protocol *p, enum protocol_side from, const char *text, size_t n,
 			   protocol_finding_fn *fn, void *ctx, struct protocol_message *ret)
 {
-	struct protocol_message none;
+	struct protocol_message none = { 0 };
 	cleat_error err;
 	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, &err);
 	size_t errors;
@@ -577,9 +596,7 @@ size_t protocol_check_text(struct protocol *p, enum protocol_side from, const ch
 		tell(p, false, "json", "", "no JSON: %s", err.message);
 		return p->errors;
 	}
-	errors = cleat_json_type(cleat_doc_root(doc)) == CLEAT_JSON_ARRAY
-			 ? check_batch(p, from, cleat_doc_root(doc), fn, ctx, ret)
-			 : protocol_check(p, from, cleat_doc_root(doc), fn, ctx, ret);
+	errors = protocol_check(p, from, cleat_doc_root(doc), fn, ctx, ret);
 	cleat_doc_free(doc);
 	return errors;
 }

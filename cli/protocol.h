@@ -35,10 +35,10 @@ void protocol_free(struct protocol *p);
 /* "2024-11-05, 2025-03-26, ..." */
 const char *protocol_revision_list(void);
 
-/* Checks one message (not a batch). Problems are told to `fn`; gives how many were no warnings. */
+/* Checks one message, or a batch. Problems are told to `fn`; gives how many were no warnings. */
 size_t protocol_check(struct protocol *p, enum protocol_side from, const cleat_json *message,
 		      protocol_finding_fn *fn, void *ctx, struct protocol_message *ret);
-/* Text as it came: JSON, or a batch where the revision has them. */
+/* The same from text, which has to be JSON. */
 size_t protocol_check_text(struct protocol *p, enum protocol_side from, const char *text, size_t n,
 			   protocol_finding_fn *fn, void *ctx, struct protocol_message *ret);
 

@@ -205,7 +205,7 @@ const struct protocol_method protocol_methods[] = {
 	  "{&Result description?:str messages:PromptMessage[]}" },
 	{ "completion/complete", ALL, 'c',
 	  "{&Params ref:Reference argument:{name:str value:str} context?:{arguments?:str{}}@cde}",
-	  "{&Result completion:{values:str[] total?:int hasMore?:bool}}" },
+	  "{&Result completion:{values:str[]@abcd values:str100@e total?:int hasMore?:bool}}" },
 	{ "logging/setLevel", "abcd", 'c', "{&Params level:Level}", "Result" },
 	{ "subscriptions/listen", "e", 'c', "{&Params notifications:Filter}",
 	  "{resultType:str _meta:{io.modelcontextprotocol/subscriptionId:Id "

@@ -25,6 +25,7 @@ static const struct {
 	{ "null", "{\"type\":\"null\"}" },
 	{ "obj", "{\"type\":\"object\"}" },
 	{ "any", "true" },
+	{ "str100", "{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"maxItems\":100}" },
 };
 
 const struct protocol_type *protocol_type_find(const char *name, size_t n, char revision)

@@ -13,6 +13,7 @@
 #include "jq.h"
 #include "print.h"
 #include "text.h"
+#include "transcript.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,9 @@ const struct cli_option cli_server_options[] = {
 	  .arg = "LEVEL",
 	  .choices = "debug|info|notice|warning|error|critical|alert|emergency",
 	  .help = "ask for the server's log messages, from this level on" },
+	{ .name = "record",
+	  .arg = "FILE",
+	  .help = "write every message to FILE, a line of JSON each (see cleat replay)" },
 	{ .name = "no-cache", .help = "ask the server, whatever is known" },
 	{ 0 },
 };
@@ -64,9 +68,11 @@ struct cli_server_state {
 	struct timespec started;
 	bool told; /* on_state has come */
 	bool color;
-	const cleat_client_opts *want;
+	void (*on_state)(cleat_client *c, const cleat_error *why, void *userdata);
 	cleat_client_opts opts;
 	struct target target;
+	struct transcript *transcript; /* --record */
+	void (*on_message)(cleat_client *c, bool out, const char *text, size_t n, void *userdata);
 };
 
 static struct cli_server_state *state;
@@ -97,12 +103,26 @@ static void show_trace(cleat_client *c, bool out, const char *line, void *userda
 {
 	(void)c;
 	(void)userdata;
+	/* Headers beside the messages are for those who look for them. */
+	if (line[0] != '*' && state->cli->verbose < 2)
+		return;
 	if (line[0] == '*')
 		begin_line("", COLOR_DIM);
 	else
 		begin_line(out ? "> " : "< ", COLOR_DIM);
 	cli_print_text(stderr, line, strlen(line));
 	end_line();
+}
+
+/* A verb that looks at messages itself takes them from nobody else. */
+static void pass_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+{
+	if (state->transcript)
+		transcript_add(state->transcript, out, text, n);
+	if (state->cli->verbose)
+		show_message(c, out, text, n, userdata);
+	if (state->on_message)
+		state->on_message(c, out, text, n, userdata);
 }
 
 static void show_stderr(cleat_client *c, const char *line, void *userdata)
@@ -174,8 +194,8 @@ static void on_state(cleat_client *c, const cleat_error *why, void *userdata)
 		}
 		end_line();
 	}
-	if (state->want && state->want->on_state)
-		state->want->on_state(c, why, userdata);
+	if (state->on_state)
+		state->on_state(c, why, userdata);
 }
 
 /* ---- where it is --------------------------------------------------------------------------------- */
@@ -334,7 +354,8 @@ static int set_options(struct cli *cli, struct target *t, cleat_client_opts *o)
 		o->era = *era == 'l'   ? CLEAT_ERA_LEGACY
 			 : *era == 'm' ? CLEAT_ERA_MODERN
 				       : CLEAT_ERA_AUTO;
-	o->protocol = cli_option(cli, "protocol");
+	if (cli_option(cli, "protocol"))
+		o->protocol = cli_option(cli, "protocol");
 	o->headers = t->headers.at;
 	o->bearer = bearer(cli, t);
 	o->proxy = cli_option(cli, "proxy");
@@ -356,8 +377,9 @@ static void set_callbacks(struct cli *cli, cleat_client_opts *o)
 		o->on_stderr = show_stderr;
 	if (!o->on_note && !cli->quiet)
 		o->on_note = show_note;
-	if (!o->on_message && cli->verbose)
-		o->on_message = show_message;
+	state->on_message = o->on_message;
+	if (cli->verbose || state->transcript || state->on_message)
+		o->on_message = pass_message;
 	if (!o->on_trace && cli->verbose)
 		o->on_trace = show_trace;
 	if (!o->on_log && o->log_level)
@@ -383,6 +405,9 @@ static int make(struct cli *cli, const cleat_client_opts *want)
 		code = ask_prepare(cli, o);
 	if (code != EXIT_GOOD)
 		return code;
+	if (cli_option(cli, "record") &&
+	    (state->transcript = transcript_new(cli, cli_option(cli, "record"))) == NULL)
+		return EXIT_OTHER;
 	set_callbacks(cli, o);
 	cli->loop = cleat_loop_new(NULL);
 	if (!cli->loop)
@@ -415,7 +440,7 @@ cleat_client *cli_client(struct cli *cli, const cleat_client_opts *want, int *re
 	state = keep_alloc(sizeof *state);
 	cli->server_ = state;
 	state->cli = cli;
-	state->want = want;
+	state->on_state = want ? want->on_state : NULL;
 	state->color = isatty(STDERR_FILENO) && !(no && *no);
 	clock_gettime(CLOCK_MONOTONIC, &state->started);
 	*ret_code = make(cli, want);
@@ -426,6 +451,11 @@ const struct target *cli_target(const struct cli *cli, const cleat_client_opts *
 {
 	*ret_opts = &cli->server_->opts;
 	return &cli->server_->target;
+}
+
+bool server_end(const struct cli *cli)
+{
+	return !cli->server_ || transcript_end(cli->server_->transcript);
 }
 
 int cli_open(struct cli *cli)

@@ -91,7 +91,10 @@ static bool pairs(struct reading *r, const char *member, const char *between, st
 /* Lines of NAME=value, with # comments and quotes around a value. */
 static void env_lines(char *text, struct words *to)
 {
-	for (char *line = strtok(text, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+	char *rest = NULL;
+
+	for (char *line = strtok_r(text, "\r\n", &rest); line;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
 		char *equals = strchr(line, '='), *value;
 		size_t n;
 

@@ -75,6 +75,24 @@ char *keepf(const char *fmt, ...)
 	return keep(t.p);
 }
 
+size_t keep_mark(void)
+{
+	size_t n;
+
+	pthread_mutex_lock(&lock);
+	n = kept.n;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+void keep_release(size_t mark)
+{
+	pthread_mutex_lock(&lock);
+	while (kept.n > mark)
+		free(kept.at[--kept.n]);
+	pthread_mutex_unlock(&lock);
+}
+
 void keep_free_all(void)
 {
 	for (size_t i = 0; i < kept.n; i++)

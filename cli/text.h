@@ -33,6 +33,9 @@ void *keep_alloc(size_t n); /* zeroed */
 char *keep(char *p);
 char *keepf(const char *fmt, ...) CLEAT_PRINTF(1, 2);
 void keep_free_all(void);
+/* What was kept since the mark is freed. */
+size_t keep_mark(void);
+void keep_release(size_t mark);
 
 /* A list of strings that ends with NULL; the array grows, the strings are not copied. It is freed at
  * the end of the run. */

@@ -2,23 +2,23 @@
 #include "help.h"
 
 static const char *const server[] = {
-	"Every verb that speaks to a server is told which one by its first word, or by a command "
-	"behind \"--\":",
+	("Every verb that speaks to a server is told which one by its first word, or by a command "
+	 "behind \"--\":"),
 	"https://host/mcp\tStreamable HTTP, or HTTP+SSE where it is that",
 	"unix:/run/x.sock\tHTTP over a Unix socket; \"#/path\" behind it when it is not at /mcp",
 	"tcp://host:port\tone message per line; also unix-stream:/run/x.sock",
 	"name\ta server of a configuration file that is there already; \"cleat config\" lists them",
 	"./program\ta program without arguments",
 	"-- command ...\ta program with arguments, up to the end or to the next \"--\"",
-	"Options stand before or behind the server, not inside of a command. A program that is named "
-	"on the command line gets the whole environment, one of a configuration file only HOME, PATH "
-	"and the like, and what the file says.",
+	("Options stand before or behind the server, not inside of a command. A program that is named "
+	 "on the command line gets the whole environment, one of a configuration file only HOME, PATH "
+	 "and the like, and what the file says."),
 	NULL,
 };
 
 static const char *const arguments[] = {
-	"Arguments of tools are checked and typed by the tool's own schema (\"cleat show\" prints it) "
-	"before anything is sent:",
+	("Arguments of tools are checked and typed by the tool's own schema (\"cleat show\" prints it) "
+	 "before anything is sent:"),
 	"key=value\ta number, a boolean or text, as the schema wants it",
 	"key:=json\tJSON as it is: tags:='[\"a\", \"b\"]'",
 	"key=a key=b\tan array, where the schema wants one",
@@ -39,9 +39,9 @@ static const char *const codes[] = {
 	"7\ta check found something",
 	"124\tit took too long",
 	"130\tinterrupted (143: by SIGTERM)",
-	"With --json an error is one line of JSON on stderr: {\"error\":{\"code\", \"message\", \"step\", "
-	"\"status\", \"rpc\"}}, where step says what failed (\"connecting\", \"TLS\"), status is that of "
-	"HTTP and rpc the code of JSON-RPC; those that there are none of are left out.",
+	("With --json an error is one line of JSON on stderr: {\"error\":{\"code\", \"message\", \"step\", "
+	 "\"status\", \"rpc\"}}, where step says what failed (\"connecting\", \"TLS\"), status is that of "
+	 "HTTP and rpc the code of JSON-RPC; those that there are none of are left out."),
 	NULL,
 };
 
@@ -54,15 +54,17 @@ static const char *const files[] = {
 	"~/.claude.json\tClaude Code: what it has everywhere",
 	"~/.cursor/mcp.json\tCursor",
 	"~/.config/Claude/claude_desktop_config.json\tClaude Desktop",
-	"With --config FILE only that one counts. Comments and trailing commas are fine. Variables are "
-	"${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder} and ${userHome}; one that is not set "
-	"is an error.",
+	("With --config FILE only that one counts. Comments and trailing commas are fine. Variables are "
+	 "${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder} and ${userHome}; one that is not set "
+	 "is an error."),
 	NULL,
 };
 
 static const char *const environment[] = {
 	"CLEAT_BEARER\ta token for Authorization, where nothing else says one",
 	"NO_COLOR\tno colour, when it is not empty",
+	"XDG_STATE_HOME\twhere cleat shell keeps its history; default: ~/.local/state",
+	"CLEAT_EDITOR_LIBRARY\tlibedit.so.2 or libreadline.so.8 for cleat shell; none: plain lines",
 	"http_proxy, https_proxy, no_proxy\tproxies, as for curl",
 	NULL,
 };

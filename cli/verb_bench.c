@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define TICK_MS 100
+#define LOOK_NS 500000000u /* between looks at the server's memory */
 
 struct bench {
 	struct cli *cli;
@@ -39,8 +40,9 @@ struct bench {
 	struct usage usage;
 	struct report report;
 	const char *html;
-	bool library, began, ended;
-	uint64_t own_cpu, shown; /* when the measured part began; when progress was shown */
+	bool library, began;
+	uint64_t own_cpu;       /* when the measured part began */
+	uint64_t looked, shown; /* at the server's memory; progress, on the terminal */
 	uint64_t shown_good;
 };
 
@@ -214,6 +216,8 @@ static int open_sessions(struct bench *b)
 	size_t n = b->load.n_sessions ? b->load.n_sessions : b->load.connections;
 	int status = 0;
 
+	if (b->load.n_sessions && (b->http.modern || !b->http.http))
+		cli_note(b->cli, "--sessions: there are none here");
 	b->load.n_sessions = 0;
 	if (b->http.modern || !b->http.http)
 		return EXIT_GOOD;
@@ -320,8 +324,10 @@ static bool tick(void *ctx, const struct load_live *live)
 		b->began = true;
 		b->own_cpu = own_cpu();
 		usage_begin(&b->usage);
-	} else if (b->began) {
+		b->looked = now;
+	} else if (b->began && now - b->looked > LOOK_NS) {
 		usage_look(&b->usage);
+		b->looked = now;
 	}
 	if (isatty(STDERR_FILENO) && !b->cli->quiet && !b->cli->json)
 		show_progress(b, live, now);

@@ -45,7 +45,7 @@ static int call(struct cli *cli, const char *tool, const char *args)
 	cleat_error err;
 	cleat_doc *parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
 	cleat_doc *params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", tool,
-						    (void *)(uintptr_t)cleat_doc_root(parsed))
+						    (void *)cleat_doc_root(parsed))
 				   : NULL;
 	cleat_result *r;
 	int code;

@@ -36,19 +36,20 @@ static cleat_doc *params_of(const char *ref, const char *argument, const char *k
 	const char *typed = argument[n] ? argument + n + 1 : "";
 	bool uri = strchr(ref, '{') || strstr(ref, "://");
 	cleat_doc *doc = cleat_doc_parse(known, strlen(known), NULL, NULL, NULL), *params;
-	void *arguments = (void *)(uintptr_t)cleat_doc_root(doc);
+	void *arguments = (void *)cleat_doc_root(doc);
 
 	if (cleat_json_size(cleat_doc_root(doc)))
-		params = cleat_doc_newf(NULL,
-					"{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s},"
-					" context: {arguments: %p}}",
-					uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref,
-					(int)n, argument, typed, arguments);
+		params = cleat_doc_newf(
+			NULL,
+			"{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s},"
+			" context: {arguments: %p}}",
+			uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref, (int)n,
+			argument, typed, arguments);
 	else
-		params = cleat_doc_newf(NULL,
-					"{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s}}",
-					uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref,
-					(int)n, argument, typed);
+		params = cleat_doc_newf(
+			NULL, "{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s}}",
+			uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref, (int)n,
+			argument, typed);
 	cleat_doc_free(doc);
 	return params;
 }
@@ -84,7 +85,8 @@ static int run(struct cli *cli)
 
 static const char *const usage[] = {
 	"complete [OPTION]... SERVER PROMPT|TEMPLATE ARGUMENT[=TYPED] [KEY=VALUE]...",
-	"complete [OPTION]... -- COMMAND... -- PROMPT|TEMPLATE ARGUMENT[=TYPED] [KEY=VALUE]...", NULL
+	"complete [OPTION]... -- COMMAND... -- PROMPT|TEMPLATE ARGUMENT[=TYPED] [KEY=VALUE]...",
+	NULL
 };
 static const struct cli_example examples[] = {
 	{ "cleat complete -- $PROMPTS -- describe what=p", "values of a prompt's argument" },
@@ -97,9 +99,10 @@ const struct verb verb_complete = {
 	.name = "complete",
 	.summary = "ask a server for values of an argument",
 	.usage = usage,
-	.about = "The suggestions are printed one per line. ARGUMENT=TYPED is the argument with what is typed "
-		 "so far; further KEY=VALUE are arguments that are known already, which a server may take into "
-		 "account. A URI template is recognised by its {} or ://; anything else is a prompt.",
+	.about =
+		"The suggestions are printed one per line. ARGUMENT=TYPED is the argument with what is typed "
+		"so far; further KEY=VALUE are arguments that are known already, which a server may take into "
+		"account. A URI template is recognised by its {} or ://; anything else is a prompt.",
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.examples = examples,
 	.run = run,

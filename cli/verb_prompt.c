@@ -52,8 +52,8 @@ static int no_such_prompt(struct cli *cli, const cleat_json *items, const char *
 	if (near)
 		return cli_error(cli, EXIT_TOOL, "there is no prompt \"%s\", did you mean \"%s\"?",
 				 name, near);
-	return cli_error(cli, EXIT_TOOL, "there is no prompt \"%s\" (cleat ls --prompts lists them)",
-			 name);
+	return cli_error(cli, EXIT_TOOL,
+			 "there is no prompt \"%s\" (cleat ls --prompts lists them)", name);
 }
 
 /* As JSON text, from malloc; NULL after a message. */
@@ -84,7 +84,7 @@ static int get(struct cli *cli, const char *name, const char *args)
 	cleat_error err = { .message = "out of memory" };
 	cleat_doc *parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
 	cleat_doc *params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", name,
-						    (void *)(uintptr_t)cleat_doc_root(parsed))
+						    (void *)cleat_doc_root(parsed))
 				   : NULL;
 	cleat_result *r;
 	int code;
@@ -121,7 +121,8 @@ static int run(struct cli *cli)
 }
 
 static const char *const usage[] = { "prompt [OPTION]... SERVER NAME [KEY=VALUE]...",
-				     "prompt [OPTION]... -- COMMAND... -- NAME [KEY=VALUE]...", NULL };
+				     "prompt [OPTION]... -- COMMAND... -- NAME [KEY=VALUE]...",
+				     NULL };
 static const struct cli_example examples[] = {
 	{ "cleat prompt -- $PROMPTS -- describe what=photo", "its messages, with who says them" },
 	{ "cleat prompt --json -- $PROMPTS -- describe what=photo", "the protocol's own JSON" },
@@ -132,9 +133,10 @@ const struct verb verb_prompt = {
 	.name = "prompt",
 	.summary = "get a prompt, filled in with arguments",
 	.usage = usage,
-	.about = "The arguments of prompts are text: key=value, key=@file, a JSON object of texts, or - for "
-		 "one on stdin. Names that the prompt does not have, and those that are missing, are said "
-		 "before anything is sent. \"cleat complete\" asks the server for values.",
+	.about =
+		"The arguments of prompts are text: key=value, key=@file, a JSON object of texts, or - for "
+		"one on stdin. Names that the prompt does not have, and those that are missing, are said "
+		"before anything is sent. \"cleat complete\" asks the server for values.",
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT,
 	.examples = examples,
 	.run = run,

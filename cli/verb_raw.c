@@ -19,18 +19,27 @@ static int print_value(struct cli *cli, const cleat_json *v)
 	return EXIT_GOOD;
 }
 
-/* The error of JSON-RPC is an answer, too. */
-static int print_error(struct cli *cli, const cleat_result *r)
-{
-	const cleat_error *e = cleat_result_error(r);
-	const cleat_json *data = cleat_result_error_data(r);
-	cleat_doc *doc = data ? cleat_doc_newf(NULL, "{code: %d, message: %s, data: %p}", e->rpc_code,
-					       e->message, (void *)(uintptr_t)data)
-			      : cleat_doc_newf(NULL, "{code: %d, message: %s}", e->rpc_code,
-					       e->message);
+/* The last error that came; what the library says about it is meant for people. */
+static cleat_doc *last_error;
 
-	print_value(cli, cleat_doc_root(doc));
-	cleat_doc_free(doc);
+static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+{
+	cleat_doc *doc = out ? NULL : cleat_doc_parse(text, n, NULL, NULL, NULL);
+
+	(void)c;
+	(void)userdata;
+	if (!cleat_json_get(cleat_doc_root(doc), "error")) {
+		cleat_doc_free(doc);
+		return;
+	}
+	cleat_doc_free(last_error);
+	last_error = doc;
+}
+
+/* The error of JSON-RPC is an answer, too. */
+static int print_error(struct cli *cli)
+{
+	print_value(cli, cleat_json_get(cleat_doc_root(last_error), "error"));
 	return EXIT_TOOL;
 }
 
@@ -40,8 +49,8 @@ static int request(struct cli *cli, const char *method, const cleat_json *params
 	const cleat_json *raw = cleat_result_raw(r);
 	int code;
 
-	if (!raw && cleat_result_step(r) == CLEAT_STEP_ANSWER && cleat_result_error(r)->rpc_code)
-		code = print_error(cli, r);
+	if (!raw && cleat_result_step(r) == CLEAT_STEP_ANSWER && last_error)
+		code = print_error(cli);
 	else if (!raw || cli_unanswered(cli))
 		code = cli_result_error(cli, r);
 	else
@@ -49,6 +58,8 @@ static int request(struct cli *cli, const char *method, const cleat_json *params
 	if (code == EXIT_GOOD && cleat_result_is_tool_error(r))
 		code = EXIT_TOOL;
 	cleat_result_free(r);
+	cleat_doc_free(last_error);
+	last_error = NULL;
 	return code;
 }
 
@@ -58,10 +69,11 @@ static int notify(struct cli *cli, const char *method, const cleat_json *params)
 
 	if (code != EXIT_GOOD)
 		return code;
-	rc = params ? cleat_client_notifyf(cli->client, method, "%p", (void *)(uintptr_t)params)
+	rc = params ? cleat_client_notifyf(cli->client, method, "%p", (void *)params)
 		    : cleat_client_notifyf(cli->client, method, NULL);
-	return rc == CLEAT_OK ? EXIT_GOOD
-			      : cli_error(cli, EXIT_OTHER, "cannot send it: %s", cleat_strstatus(rc));
+	return rc == CLEAT_OK
+		       ? EXIT_GOOD
+		       : cli_error(cli, EXIT_OTHER, "cannot send it: %s", cleat_strstatus(rc));
 }
 
 static int run(struct cli *cli)
@@ -73,7 +85,7 @@ static int run(struct cli *cli)
 
 	if (!cli->argc && (cli->server || cli->command))
 		return cli_usage(cli, "which method? For instance: tools/list");
-	if (!cli_client(cli, NULL, &code))
+	if (!cli_client(cli, &(cleat_client_opts){ .on_message = on_message }, &code))
 		return code;
 	text = cli_arguments(cli, cli->argv[0], cli->argc - 1, cli->argv + 1, NULL, &code);
 	if (!text)
@@ -89,11 +101,10 @@ static int run(struct cli *cli)
 }
 
 static const char *const usage[] = { "raw [OPTION]... SERVER METHOD [PARAMETER]...",
-				     "raw [OPTION]... -- COMMAND... -- METHOD [PARAMETER]...", NULL };
+				     "raw [OPTION]... -- COMMAND... -- METHOD [PARAMETER]...",
+				     NULL };
 static const struct cli_option own[] = {
-	{ .name = "notify",
-	  .letter = 'n',
-	  .help = "send a notification: no answer is waited for" },
+	{ .name = "notify", .letter = 'n', .help = "send a notification: no answer is waited for" },
 	{ 0 },
 };
 static const struct cli_example examples[] = {
@@ -109,9 +120,10 @@ const struct verb verb_raw = {
 	.name = "raw",
 	.summary = "send any method, print the answer as it came",
 	.usage = usage,
-	.about = "Parameters are a JSON object, - for one on stdin, or key=value (text) and key:=json. Nothing "
-		 "is checked; what the revision wants to be in _meta is added. The result, or the error object "
-		 "(exit code 5), is printed as JSON.",
+	.about =
+		"Parameters are a JSON object, - for one on stdin, or key=value (text) and key:=json. Nothing "
+		"is checked; what the revision wants to be in _meta is added. The result, or the error object "
+		"(exit code 5), is printed as JSON.",
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,

@@ -3,7 +3,6 @@
 #include "print.h"
 #include "text.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* The only part of a result: as it is, byte for byte, unless a terminal has to be spared. */
@@ -18,8 +17,7 @@ static bool print_only(struct cli *cli, cleat_result *r, FILE *to, int *ret_code
 		fwrite(c.text, 1, c.size, to);
 		return true;
 	}
-	if (c.text || !c.data || !terminal || cli_option(cli, "save") ||
-	    (c.mime && strncmp(c.mime, "image/", 6) == 0))
+	if (c.text || !c.data || !terminal || cli_option(cli, "save"))
 		return false;
 	*ret_code = cli_error(cli, EXIT_OTHER,
 			      "these are %zu bytes that are no text (%s), and this is a terminal: "
@@ -50,8 +48,9 @@ static int run(struct cli *cli)
 	int code;
 
 	if (cli->argc != 1 && (cli->server || cli->command))
-		return cli_usage(cli, cli->argc ? "one URI only"
-						: "which resource? cleat ls --resources lists them");
+		return cli_usage(cli, cli->argc
+					      ? "one URI only"
+					      : "which resource? cleat ls --resources lists them");
 	if (!cli_client(cli, NULL, &code))
 		return code;
 	params = cleat_doc_newf(NULL, "{uri: %s}", cli->argv[0]);
@@ -75,9 +74,10 @@ const struct verb verb_read = {
 	.name = "read",
 	.summary = "read a resource",
 	.usage = usage,
-	.about = "Text is written as it is, and so are bytes that go to a file or a pipe. A terminal gets text "
-		 "with its control characters made visible, and no bytes: -o FILE or --save DIR takes those.\n\n"
-		 "A resource of several parts is printed part by part, each under its URI.",
+	.about =
+		"Text is written as it is, and so are bytes that go to a file or a pipe. A terminal gets text "
+		"with its control characters made visible, and no bytes: -o FILE or --save DIR takes those.\n\n"
+		"A resource of several parts is printed part by part, each under its URI.",
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT,
 	.examples = examples,
 	.run = run,

@@ -91,20 +91,6 @@ static void end_message(struct run *r, const struct protocol_message *m, size_t 
 	text_free(&r->json);
 }
 
-static void check_array(struct run *r, const cleat_json *all)
-{
-	cleat_json_iter it = cleat_json_each(all);
-	struct protocol_message m;
-
-	while (cleat_json_next(&it)) {
-		size_t errors;
-
-		r->number++;
-		errors = protocol_check(r->protocol, r->from, it.value, on_finding, r, &m);
-		end_message(r, &m, errors);
-	}
-}
-
 /* "> " and "< " are what -v puts before messages; its other lines are none. */
 static bool strip(const char **at, size_t *n, enum protocol_side *from)
 {
@@ -123,22 +109,55 @@ static bool strip(const char **at, size_t *n, enum protocol_side *from)
 	return true;
 }
 
-static void check_lines(struct run *r, const char *text, size_t n)
+/* A line of a transcript has the message inside: {"t": 1.5, "dir": ">", "msg": {...}}. */
+static void check_value(struct run *r, const cleat_json *v, enum protocol_side from)
 {
+	const char *dir = cleat_json_str(cleat_json_get(v, "dir"), "");
 	struct protocol_message m;
 
+	if (*dir && !cleat_json_get(v, "jsonrpc")) {
+		from = *dir == '>' ? PROTOCOL_CLIENT : PROTOCOL_SERVER;
+		v = cleat_json_get(v, cleat_json_get(v, "msg") ? "msg" : "text");
+	}
+	r->number++;
+	end_message(r, &m, protocol_check(r->protocol, from, v, on_finding, r, &m));
+}
+
+static void check_array(struct run *r, const cleat_json *all)
+{
+	cleat_json_iter it = cleat_json_each(all);
+
+	while (cleat_json_next(&it))
+		check_value(r, it.value, r->from);
+}
+
+static void check_line(struct run *r, const char *at, size_t n)
+{
+	enum protocol_side from = r->from;
+	struct protocol_message m;
+	cleat_doc *doc;
+
+	if (!strip(&at, &n, &from))
+		return;
+	doc = cleat_doc_parse(at, n, NULL, NULL, NULL);
+	if (doc) {
+		check_value(r, cleat_doc_root(doc), from);
+	} else {
+		r->number++;
+		end_message(r, &m,
+			    protocol_check_text(r->protocol, from, at, n, on_finding, r, &m));
+	}
+	cleat_doc_free(doc);
+}
+
+static void check_lines(struct run *r, const char *text, size_t n)
+{
 	while (n) {
-		const char *end = memchr(text, '\n', n), *at = text;
-		size_t length = end ? (size_t)(end - text) : n, used = end ? length + 1 : n, errors;
-		enum protocol_side from = r->from;
+		const char *end = memchr(text, '\n', n);
+		size_t length = end ? (size_t)(end - text) : n, used = end ? length + 1 : n;
 
 		r->line++;
-		if (strip(&at, &length, &from)) {
-			r->number++;
-			errors = protocol_check_text(r->protocol, from, at, length, on_finding, r,
-						     &m);
-			end_message(r, &m, errors);
-		}
+		check_line(r, text, length);
 		text += used;
 		n -= used;
 	}
@@ -155,12 +174,7 @@ static int check(struct run *r, const char *text, size_t n)
 	if (cleat_json_type(cleat_doc_root(doc)) == CLEAT_JSON_ARRAY) {
 		check_array(r, cleat_doc_root(doc));
 	} else if (doc) {
-		struct protocol_message m;
-
-		r->number = 1;
-		end_message(r, &m,
-			    protocol_check(r->protocol, r->from, cleat_doc_root(doc), on_finding, r,
-					   &m));
+		check_value(r, cleat_doc_root(doc), r->from);
 	} else {
 		check_lines(r, text, n);
 	}

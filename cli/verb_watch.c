@@ -140,7 +140,8 @@ static void on_change(cleat_watch *w, enum cleat_change_kind what, const char *u
 		print_counted(&(struct event){ .name = "tools", .says = "the tools have changed" });
 		break;
 	case CLEAT_CHANGE_PROMPTS:
-		print_counted(&(struct event){ .name = "prompts", .says = "the prompts have changed" });
+		print_counted(
+			&(struct event){ .name = "prompts", .says = "the prompts have changed" });
 		break;
 	case CLEAT_CHANGE_RESOURCES:
 		print_counted(&(struct event){ .name = "resources",
@@ -223,15 +224,17 @@ static int watch(struct cli *cli, int ms)
 	struct words uris = { 0 };
 	cleat_watch *w;
 
+	if (cli->argc && !cleat_client_server_can(cli->client, "resources.subscribe"))
+		return cli_error(cli, EXIT_TOOL,
+				 "the server does not tell when a resource changes");
 	for (int i = 0; i < cli->argc; i++)
 		words_add(&uris, cli->argv[i]);
-	w = cleat_client_watch(cli->client,
-			       &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS |
-							     CLEAT_CHANGE_PROMPTS |
-							     CLEAT_CHANGE_RESOURCES,
-						    .uris = uris.at,
-						    .on_change = on_change,
-						    .on_end = on_end });
+	w = cleat_client_watch(cli->client, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS |
+									  CLEAT_CHANGE_PROMPTS |
+									  CLEAT_CHANGE_RESOURCES,
+								 .uris = uris.at,
+								 .on_change = on_change,
+								 .on_end = on_end });
 	if (!w)
 		return cli_error(cli, EXIT_OTHER, "out of memory");
 	if (!cli->json && !cli_option(cli, "jq"))
@@ -248,7 +251,7 @@ static int run(struct cli *cli)
 	static const cleat_client_opts want = { .on_log = on_log,
 						.on_state = on_state,
 						.restart = true };
-	int ms, code = read_options(cli, &ms);
+	int ms = -1, code = read_options(cli, &ms);
 
 	if (code != EXIT_GOOD || !cli_client(cli, &want, &code))
 		return code;
@@ -275,11 +278,12 @@ const struct verb verb_watch = {
 	.name = "watch",
 	.summary = "print what a server says by itself, as it comes",
 	.usage = usage,
-	.about = "Changes of the lists of tools, prompts and resources, changes of the resources that are named, "
-		 "and log messages (--log LEVEL asks for them) are printed, one line each, with the time.\n\n"
-		 "With --json each line is an object: time, event (tools, prompts, resources, resource, log; "
-		 "lost, back, missed), and uri, or level, logger and data. It ends with --count, --for or "
-		 "Ctrl-C; a lost connection is made again, and said.",
+	.about =
+		"Changes of the lists of tools, prompts and resources, changes of the resources that are named, "
+		"and log messages (--log LEVEL asks for them) are printed, one line each, with the time.\n\n"
+		"With --json each line is an object: time, event (tools, prompts, resources, resource, log; "
+		"lost, back, missed), and uri, or level, logger and data. It ends with --count, --for or "
+		"Ctrl-C; a lost connection is made again, and said.",
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,

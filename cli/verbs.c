@@ -11,7 +11,12 @@
 	X(watch)                                                                                   \
 	X(raw)                                                                                     \
 	X(info)                                                                                    \
+	X(shell)                                                                                   \
+	X(record)                                                                                  \
+	X(replay)                                                                                  \
 	X(ping)                                                                                    \
+	X(doctor)                                                                                  \
+	X(check)                                                                                   \
 	X(validate)                                                                                \
 	X(bench)                                                                                   \
 	X(config)                                                                                  \

@@ -309,7 +309,7 @@ typedef struct cleat_call_opts {
 
 /* All of these start a call; `o` must have on_done. They give the call, good until its on_done returns,
  * or NULL when out of memory or without on_done (there is no end then). Anything else that goes wrong is
- * a result. */
+ * a result. While a client is being freed max_calls of them end with CLEAT_ECLOSED, the rest is NULL. */
 CLEAT_API cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *o, size_t size,
 					   const char *tool, const char *args, ...)
 	CLEAT_PRINTF(5, 6);

@@ -32,6 +32,7 @@ void answer_set_key(cleat_call *call, const cleat_json *params)
 	struct buf key = BUF_INIT(&c->mem, MAX_OUT);
 
 	call->cache_key = (struct str){ NULL, 0 };
+	call->changes = c->changes;
 	if (!c->cache || !cacheable(call) || json_member(params, "inputResponses") ||
 	    json_member(params, "requestState"))
 		return;
@@ -64,11 +65,19 @@ cleat_result *answer_cached(cleat_call *call)
 	return r;
 }
 
-/* A result that took questions and answers depends on them: it MUST NOT be kept. */
+/* A result that took questions and answers depends on them: it MUST NOT be kept. Over HTTP one may be
+ * overtaken by the notification that makes it stale. */
+static bool may_keep(const cleat_call *call)
+{
+	const cleat_client *c = call->client;
+
+	return c->modern && call->cache_key.p && !call->rounds && call->changes == c->changes;
+}
+
 static void keep(cleat_call *call, const cleat_json *value)
 {
 	cleat_client *c = call->client;
-	uint64_t ttl = c->modern && call->cache_key.p && !call->rounds ? cache_ttl(value) : 0;
+	uint64_t ttl = may_keep(call) ? cache_ttl(value) : 0;
 	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
 	struct jw w;
 
@@ -200,6 +209,11 @@ static bool retry_headers(cleat_call *call, const cleat_result *r)
 	return true;
 }
 
+static bool has_cursor(const cleat_call *call)
+{
+	return call->pages ? pages_begun(call) : json_member(call->params, "cursor") != NULL;
+}
+
 /* What the server says is quoted, but what failed comes first. */
 static void name_error(cleat_call *call, cleat_result *r)
 {
@@ -221,8 +235,12 @@ void answer_error(cleat_call *call, cleat_result *r, const cleat_json *error, in
 		return;
 	}
 	/* A cursor that is not good any more: what is known of the other pages is not, either. */
-	if (call->client->cache && cacheable(call) && json_member(call->params, "cursor"))
+	if (call->client->cache && cacheable(call) && has_cursor(call))
 		cache_drop(call->client->cache, call->method, (struct str){ NULL, 0 });
+	if (call->pages && pages_restart(call)) {
+		cleat_result_free(r);
+		return;
+	}
 	name_error(call, r);
 	call_end(call, r);
 }

@@ -22,11 +22,13 @@ static cleat_call *call_alloc(cleat_client *c)
 	struct arena arena;
 	cleat_call *call = c->spare;
 
+	/* An on_done that always begins another call would keep a client from ever being closed. */
+	if (c->closing && c->n_late++ >= c->opts.max_calls)
+		return NULL;
 	if (call) {
 		c->spare = call->next;
 		c->n_spare--;
 		arena = call->arena;
-		arena_reset(&arena);
 		memset(call, 0, sizeof *call);
 	} else {
 		call = mem_zalloc(&c->mem, sizeof *call);
@@ -55,6 +57,7 @@ void call_free(cleat_call *call)
 		mem_free(&c->mem, call);
 		return;
 	}
+	arena_reset(&call->arena); /* large params do not wait for the next call */
 	call->next = c->spare;
 	c->spare = call;
 	c->n_spare++;

@@ -162,10 +162,19 @@ static cleat_call *owner_of_error(const struct message *in, const struct rpc_mes
 	return c->phase == CLIENT_OPENING ? call_only(c) : NULL;
 }
 
+/* Whose answer it is. On HTTP the answer to a POST is in its own exchange: in another one's it is not
+ * believed, and that one has no answer. NULL: nobody's. */
+static cleat_call *addressee(const struct message *in, const struct rpc_message *m)
+{
+	cleat_call *call = m->id ? call_by_id(in->client, m->id) : NULL;
+
+	return call && in->tag && tag_id(in->tag) != call->node.number ? NULL : call;
+}
+
 /* Takes `r`. */
 static void take_response(const struct message *in, const struct rpc_message *m, cleat_result *r)
 {
-	cleat_call *call = call_by_id(in->client, m->id);
+	cleat_call *call = addressee(in, m);
 
 	if (!call && m->kind == RPC_ERROR)
 		call = owner_of_error(in, m);
@@ -188,7 +197,7 @@ static COLD void take_broken(const struct message *in, const struct rpc_message 
 {
 	cleat_client *c = in->client;
 	bool response = m->kind == RPC_RESULT || m->kind == RPC_ERROR;
-	cleat_call *call = response && m->id ? call_by_id(c, m->id) : NULL;
+	cleat_call *call = response ? addressee(in, m) : NULL;
 	cleat_error err;
 
 	if (!call && m->kind == RPC_ERROR && m->error)

@@ -481,9 +481,10 @@ static void initialize(cleat_client *c)
 	cleat_call *call;
 
 	c->stage = STAGE_INITIALIZE;
-	c->tried_legacy = true;
+	c->tried_legacy = c->greeted = true;
 	set_revision(c, REV_NONE);
 	c->said_roots = c->roots;
+	c->session_first = c->last_id;
 	if (c->link->http)
 		c->link->ops->reset(c->link);
 	call = initialize_call(c);

@@ -63,6 +63,7 @@ static void log_message(cleat_client *c, const cleat_json *params, void *tag)
 /* 2026-07-28 caching: a relevant notification makes what is kept stale. */
 static void forget(cleat_client *c, const char *method)
 {
+	c->changes++;
 	if (c->cache)
 		cache_drop(c->cache, str_of(method), absent);
 }
@@ -84,6 +85,7 @@ static void changed(cleat_client *c, const struct rpc_message *m)
 		resource_updated(c, m->params);
 	} else if (str_eqz(m->method, "notifications/tools/list_changed")) {
 		forget(c, "tools/list");
+		toolbook_clear(c->tools); /* what it promised is not good any more, either */
 		watch_tell(c, CLEAT_CHANGE_TOOLS, absent);
 	} else if (str_eqz(m->method, "notifications/prompts/list_changed")) {
 		forget(c, "prompts/list");

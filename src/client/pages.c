@@ -29,7 +29,9 @@ struct pages {
 	struct buf cursor;   /* of the next page */
 	uint32_t *seen;      /* hashes of cursors */
 	size_t cap_seen;
-	bool fresh; /* one of them at least is not from the cache */
+	bool fresh;     /* one of them at least is not from the cache */
+	bool kept;      /* one of them is */
+	bool restarted; /* a cursor that was kept was refused */
 };
 
 bool pages_attach(cleat_call *call, enum cleat_list what)
@@ -250,6 +252,7 @@ static void take(cleat_call *call, cleat_result *r)
 
 	p->n++;
 	p->fresh |= !r->cached;
+	p->kept |= r->cached;
 	if (p->n == 1 && !next.p && !wrong) {
 		call_end(call, r); /* the only page: as it came */
 		return;
@@ -305,6 +308,24 @@ static void go_on(cleat_call *call)
 		}
 		take(call, r);
 	}
+}
+
+/* 2026-07-28 caching, Interaction with Pagination: an invalid cursor. What came from the server just now
+ * is another matter: there the error is the result. */
+bool pages_restart(cleat_call *call)
+{
+	struct pages *p = call->pages;
+
+	if (!p->n || !p->kept || p->restarted)
+		return false;
+	cleat_result_free(p->first);
+	p->first = NULL;
+	buf_reset(&p->items, SIZE_MAX);
+	p->n = 0;
+	p->fresh = p->kept = false;
+	p->restarted = true;
+	go_on(call);
+	return true;
 }
 
 void pages_take(cleat_call *call, cleat_result *r)

@@ -32,8 +32,19 @@ static void tell_state(cleat_client *c)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* A legacy server is greeted once on a connection. If that came to nothing (its answer could not be
+ * read, or came too late), nobody can tell what it thinks. */
+static void begin_anew(cleat_client *c)
+{
+	asked_close(c);
+	c->greeted = c->link_up = false;
+	c->link->ops->reset(c->link);
+}
+
 void reconnect_open(cleat_client *c)
 {
+	if (c->greeted && c->link_up && c->link->renews)
+		begin_anew(c);
 	c->phase = CLIENT_OPENING;
 	c->stage = STAGE_LINK;
 	c->stale = c->lacks_discover = c->retried_version = false;
@@ -98,8 +109,12 @@ static void flush_notices(cleat_client *c)
 
 void reconnect_ready(cleat_client *c)
 {
-	if (c->ever_ready && c->cache)
-		cache_clear(c->cache);
+	if (c->ever_ready) { /* it may be another server */
+		if (c->cache)
+			cache_clear(c->cache);
+		toolbook_clear(c->tools);
+		c->changes++;
+	}
 	c->ever_ready = true;
 	c->half_open = c->breaker = false;
 	c->open_until = 0;
@@ -240,6 +255,7 @@ void reconnect_up(void *ctx, const struct link_failure *why)
 
 	client_enter(c);
 	c->link_up = !why;
+	c->greeted = false;
 	if (c->closing || c->phase != CLIENT_OPENING || c->stage != STAGE_LINK) {
 		client_leave(c);
 		return;
@@ -257,25 +273,40 @@ void reconnect_up(void *ctx, const struct link_failure *why)
 	client_leave(c);
 }
 
+/* The server knows none of the sessions that it begins: nothing more is tried until the next call. */
+static COLD void give_session_up(cleat_client *c, const struct link_failure *why)
+{
+	c->sessions_lost = 0;
+	lose(c, why->step, why->http_status, &why->error, false);
+}
+
 /* 2025-11-25 transports, Session Management: 404 for a session means that a new one must be begun. The
- * server has not taken the request, so it is sent again. */
+ * server has not taken the request, so it is sent again. One that was sent in an earlier session says
+ * nothing about this one. */
 void reconnect_session_lost(cleat_call *call, const struct link_failure *why)
 {
 	cleat_client *c = call->client;
 	bool hopeless = c->sessions_lost >= MAX_SESSIONS_LOST;
+	bool lost = c->phase == CLIENT_READY && call->node.number > c->session_first;
 
-	if (call->done || call->resent || hopeless) {
+	if (call->done || call->resent || (hopeless && lost)) {
 		call_fail_link(call, why);
 	} else {
 		call->resent = true;
 		call->state = CALL_WAITING;
+		if (c->phase == CLIENT_READY && !lost)
+			call_send(call);
 	}
-	if (c->phase != CLIENT_READY || hopeless)
+	if (!lost)
 		return;
-	c->sessions_lost++;
-	client_note(c, CLEAT_LOG_NOTICE, "the server has lost the session; another one is begun");
 	asked_close(c);
 	watch_lost(c);
+	if (hopeless) {
+		give_session_up(c, why);
+		return;
+	}
+	c->sessions_lost++;
+	client_note(c, CLEAT_LOG_NOTICE, "the server has lost the session; another one is begun");
 	reconnect_open(c);
 }
 

@@ -61,6 +61,7 @@ struct cleat_call {
 	const cleat_json *params; /* an object; NULL: none */
 	const cleat_json *meta;   /* of opts.meta: an object; NULL: none */
 	struct str cache_key;     /* absent: its result is not kept */
+	uint64_t changes;         /* the client's when it was set */
 	cleat_result *result;     /* CALL_ENDED */
 
 	uint64_t idle_at, hard_at; /* when it has taken too long; 0: never */
@@ -161,10 +162,12 @@ struct cleat_client {
 	bool skip_probe;                 /* the server died of it */
 	bool lacks_discover;             /* HTTP: 404 and -32601, as only a modern server says it */
 	bool retried_version;            /* -32022, in this opening */
+	bool greeted;                    /* initialize was sent on this connection */
 	bool reprobed;                   /* after a probe that timed out, in this opening */
 	bool ever_ready;
-	bool stale;              /* HTTP: the era seems to have changed */
-	unsigned sessions_lost;  /* without an answer in between */
+	bool stale;             /* HTTP: the era seems to have changed */
+	int64_t session_first;  /* requests with this id and smaller ones are of earlier sessions */
+	unsigned sessions_lost; /* without an answer in between */
 	int64_t initialized_tag; /* of notifications/initialized; 0: none under way */
 	uint64_t open_until;     /* the opening has to end by then; 0: nothing opens */
 	cleat_error probe_error; /* why the modern probe, or the newer transport, did not work */
@@ -193,6 +196,7 @@ struct cleat_client {
 	struct rpc_table calls;
 	int64_t last_id;
 	unsigned n_calls; /* of the program's */
+	unsigned n_late;  /* begun while the client closes */
 	cleat_call *done_first, *done_last;
 	cleat_call *spare;
 	unsigned n_spare;
@@ -206,6 +210,7 @@ struct cleat_client {
 	bool said_roots; /* it was, to this session */
 
 	struct cache *cache; /* NULL: none */
+	uint64_t changes;    /* counts what the server said has changed */
 	struct toolbook *tools;
 
 	/* questions */
@@ -369,6 +374,9 @@ void rounds_done(cleat_call *call); /* frees what it has */
 void pages_take(cleat_call *call, cleat_result *r);
 /* Makes it a call for all pages. False when out of memory. */
 bool pages_attach(cleat_call *call, enum cleat_list what);
+/* The server refuses a page (what is kept of the others is dropped by now): is it worth another try, from
+ * the beginning? True: that is under way. */
+bool pages_restart(cleat_call *call);
 /* Has a page come already? */
 bool pages_begun(const cleat_call *call);
 void pages_free(cleat_call *call);

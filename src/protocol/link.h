@@ -8,7 +8,7 @@
  * which messages have no place of their own (a pipe) knows no tag for what it receives: NULL. On HTTP
  * everything that comes in the answer to a POST has that POST's tag. There, a message that is a response
  * (it has a result or an error, and no method), and a body that is one message, is the last one with its
- * tag: nothing more comes, forget() is not needed. A tag is free to be used again while it is told.
+ * tag: nothing more comes (but `failed` after a body that is no response), forget() is not needed. A tag is free to be used again while it is told.
  *
  * Events come from the loop, never from inside a call of link_ops: who calls send() need not expect
  * anything to happen before it returns. Who is told something may call any of link_ops, free() too. All
@@ -102,7 +102,9 @@ struct link_ops {
 	/* HTTP, legacy: the session is initialized; what the server says unasked may be heard (GET). */
 	void (*listen)(struct link *l);
 	/* HTTP: forget the session (it is lost, or another era is tried), with its GET stream; what was to
-	 * be resumed in it fails. HTTP+SSE: if anything was sent in it, `down` follows. */
+	 * be resumed in it fails. HTTP+SSE: if anything was sent in it, `down` follows, unless open() does.
+	 * Streams that renew: the connection (the child) is given up, without an event; open() makes
+	 * another. */
 	void (*reset)(struct link *l);
 	/* The next older way to reach the same server: HTTP+SSE instead of Streamable HTTP. CLEAT_OK: `up`
 	 * follows; CLEAT_EUNSUPPORTED: there is none. */
@@ -119,7 +121,8 @@ struct link {
 	bool http; /* cancellation by closing; headers; the probe is any modern request */
 	bool process; /* a child: open() starts a new one, and a server may exit on a first message that it
 			 does not know */
-	bool local; /* in this process */
+	bool local;  /* in this process */
+	bool renews; /* a stream that open() can make anew after reset() */
 };
 
 #endif

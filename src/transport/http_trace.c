@@ -39,6 +39,7 @@ static bool is_harmless(struct str name)
 		"mcp-protocol-version",
 		"mcp-method",
 		"content-encoding",
+		"www-authenticate",
 	};
 
 	return is_among(name, names, CLEAT_COUNT(names));

@@ -184,7 +184,7 @@ struct link *link_child_new(const struct link_base_opts *o, const char *const *a
 	k = line_new(o, &way, sizeof *k, err);
 	if (!k)
 		return NULL;
-	k->line.link.process = true;
+	k->line.link.process = k->line.link.renews = true;
 	arena_init(&k->ar, &k->line.mem, 0);
 	k->opts = (struct child_opts){
 		.loop = o->loop,

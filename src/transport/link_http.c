@@ -312,6 +312,7 @@ static void op_open(struct link *base)
 	if (!l->attached)
 		loop_attach(l->loop);
 	l->attached = true;
+	l->soon &= ~(unsigned)SOON_OLD_DOWN; /* whoever opens it knows */
 	if (l->old && !l->endpoint)
 		old_open(l);
 	else
@@ -403,7 +404,7 @@ static int op_fall_back(struct link *base)
 	if (l->closing)
 		return CLEAT_ECLOSED;
 	forget_session(l);
-	l->old = true;
+	l->old = l->link.renews = true;
 	old_open(l);
 	return CLEAT_OK;
 }
@@ -547,7 +548,7 @@ struct link *link_http_new(const struct link_base_opts *o, const struct link_htt
 	l->connect_ms = o->connect_ms ? o->connect_ms : 30000;
 	l->random = o->random;
 	l->random_ctx = o->random_ctx;
-	l->old = http->old_sse;
+	l->old = l->link.renews = http->old_sse;
 	l->no_stream = http->no_stream;
 	l->rev = REV_NONE;
 	l->call.fn = tell_soon;

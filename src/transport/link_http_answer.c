@@ -114,11 +114,13 @@ static void fail_memory(struct exch *x)
 	exch_fail(x, &f);
 }
 
-/* The body is the message. */
+/* The body is the message. One that is not the answer (a notification) is told as well, but then there
+ * will be none. */
 static void deliver(struct exch *x)
 {
 	struct link_http *l = x->l;
 	void *tag = x->tag;
+	bool other = link_http_look(buf_str(&x->text)) == LOOK_RPC;
 	struct link_failure f;
 
 	if (buf_size(&x->text) == 0) {
@@ -130,6 +132,13 @@ static void deliver(struct exch *x)
 	}
 	exch_drop(x);
 	l->ev.message(l->ev.ctx, buf_str(&x->text), tag, x->status);
+	if (!other || !tag || l->freed || l->closing)
+		return;
+	f = link_http_failure(CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+			      "%.70s answered %d with a message that is no answer", l->place,
+			      x->status);
+	f.http_status = x->status;
+	l->ev.failed(l->ev.ctx, tag, &f);
 }
 
 /* 2025-11-25 Session Management 4: whatever the body says. */

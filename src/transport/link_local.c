@@ -357,6 +357,17 @@ static void op_nothing(struct link *l)
 	(void)l; /* only HTTP has these */
 }
 
+static void op_reset(struct link *l)
+{
+	struct link_local *k = of(l);
+
+	if (k->state != UP)
+		return;
+	close_peer(k);
+	k->state = IDLE;
+	hold_loop(k, false);
+}
+
 static int op_fall_back(struct link *l)
 {
 	(void)l;
@@ -410,7 +421,7 @@ struct link *link_local_new(const struct link_base_opts *o, const struct link_lo
 		.send = op_send,
 		.forget = op_forget,
 		.listen = op_nothing,
-		.reset = op_nothing,
+		.reset = op_reset,
 		.fall_back = op_fall_back,
 		.close = op_close,
 		.free = op_free,
@@ -422,7 +433,7 @@ struct link *link_local_new(const struct link_base_opts *o, const struct link_lo
 		error_set(err, CLEAT_ENOMEM, "out of memory");
 		return NULL;
 	}
-	k->link = (struct link){ .ops = &ops, .local = true };
+	k->link = (struct link){ .ops = &ops, .local = true, .renews = true };
 	k->o = *o;
 	k->o.max_message = o->max_message ? o->max_message : LINE_MESSAGE;
 	k->local = *local;

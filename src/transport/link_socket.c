@@ -255,6 +255,7 @@ static void way_open(struct line_link *l)
 	struct link_socket *k = of(l);
 	int rc;
 
+	drop_connection(k); /* of before a reset() */
 	k->tried = 0;
 	k->error = 0;
 	k->deadline = loop_now() + l->o.connect_ms;
@@ -402,6 +403,7 @@ struct link *link_socket_new(const struct link_base_opts *o, const char *address
 	if (!k)
 		return NULL;
 	k->fd = -1;
+	k->line.link.renews = true;
 	k->timer = loop_timer_new(o->loop, on_timer, k);
 	if (!k->timer)
 		error_set(err, CLEAT_ENOMEM, "out of memory");

@@ -391,6 +391,18 @@ static void op_nothing(struct link *link)
 	(void)link; /* only HTTP has these */
 }
 
+/* What the way has of it is let go when it opens again. */
+static void op_reset(struct link *link)
+{
+	struct line_link *l = (struct line_link *)(void *)link;
+
+	if (l->state != LINE_UP || !link->renews)
+		return;
+	line_detach(l);
+	l->state = LINE_IDLE;
+	hold_loop(l, false);
+}
+
 static int op_fall_back(struct link *link)
 {
 	(void)link;
@@ -440,7 +452,7 @@ void *line_new(const struct link_base_opts *o, const struct line_way *way, size_
 		.send = op_send,
 		.forget = op_forget,
 		.listen = op_nothing,
-		.reset = op_nothing,
+		.reset = op_reset,
 		.fall_back = op_fall_back,
 		.close = op_close,
 		.free = op_free,

@@ -65,7 +65,20 @@ staged() {
 		grep -x 'prefix=/opt/cleat' "$(find "$work/stage/opt/cleat" -name cleat.pc)"
 }
 
-echo 1..9
+# The program runs from where it is, and brings its man pages and completions.
+program() {
+	local page
+	env -i PATH=/usr/bin:/bin "$prefix/bin/cleat" --version | grep '^cleat [0-9]' || return 1
+	! readelf -d "$prefix/bin/cleat" | grep -E 'R(UN)?PATH' | grep -F -e "$source" -e "$build" || return 1
+	for page in $("$prefix/bin/cleat" man --list); do
+		grep -q '^\.TH' "$prefix/share/man/man1/$page.1" || return 1
+	done
+	grep -q _cleat "$prefix/share/bash-completion/completions/cleat" &&
+		grep -q _cleat "$prefix/share/zsh/site-functions/_cleat" &&
+		grep -q cleat "$prefix/share/fish/vendor_completions.d/cleat.fish"
+}
+
+echo 1..10
 try "installs into an empty prefix" install_tree
 try "every public header is installed" all_headers
 try "pkg-config: shared" with_pkg_config shared ""
@@ -74,5 +87,6 @@ try "find_package: both programs build" configure_package
 try "find_package: shared" "$work/build/hello_shared"
 try "find_package: static" "$work/build/hello_static"
 try "nothing installed names the source or build tree" no_paths
+try "the program runs, with its man pages and completions" program
 try "DESTDIR stages under a directory, without it in any file" staged
 exit $failed

@@ -38,6 +38,9 @@ static inline void rig_act(struct link_rig *r, const char *event)
 		r->link->ops->close(r->link);
 	} else if (strcmp(r->act, "open") == 0) {
 		r->link->ops->open(r->link);
+	} else if (strcmp(r->act, "renew") == 0) {
+		r->link->ops->reset(r->link);
+		r->link->ops->open(r->link);
 	}
 	r->inside = false;
 }

@@ -156,7 +156,7 @@ static void what_does_not_fit_is_said_before_anything_is_sent(void **state)
 		{ "{\"s\":\"x\"}|s=y", "argument \"s\" is given twice" },
 		{ "getit=x", "there is no argument \"getit\", did you mean \"get-it\"?" },
 		{ "qqqqqq=x", "there is no argument \"qqqqqq\"\n" },
-		{ "{\"zz\":1}", "zz: " },
+		{ "{\"zz\":1}", "unknown member \"zz\"" },
 		{ "{1}", "the arguments are no JSON object: " },
 		{ "word", "\"word\" is no argument: write key=value" },
 		{ "=x", "\"=x\" is no argument" },

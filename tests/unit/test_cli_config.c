@@ -58,8 +58,9 @@ static void comments_and_trailing_commas_become_spaces(void **state)
 
 static void positions_are_those_of_the_file(void **state)
 {
-	static const char text[] = "{\n  \"x\": [1, {\"a\": 2}, \"}\"],\n  \"servers\": {\n"
-				   "    \"a\": {},\n    \"b\": { \"env\": { \"K\": \"v\" } }\n  }\n}";
+	static const char text[] =
+		"{\n  \"x\": [1, {\"a\": 2}, \"}\"],\n  \"servers\": {\n"
+		"    \"a\": {},\n    \"b\": { \"env\": { \"K\": \"v\" } }\n  }\n}";
 	static const struct {
 		const char *path[4];
 		size_t depth, line, column;
@@ -78,8 +79,8 @@ static void positions_are_those_of_the_file(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		size_t line = 0, column = 0;
-		bool found = jsonc_locate(text, sizeof text - 1, cases[i].path, cases[i].depth, &line,
-					  &column);
+		bool found = jsonc_locate(text, sizeof text - 1, cases[i].path, cases[i].depth,
+					  &line, &column);
 
 		assert_int_equal(found, cases[i].line != 0);
 		assert_int_equal(line, cases[i].line);
@@ -90,9 +91,21 @@ static void positions_are_those_of_the_file(void **state)
 /* Whatever the text is, looking for something in it ends, within it. */
 static void locating_in_no_json_ends(void **state)
 {
-	static const char *const texts[] = { "", "{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":[",
-					     "{\"a\":1", "{\"a\":1,", "{\"a\":\"x\\", "{\"b\":[[[}}}",
-					     "{\"b\":x y z", "[1,2", "}", "{\"b\":}" };
+	static const char *const texts[] = { "",
+					     "{",
+					     "{\"",
+					     "{\"a",
+					     "{\"a\"",
+					     "{\"a\":",
+					     "{\"a\":[",
+					     "{\"a\":1",
+					     "{\"a\":1,",
+					     "{\"a\":\"x\\",
+					     "{\"b\":[[[}}}",
+					     "{\"b\":x y z",
+					     "[1,2",
+					     "}",
+					     "{\"b\":}" };
 	static const char *const path[] = { "a", "b" };
 
 	(void)state;
@@ -120,7 +133,9 @@ static const char *get(const char *name)
 	return NULL;
 }
 
-static const struct expand_places places = { .workspace = "/src/project", .home = "/home/me", .get = get };
+static const struct expand_places places = { .workspace = "/src/project",
+					     .home = "/home/me",
+					     .get = get };
 
 static void variables_are_replaced_and_nothing_else(void **state)
 {

@@ -118,10 +118,18 @@ static void params_have_one_spelling(void **state)
 
 /* ---- keeping ---------------------------------------------------------------------------------- */
 
+static struct cache *new_cache(size_t most)
+{
+	struct cache *k = cache_new(NULL, most);
+
+	assert_non_null(k);
+	return k;
+}
+
 /* "fresh while now < t_received + ttlMs" */
 static void a_result_is_fresh_until_its_time(void **state)
 {
-	struct cache *k = cache_new(NULL, 100000);
+	struct cache *k = new_cache(100000);
 
 	(void)state;
 	cache_put(k, LIST, STR_LIT("{}"), STR_LIT("one"), 1000);
@@ -139,7 +147,7 @@ static void a_result_is_fresh_until_its_time(void **state)
 /* "MUST NOT serve a cached response for a request whose method or parameters differ" */
 static void other_methods_and_params_are_other_entries(void **state)
 {
-	struct cache *k = cache_new(NULL, 100000);
+	struct cache *k = new_cache(100000);
 
 	(void)state;
 	cache_put(k, LIST, STR_LIT("{}"), STR_LIT("page 1"), 10);
@@ -165,7 +173,7 @@ static void other_methods_and_params_are_other_entries(void **state)
 
 static void a_new_result_replaces_the_old_one(void **state)
 {
-	struct cache *k = cache_new(NULL, 100000);
+	struct cache *k = new_cache(100000);
 	struct str old;
 	size_t bytes;
 
@@ -188,7 +196,7 @@ static void a_new_result_replaces_the_old_one(void **state)
 /* "the notification invalidates the cached response" */
 static void what_has_changed_is_forgotten(void **state)
 {
-	struct cache *k = cache_new(NULL, 100000);
+	struct cache *k = new_cache(100000);
 
 	(void)state;
 	cache_put(k, LIST, STR_LIT("{}"), STR_LIT("1"), 10);
@@ -217,7 +225,7 @@ static void what_was_used_least_recently_goes_first(void **state)
 {
 	char text[1000] = { 0 };
 	struct str big = { text, sizeof text };
-	struct cache *k = cache_new(NULL, 3600); /* three of them */
+	struct cache *k = new_cache(3600); /* three of them */
 
 	(void)state;
 	cache_put(k, LIST, STR_LIT("1"), big, 10);
@@ -236,7 +244,7 @@ static void what_was_used_least_recently_goes_first(void **state)
 static void what_is_too_large_is_not_kept(void **state)
 {
 	char text[4000] = { 0 };
-	struct cache *k = cache_new(NULL, 3600), *none = cache_new(NULL, 0);
+	struct cache *k = new_cache(3600), *none = new_cache(0);
 
 	(void)state;
 	cache_put(k, LIST, STR_LIT("a"), STR_LIT("small"), 10);

@@ -250,6 +250,42 @@ static void pages_are_kept_one_by_one(void **state)
 	rig_done(&rig);
 }
 
+/* "If a cursor becomes invalid [...], the client SHOULD discard all cached pages and re-fetch from the
+ * beginning." Once; and an error that has nothing to do with what was kept is the result. */
+static void a_list_begins_anew_when_a_cursor_that_was_kept_is_refused(void **state)
+{
+	static const char refused[] = "\"error\":{\"code\":-32602,\"message\":\"no such cursor\"}";
+	struct rig rig;
+
+	(void)state;
+	rig_modern(&rig, NULL, false);
+	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(&rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\"" KEEP));
+	rig_answer(&rig, PAGE(TOOL("b"), ",\"ttlMs\":1000"));
+	rig_pass(&rig, 2000);
+	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
+	assert_has(rig_last(&rig)->text, "\"cursor\":\"2\"");
+	rig_answer(&rig, refused);
+	assert_int_equal(rig.n_done, 1);
+	assert_null(strstr(rig_last(&rig)->text, "cursor"));
+	rig_answer(&rig, PAGE(TOOL("c"), ",\"nextCursor\":\"2\"" KEEP));
+	assert_has(rig_last(&rig)->text, "\"cursor\":\"2\"");
+	rig_answer(&rig, PAGE(TOOL("d"), ""));
+	assert_int_equal(items(&rig), 2);
+	assert_false(cleat_result_is_cached(rig_result(&rig)));
+	/* From the cache again, and this server refuses whatever it gives. */
+	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(&rig, refused);
+	rig_answer(&rig, PAGE(TOOL("c"), ",\"nextCursor\":\"3\"" KEEP));
+	assert_int_equal(rig.n_done, 2);
+	rig_answer(&rig, refused);
+	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "no such cursor");
+	/* What led there is not kept. */
+	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
+	assert_null(strstr(rig_last(&rig)->text, "cursor"));
+	rig_done(&rig);
+}
+
 /* ---- tools ------------------------------------------------------------------------------------- */
 
 /* streamable-http, Custom Headers: Mcp-Param-*; wrong annotations: the tool MUST be left out. */
@@ -334,6 +370,41 @@ static void results_are_held_against_the_output_schema(void **state)
 	rig_done(&rig);
 }
 
+#define WITH_OUTPUT                                                                                \
+	PAGE("{\"name\":\"o\",\"inputSchema\":{\"type\":\"object\"},"                              \
+	     "\"outputSchema\":{\"type\":\"object\",\"required\":[\"n\"]}}",                       \
+	     "")
+
+/* server/tools, List Changed Notification: what was promised in a list that is not good any more, or by
+ * a server that is gone, is not held against results. */
+static void a_promise_lasts_as_long_as_its_list(void **state)
+{
+	(void)state;
+	for (int gone = 0; gone < 2; gone++) {
+		struct rig rig;
+
+		rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		rig_call(&rig, "tools/list", NULL);
+		rig_answer(&rig, WITH_OUTPUT);
+		rig_call(&rig, "tools/call", "{\"name\":\"o\"}");
+		rig_answer(&rig, "\"result\":{\"content\":[],\"structuredContent\":{\"m\":1}}");
+		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "tools/call o: ");
+		if (gone)
+			rig_down(&rig, "exited");
+		else
+			rig_say(&rig, "{\"jsonrpc\":\"2.0\",\"method\":"
+				      "\"notifications/tools/list_changed\"}");
+		rig_call(&rig, "tools/call", "{\"name\":\"o\"}");
+		if (gone) {
+			rig_up(&rig);
+			rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		}
+		rig_answer(&rig, "\"result\":{\"content\":[],\"structuredContent\":{\"m\":1}}");
+		assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
+		rig_done(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,9 +418,11 @@ int main(void)
 		cmocka_unit_test(what_must_not_be_kept_is_not),
 		cmocka_unit_test(results_of_questions_are_not_kept),
 		cmocka_unit_test(pages_are_kept_one_by_one),
+		cmocka_unit_test(a_list_begins_anew_when_a_cursor_that_was_kept_is_refused),
 		cmocka_unit_test(headers_follow_the_list_of_tools),
 		cmocka_unit_test(a_header_mismatch_refreshes_the_tools_once),
 		cmocka_unit_test(results_are_held_against_the_output_schema),
+		cmocka_unit_test(a_promise_lasts_as_long_as_its_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,7 @@ static void open_bench(struct bench *b, const struct way *w, const char *revisio
 
 	*b = (struct bench){ .listener = -1, .self = self };
 	b->loop = cleat_loop_new(NULL);
+	assert_non_null(b->loop);
 	o.loop = b->loop;
 	b->s = cleat_server_new("fixture", "1.0.0",
 				&(cleat_server_opts){ .loop = b->loop, .userdata = &b->fixture });

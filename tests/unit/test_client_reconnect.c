@@ -59,6 +59,38 @@ static void the_next_call_tries_again(void **state)
 	rig_done(&rig);
 }
 
+/* 2025-11-25 lifecycle: a connection is initialized once. Whatever came of that, the next attempt is on
+ * another one, where there can be another. */
+static void a_greeting_that_failed_is_not_repeated(void **state)
+{
+	(void)state;
+	for (int renews = 0; renews < 2; renews++) {
+		struct rig rig;
+
+		assert_true(rig_init(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY,
+								 .connect_timeout_ms = 5000 }));
+		rig.link.renews = renews;
+		rig_call(&rig, CALL_T);
+		rig_up(&rig);
+		assert_string_equal(rig_last(&rig)->method, "initialize");
+		rig_pass(&rig, 5000);
+		assert_int_equal(rig.n_done, 1);
+		rig_call(&rig, CALL_T);
+		assert_int_equal(rig.resets, renews);
+		assert_int_equal(rig.opens, 1 + renews);
+		if (renews)
+			rig_up(&rig);
+		assert_int_equal(rig.n_sent, 2);
+		assert_string_equal(rig_last(&rig)->method, "initialize");
+		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		assert_int_equal(client_phase(rig.c), CLIENT_READY);
+		rig_answer(&rig, OK);
+		assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
+		assert_int_equal(rig.resets, renews);
+		rig_done(&rig);
+	}
+}
+
 /* A stream that is closed already takes nothing: the call waits for the next one, once. */
 static void what_was_not_taken_waits(void **state)
 {
@@ -263,6 +295,79 @@ static void sessions_are_not_begun_for_ever(void **state)
 	rig_done(&rig);
 }
 
+/* A server that knows no session is given up, but not for ever: a later call begins another one. */
+static void a_server_that_lost_its_sessions_may_recover(void **state)
+{
+	struct rig rig;
+	struct link_failure lost = rig_failure(CLEAT_EIO, CLEAT_STEP_HTTP, 404, "no such session");
+
+	(void)state;
+	lost.session_lost = true;
+	rig_legacy(&rig, NULL, true, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	for (int i = 0; i < 6; i++) {
+		size_t done = rig.n_done;
+
+		rig_call(&rig, CALL_T);
+		for (int k = 0; rig.n_done == done && k < 10; k++) {
+			struct rig_sent *s = rig_request(&rig);
+
+			if (!s->initialize) {
+				rig.ev.failed(rig.ev.ctx, s->tag, &lost);
+				continue;
+			}
+			rig_reply(&rig, s, 200, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+			rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+		}
+		assert_int_equal(rig.n_done, done + 1);
+	}
+	/* Now it keeps them. */
+	for (int i = 0; i < 2; i++) {
+		rig_call(&rig, CALL_T);
+		if (rig_request(&rig)->initialize) {
+			rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+			rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+			rig_answer(&rig, "\"result\":{\"content\":[]}");
+			assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
+			rig_done(&rig);
+			return;
+		}
+		rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &lost);
+		if (rig_request(&rig)->initialize) {
+			rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+			rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+		}
+	}
+	fail_msg("no session was begun any more");
+}
+
+/* 404 for a request that was sent in the session before this one says nothing about this one. */
+static void a_late_404_of_an_old_session_does_not_end_the_new_one(void **state)
+{
+	struct rig rig;
+	struct link_failure lost = rig_failure(CLEAT_EIO, CLEAT_STEP_HTTP, 404, "no such session");
+	struct rig_sent *again;
+
+	(void)state;
+	lost.session_lost = true;
+	rig_legacy(&rig, NULL, true, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	rig_call(&rig, CALL_T);
+	rig_call(&rig, CALL_T);
+	rig.ev.failed(rig.ev.ctx, rig.sent[2].tag, &lost);
+	rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
+	assert_int_equal(client_phase(rig.c), CLIENT_READY);
+	again = rig_request(&rig);
+	rig.ev.failed(rig.ev.ctx, rig.sent[3].tag, &lost);
+	assert_int_equal(client_phase(rig.c), CLIENT_READY);
+	assert_int_equal(rig.n_done, 0);
+	rig_answer(&rig, "\"result\":{\"content\":[]}");
+	rig_reply(&rig, again, 200, "\"result\":{\"content\":[]}");
+	assert_int_equal(rig.n_done, 2);
+	assert_int_equal(cleat_result_status(rig.done[0]), CLEAT_OK);
+	assert_int_equal(cleat_result_status(rig.done[1]), CLEAT_OK);
+	rig_done(&rig);
+}
+
 /* HTTP: the stream of a session broke; perhaps the session is gone. */
 static void a_gap_asks_for_the_session(void **state)
 {
@@ -334,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_under_way_fail_at_once),
 		cmocka_unit_test(the_next_call_tries_again),
+		cmocka_unit_test(a_greeting_that_failed_is_not_repeated),
 		cmocka_unit_test(what_was_not_taken_waits),
 		cmocka_unit_test(restarting_backs_off),
 		cmocka_unit_test(calls_wait_for_the_restart),
@@ -341,6 +447,8 @@ int main(void)
 		cmocka_unit_test(a_server_that_does_not_start_is_not_restarted),
 		cmocka_unit_test(a_lost_session_is_begun_anew),
 		cmocka_unit_test(sessions_are_not_begun_for_ever),
+		cmocka_unit_test(a_server_that_lost_its_sessions_may_recover),
+		cmocka_unit_test(a_late_404_of_an_old_session_does_not_end_the_new_one),
 		cmocka_unit_test(a_gap_asks_for_the_session),
 		cmocka_unit_test(old_sse_is_opened_again),
 		cmocka_unit_test(a_new_server_is_asked_anew),

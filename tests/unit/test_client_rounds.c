@@ -306,6 +306,30 @@ static void legacy_questions_go_to_the_peer_and_back(void **state)
 	}
 }
 
+/* A person who thinks about an answer is not a server that says nothing; how long it may take in all
+ * is hard_timeout_ms. */
+static void time_does_not_run_while_a_legacy_server_waits_for_us(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (int answered = 0; answered < 2; answered++) {
+		rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		rig_call(&rig, CALL_T);
+		rig_say(&rig, REQUEST("1", "elicitation/create", "\"message\":\"m\""));
+		rig_pass(&rig, 60000);
+		rig_pass(&rig, 60000);
+		assert_int_equal(rig.n_done, 0);
+		if (answered)
+			rig_answer_question(&rig, 0, ACCEPT);
+		rig_pass(&rig, answered ? 60000 : 180000);
+		rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT,
+			   answered ? "did not answer within 60 s"
+				    : "within 300 s (hard_timeout_ms)");
+		rig_done(&rig);
+	}
+}
+
 static void ping_is_answered_at_any_time(void **state)
 {
 	struct rig rig;
@@ -437,6 +461,7 @@ int main(void)
 		cmocka_unit_test(cancelling_a_call_cancels_its_questions),
 		cmocka_unit_test(questions_survive_a_lost_link),
 		cmocka_unit_test(legacy_questions_go_to_the_peer_and_back),
+		cmocka_unit_test(time_does_not_run_while_a_legacy_server_waits_for_us),
 		cmocka_unit_test(ping_is_answered_at_any_time),
 		cmocka_unit_test(unknown_methods_are_refused),
 		cmocka_unit_test(a_modern_server_may_not_ask_by_requests),

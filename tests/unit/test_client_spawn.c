@@ -144,6 +144,7 @@ static void what_cannot_be_started_says_so(void **state)
 		cleat_result *r = cleat_client_callf(c, "echo", NULL);
 
 		assert_int_equal(cleat_result_step(r), CLEAT_STEP_SPAWN);
+		assert_int_equal(cleat_client_error_step(c), CLEAT_STEP_SPAWN);
 		assert_has(cleat_result_error(r)->message, all[i][0]);
 		assert_true(cleat_result_error(r)->os_errno != 0);
 		cleat_result_free(r);

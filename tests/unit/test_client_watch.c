@@ -340,6 +340,66 @@ static void watches_may_be_freed_in_their_callbacks(void **state)
 	rig_done(&rig);
 }
 
+static unsigned watched_again;
+
+static void watch_again(cleat_watch *w, const cleat_error *why)
+{
+	cleat_client *c = cleat_watch_client(w);
+
+	(void)why;
+	cleat_watch_free(w);
+	if (++watched_again < 100000)
+		cleat_client_watch(c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS,
+							   .on_end = watch_again });
+}
+
+/* A program that does not take no for an answer: the loop goes on, and closing has an end. */
+static void watching_again_at_once_does_not_keep_the_loop(void **state)
+{
+	struct rig rig;
+	cleat_error why = { .status = CLEAT_EINVAL, .message = "wrong" };
+
+	(void)state;
+	watched_again = 0;
+	assert_true(rig_init(&rig, &(cleat_client_opts){ .max_calls = 10 }));
+	client_fail(rig.c, CLEAT_STEP_ARGUMENTS, &why);
+	cleat_client_watch(
+		rig.c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS, .on_end = watch_again });
+	client_pump(rig.c);
+	client_close(rig.c);
+	assert_true(watched_again > 0);
+	assert_true(watched_again < 1000);
+	rig_done(&rig);
+}
+
+/* caching: on HTTP a notification may overtake the answer to what was asked before it. */
+static void an_answer_that_a_change_overtook_is_not_kept(void **state)
+{
+	struct rig rig;
+	cleat_watch *w;
+	struct rig_sent *list;
+	int listen;
+	size_t sent;
+
+	(void)state;
+	rig_modern(&rig, NULL, false);
+	w = watch(&rig, "", ALL, NULL);
+	rig_pump(&rig);
+	listen = id(&rig);
+	acknowledge(&rig, listen, "\"toolsListChanged\":true");
+	rig_call(&rig, "tools/list", "{}");
+	list = rig_request(&rig);
+	notify(&rig, listen, "tools/list_changed", "");
+	rig_reply(&rig, list, 0,
+		  "\"result\":{\"tools\":[],\"ttlMs\":9999,\"cacheScope\":\"public\"}");
+	assert_int_equal(rig.n_done, 1);
+	sent = rig.n_sent;
+	rig_call(&rig, "tools/list", "{}");
+	assert_int_equal(rig.n_sent, sent + 1);
+	cleat_watch_free(w);
+	rig_done(&rig);
+}
+
 /* caching, Interaction with Notifications. */
 static void a_change_makes_what_is_kept_stale(void **state)
 {
@@ -521,7 +581,9 @@ int main(void)
 		cmocka_unit_test(a_refusal_ends_the_watch),
 		cmocka_unit_test(silence_is_tried_again),
 		cmocka_unit_test(watches_may_be_freed_in_their_callbacks),
+		cmocka_unit_test(watching_again_at_once_does_not_keep_the_loop),
 		cmocka_unit_test(a_change_makes_what_is_kept_stale),
+		cmocka_unit_test(an_answer_that_a_change_overtook_is_not_kept),
 		cmocka_unit_test(legacy_lists_need_no_request),
 		cmocka_unit_test(legacy_resources_are_subscribed_once),
 		cmocka_unit_test(legacy_refusals_end_the_watch),

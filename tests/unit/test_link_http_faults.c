@@ -92,6 +92,40 @@ static void answers_come_in_any_pieces(void **state)
 		}
 }
 
+/* A body that is a message, but not the answer: nothing more comes, and the one who asked hears of it. */
+static void a_body_that_is_no_answer_fails_the_request(void **state)
+{
+	static const char *const bodies[] = {
+		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}",
+		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}",
+		"[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(bodies); i++) {
+		struct rig_link r;
+		struct asked *q;
+		struct told *t;
+		char text[512];
+
+		rig_start(&r);
+		assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+		q = next_asked(&r);
+		snprintf(text, sizeof text,
+			 "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: %zu\r\n\r\n%s",
+			 strlen(bodies[i]), bodies[i]);
+		say_bytes(&r, q->c, text, strlen(text));
+		expect_message(&r, TAG(1), 200, bodies[i]);
+		t = expect_told(&r, TOLD_FAILED);
+		assert_ptr_equal(t->tag, TAG(1));
+		assert_int_equal(t->why.error.status, CLEAT_EPROTO);
+		assert_int_equal(t->why.http_status, 200);
+		assert_non_null(strstr(t->text, "no answer"));
+		expect_nothing_told(&r);
+		rig_done(&r);
+	}
+}
+
 /* ---- too much --------------------------------------------------------------------------------- */
 
 /* As long as the link reads. */
@@ -354,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_json_answer_is_cut_after_every_byte),
 		cmocka_unit_test(an_answer_of_events_is_cut_after_every_byte),
 		cmocka_unit_test(answers_come_in_any_pieces),
+		cmocka_unit_test(a_body_that_is_no_answer_fails_the_request),
 		cmocka_unit_test(an_answer_of_a_gigabyte_is_not_kept),
 		cmocka_unit_test(the_limit_is_exact),
 		cmocka_unit_test(a_redirect_elsewhere_is_not_followed),

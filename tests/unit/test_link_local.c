@@ -319,6 +319,38 @@ static void test_an_endless_talk_leaves_time_for_others(void **state)
 	rig_done(&r);
 }
 
+static void test_a_reset_link_has_another_peer_next_time(void **state)
+{
+	(void)state;
+	for (int inside = 0; inside < 2; inside++) {
+		struct link_rig r;
+		struct fake f;
+
+		begin(&r, &f);
+		make(&r, &f);
+		r.link->ops->reset(r.link); /* nothing to do */
+		rig_up_now(&r);
+		if (inside) {
+			r.on = "message";
+			r.act = "renew";
+			rig_say(&r, "{}");
+			UNTIL(r.loop, f.accepted == 2);
+		} else {
+			r.link->ops->reset(r.link);
+			assert_int_equal(f.closed, 1);
+			assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
+			rig_open(&r);
+		}
+		UNTIL(r.loop, r.ups == 2);
+		assert_int_equal(f.closed, 1);
+		assert_int_equal(r.downs, 0);
+		rig_say(&r, "{}");
+		UNTIL(r.loop, r.messages == (unsigned)inside + 1);
+		rig_close_now(&r);
+		rig_done(&r);
+	}
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
 	(void)state;
@@ -365,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_an_answer_over_the_limit_is_refused_to_the_server),
 		cmocka_unit_test(test_close_and_free_in_any_state_and_event),
 		cmocka_unit_test(test_an_endless_talk_leaves_time_for_others),
+		cmocka_unit_test(test_a_reset_link_has_another_peer_next_time),
 		cmocka_unit_test(test_every_allocation_may_fail),
 	};
 

@@ -380,6 +380,36 @@ static void test_ops_inside_events(void **state)
 	}
 }
 
+static void test_a_reset_link_connects_again(void **state)
+{
+	struct link_rig r;
+	struct server s;
+	int first, second;
+	char c;
+
+	(void)state;
+	listen_tcp(&s, AF_INET, 5);
+	rig_init(&r);
+	r.link = link_socket_new(&r.o, s.address, &r.err);
+	assert_non_null(r.link);
+	rig_open(&r);
+	UNTIL(r.loop, r.ups == 1);
+	first = accept(s.fd, NULL, NULL);
+	r.link->ops->reset(r.link);
+	rig_open(&r);
+	UNTIL(r.loop, r.ups == 2);
+	assert_false(r.up_failed);
+	assert_int_equal(r.downs, 0);
+	second = accept(s.fd, NULL, NULL);
+	assert_int_equal(read(first, &c, 1), 0);
+	assert_int_equal(write(second, "{}\n", 3), 3);
+	UNTIL(r.loop, r.messages == 1);
+	rig_done(&r);
+	close(first);
+	close(second);
+	server_done(&s);
+}
+
 static void test_every_allocation_may_fail(void **state)
 {
 	struct server s;
@@ -440,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_free_while_a_name_is_looked_up),
 		cmocka_unit_test(test_the_socket_has_its_options),
 		cmocka_unit_test(test_ops_inside_events),
+		cmocka_unit_test(test_a_reset_link_connects_again),
 		cmocka_unit_test(test_every_allocation_may_fail),
 		cmocka_unit_test(test_no_descriptor_is_left),
 	};

@@ -67,9 +67,42 @@ static void test_nothing_is_sent_before_it_is_up(void **state)
 	UNTIL(r.loop, r.ups == 1);
 	assert_int_equal(r.link->ops->fall_back(r.link), CLEAT_EUNSUPPORTED);
 	r.link->ops->listen(r.link);
-	r.link->ops->reset(r.link);
 	r.link->ops->forget(r.link, &r);
 	rig_done(&r);
+}
+
+/* Without an event; what the old child still says is not heard. */
+static void test_a_reset_child_is_another_one_next_time(void **state)
+{
+	(void)state;
+	for (int inside = 0; inside < 2; inside++) {
+		struct link_rig r;
+		int first;
+
+		link_sh(&r, "while read -r x; do echo \"{}\"; echo \"[$$]\"; done");
+		r.link->ops->reset(r.link); /* nothing to do */
+		rig_up_now(&r);
+		first = link_child_pid(r.link);
+		if (inside) {
+			r.on = "message";
+			r.act = "renew";
+			rig_say(&r, "{}");
+		} else {
+			r.link->ops->reset(r.link);
+			assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
+			rig_open(&r);
+		}
+		UNTIL(r.loop, r.ups == 2);
+		assert_int_not_equal(link_child_pid(r.link), first);
+		assert_true(gone(first));
+		assert_int_equal(r.downs, 0);
+		assert_int_equal(r.messages, inside);
+		rig_say(&r, "{}");
+		UNTIL(r.loop, r.messages == (unsigned)inside + 2);
+		rig_close_now(&r);
+		rig_done(&r);
+		assert_true(no_children());
+	}
 }
 
 static void test_a_message_larger_than_a_pipe_goes_both_ways(void **state)
@@ -559,6 +592,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_go_both_ways),
 		cmocka_unit_test(test_nothing_is_sent_before_it_is_up),
+		cmocka_unit_test(test_a_reset_child_is_another_one_next_time),
 		cmocka_unit_test(test_a_message_larger_than_a_pipe_goes_both_ways),
 		cmocka_unit_test(test_a_message_over_the_limit_is_skipped),
 		cmocka_unit_test(test_what_waits_is_bounded),

@@ -1,0 +1,381 @@
+/* cli/shell_editor.c - lines of `cleat shell`, with editing where there is a terminal and a library for it.
+ *
+ * libedit, or readline, is opened when it is there; nothing is linked. Both give single characters to
+ * us to wait for, so the connection is served while somebody thinks. The history is a plain file, a line
+ * each, that every session adds to.
+ */
+#include "shell.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HISTORY_KEPT = 1000, HISTORY_MOST = 4 << 20, LINE_MOST = 16 << 20 };
+
+/* The functions and variables of both libraries that are used. */
+struct library {
+	void *handle;
+	void (*install)(const char *prompt, void (*on_line)(char *line));
+	void (*read_char)(void);
+	void (*remove)(void);
+	int (*add_history)(const char *line);
+	char *(**generator)(const char *text, int n);
+	char **(**attempt)(const char *text, int start, int end);
+	int *over, *append;
+	char **line;
+	const char **breaks, **basic_breaks; /* readline looks at the first, libedit at the other */
+	int *catch_signals;                  /* may be missing */
+};
+
+struct shell_editor {
+	struct cli *cli;
+	struct shell_lists *lists;
+	struct library lib; /* handle NULL: lines as they come */
+	bool terminal, installed, got, ended;
+	char *line;        /* the last one */
+	char *history;     /* path; NULL: none */
+	struct text input; /* read ahead, without a library */
+	size_t taken;
+	bool eof;
+};
+
+static struct shell_editor *editor; /* the libraries know one only */
+
+/* ---- history ------------------------------------------------------------------------------------- */
+
+/* Makes the directories of a path. */
+static void make_directories(char *path)
+{
+	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		mkdir(path, 0700);
+		*p = '/';
+	}
+}
+
+static char *history_path(void)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (state && *state == '/')
+		return keepf("%s/cleat/history", state);
+	return home && *home == '/' ? keepf("%s/.local/state/cleat/history", home) : NULL;
+}
+
+static void write_lines(const char *path, const char *text, size_t n, int how)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
+
+	/* A history that cannot be written is no reason to stop. */
+	while (fd >= 0 && n) {
+		ssize_t done = write(fd, text, n);
+
+		if (done <= 0)
+			break;
+		text += done;
+		n -= (size_t)done;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void load_history(struct shell_editor *e)
+{
+	struct text t = { 0 };
+	size_t lines = 0, start = 0;
+
+	e->history = history_path();
+	if (!e->history)
+		return;
+	make_directories(e->history);
+	if (!text_read(&t, e->history, HISTORY_MOST)) {
+		text_free(&t);
+		return;
+	}
+	for (size_t i = 0; i < t.n; i++)
+		lines += t.p[i] == '\n';
+	for (size_t skip = lines > HISTORY_KEPT ? lines - HISTORY_KEPT : 0; skip && start < t.n;
+	     start++)
+		skip -= t.p[start] == '\n';
+	if (lines > (size_t)2 * HISTORY_KEPT)
+		write_lines(e->history, t.p + start, t.n - start, O_TRUNC);
+	while (start < t.n) {
+		char *end = memchr(t.p + start, '\n', t.n - start);
+
+		if (!end)
+			break;
+		*end = '\0';
+		e->lib.add_history(t.p + start);
+		start = (size_t)(end - t.p) + 1;
+	}
+	text_free(&t);
+}
+
+/* A line that begins with a blank is nobody's business. */
+static void remember(struct shell_editor *e, const char *line)
+{
+	struct text t = { 0 };
+
+	if (!*line || *line == ' ' || *line == '\t')
+		return;
+	e->lib.add_history(line);
+	if (!e->history)
+		return;
+	text_printf(&t, "%s\n", line);
+	write_lines(e->history, t.p, t.n, O_APPEND);
+	text_free(&t);
+}
+
+/* ---- completion ---------------------------------------------------------------------------------- */
+
+static char *copy(const char *text, size_t n)
+{
+	char *p = must_alloc(n + 1);
+
+	memcpy(p, text, n);
+	p[n] = '\0';
+	return p;
+}
+
+static char *no_more(const char *text, int n)
+{
+	(void)text;
+	(void)n;
+	return NULL;
+}
+
+/* Each of them once, behind a place for what they have in common; gives how many. */
+static size_t copy_all(const struct words *found, char **all)
+{
+	size_t unique = 0, common = strlen(found->at[0]);
+
+	for (size_t i = 0; i < found->n; i++) {
+		size_t same = 0, k = 1;
+
+		while (k <= unique && strcmp(all[k], found->at[i]) != 0)
+			k++;
+		if (k > unique)
+			all[++unique] = copy(found->at[i], strlen(found->at[i]));
+		while (same < common && found->at[i][same] == found->at[0][same])
+			same++;
+		common = same;
+	}
+	all[0] = copy(found->at[0], common);
+	return unique;
+}
+
+/* What both libraries want: what all have in common, then all unless there is one only, from malloc. */
+static char **attempt(const char *text, int start, int end)
+{
+	struct words found = { 0 };
+	size_t mark = keep_mark();
+	char **all = NULL;
+
+	(void)end;
+	*editor->lib.over = 1; /* never names of files instead */
+	shell_complete(editor->lists, *editor->lib.line, (size_t)start, text, &found);
+	if (found.n) {
+		all = must_alloc((found.n + 3) * sizeof *all);
+		memset(all, 0, (found.n + 3) * sizeof *all); /* libedit looks at all[2] */
+		*editor->lib.append = ' ';
+		if (copy_all(&found, all) == 1) {
+			free(all[1]);
+			all[1] = NULL;
+			if (strchr("=/:", all[0][strlen(all[0]) - 1]))
+				*editor->lib.append = '\0';
+		}
+	}
+	if (!cli_interrupted()) /* as in verb_shell.c */
+		keep_release(mark);
+	return all;
+}
+
+/* ---- the library --------------------------------------------------------------------------------- */
+
+static bool find_all(struct library *l)
+{
+	const struct {
+		const char *name;
+		void *to;
+	} all[] = {
+		{ "rl_callback_handler_install", &l->install },
+		{ "rl_callback_read_char", &l->read_char },
+		{ "rl_callback_handler_remove", &l->remove },
+		{ "add_history", &l->add_history },
+		{ "rl_completion_entry_function", &l->generator },
+		{ "rl_attempted_completion_function", &l->attempt },
+		{ "rl_attempted_completion_over", &l->over },
+		{ "rl_completion_append_character", &l->append },
+		{ "rl_line_buffer", &l->line },
+		{ "rl_completer_word_break_characters", &l->breaks },
+		{ "rl_basic_word_break_characters", &l->basic_breaks },
+	};
+	void *catch = dlsym(l->handle, "rl_catch_signals");
+
+	for (size_t i = 0; i < CLEAT_COUNT(all); i++) {
+		void *symbol = dlsym(l->handle, all[i].name);
+
+		if (!symbol)
+			return false;
+		memcpy(all[i].to, &symbol, sizeof symbol); /* POSIX: functions, too */
+	}
+	memcpy(&l->catch_signals, &catch, sizeof catch);
+	return true;
+}
+
+static bool open_library(struct library *l)
+{
+	static const char *const names[] = { "libedit.so.2", "libreadline.so.8", "libedit.so.0" };
+	const char *choice = getenv("CLEAT_EDITOR_LIBRARY");
+
+	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
+		if (choice && strcmp(choice, names[i]) != 0)
+			continue;
+		l->handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+		if (l->handle && find_all(l))
+			return true;
+		if (l->handle)
+			dlclose(l->handle);
+	}
+	*l = (struct library){ 0 };
+	return false;
+}
+
+static void on_line(char *line)
+{
+	editor->got = true;
+	editor->ended = !line;
+	free(editor->line);
+	editor->line = line;
+	editor->lib.remove();
+	editor->installed = false;
+}
+
+struct shell_editor *shell_editor_new(struct cli *cli, struct shell_lists *lists)
+{
+	struct shell_editor *e = keep_alloc(sizeof *e);
+
+	e->cli = cli;
+	e->lists = lists;
+	e->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	editor = e;
+	if (!e->terminal || !open_library(&e->lib))
+		return e;
+	*e->lib.attempt = attempt;
+	*e->lib.generator = no_more;
+	*e->lib.breaks = *e->lib.basic_breaks = " \t\n";
+	if (e->lib.catch_signals)
+		*e->lib.catch_signals = 0; /* they are ours */
+	load_history(e);
+	return e;
+}
+
+bool shell_editor_is_terminal(const struct shell_editor *e)
+{
+	return e->terminal;
+}
+
+void shell_editor_free(struct shell_editor *e)
+{
+	if (e->installed)
+		e->lib.remove();
+	free(e->line);
+	text_free(&e->input);
+	/* The library stays: it has handlers of its own that may still run. */
+	editor = NULL;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------- */
+
+/* Until there is something to read; false: Ctrl-C. */
+static bool await_input(struct shell_editor *e)
+{
+	for (;;) {
+		struct pollfd p[3] = { { .fd = STDIN_FILENO, .events = POLLIN },
+				       { .fd = cleat_loop_fd(e->cli->loop), .events = POLLIN },
+				       { .fd = cli_interrupt_fd(), .events = POLLIN } };
+		int n = poll(p, 3, cleat_loop_timeout(e->cli->loop));
+
+		if (cli_interrupted())
+			return false;
+		if (n < 0 && errno != EINTR)
+			return true; /* reading will tell */
+		if (n == 0 || (n > 0 && p[1].revents))
+			cleat_loop_step(e->cli->loop, 0);
+		if (n > 0 && p[0].revents)
+			return true;
+	}
+}
+
+static enum shell_input edited_line(struct shell_editor *e, const char *prompt, const char **ret)
+{
+	e->got = false;
+	e->lib.install(prompt, on_line);
+	e->installed = true;
+	while (!e->got) {
+		if (!await_input(e)) {
+			e->lib.remove();
+			e->installed = false;
+			fputc('\n', stdout);
+			return SHELL_INTERRUPTED;
+		}
+		e->lib.read_char();
+	}
+	if (e->ended) {
+		fputc('\n', stdout);
+		return SHELL_END;
+	}
+	remember(e, e->line);
+	*ret = e->line;
+	return SHELL_LINE;
+}
+
+static void read_more(struct shell_editor *e)
+{
+	char buf[4096];
+	ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	e->eof = n <= 0 || e->input.n > LINE_MOST;
+	if (n > 0)
+		text_add(&e->input, buf, (size_t)n);
+}
+
+static enum shell_input plain_line(struct shell_editor *e, const char *prompt, const char **ret)
+{
+	char *end = NULL;
+	size_t left;
+
+	if (e->terminal) {
+		fputs(prompt, stdout);
+		fflush(stdout);
+	}
+	for (;;) {
+		left = e->input.n - e->taken;
+		end = left ? memchr(e->input.p + e->taken, '\n', left) : NULL;
+		if (end || e->eof)
+			break;
+		if (!await_input(e))
+			return SHELL_INTERRUPTED;
+		read_more(e);
+	}
+	if (!left)
+		return SHELL_END;
+	left = end ? (size_t)(end - e->input.p) - e->taken : left;
+	free(e->line);
+	e->line = copy(e->input.p + e->taken, left);
+	e->taken += left + (end != NULL);
+	*ret = e->line;
+	return SHELL_LINE;
+}
+
+enum shell_input shell_editor_line(struct shell_editor *e, const char *prompt, const char **ret)
+{
+	return e->lib.handle ? edited_line(e, prompt, ret) : plain_line(e, prompt, ret);
+}

@@ -1,0 +1,52 @@
+// bad_server.mjs - a server on stdio (2025-11-25) that does what no server should: bad_server.mjs MODE
+//
+//   hostile  names, descriptions and results full of control characters
+//   silent   never answers a call
+//   dies     ends in the middle of a call
+//   garbage  answers a call with something that is no result
+//   nothing  never answers anything
+//   picture  a tool with one image
+//   slow     progress, then waits for its cancellation, which it writes to the file $CANCELLED
+
+import fs from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const [mode] = process.argv.slice(2);
+const EVIL = 'a\u001b]0;title\u0007b\u001b[2Jc\u009b31md\u202ee\u0000f\rg';
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+
+const tools = mode === 'hostile'
+	? [{ name: 'evil', description: `${EVIL}\nsecond line`, inputSchema: { type: 'object', properties: { [`x\u001b[1m`]: { type: 'string' } } } }]
+	: [{ name: 'tool', inputSchema: { type: 'object' } }];
+
+const calls = {
+	hostile: () => ({ content: [{ type: 'text', text: EVIL }, { type: 'resource_link', uri: 'x://\u001b[1m', name: EVIL }] }),
+	picture: () => ({ content: [{ type: 'image', mimeType: 'image/png', data: PNG }] }),
+	silent: () => undefined,
+	dies: () => process.exit(3),
+	garbage: () => [1, 2, 3]
+};
+
+function call(id, params) {
+	if (mode === 'slow') {
+		send({ method: 'notifications/progress', params: { progressToken: params._meta?.progressToken, progress: 2, total: 4, message: 'half \u001b[2Jway' } });
+		return;
+	}
+	const result = calls[mode]();
+	if (result) send({ id, result });
+}
+
+if (mode === 'hostile') process.stderr.write(`on stderr ${EVIL}\n`);
+createInterface({ input: process.stdin }).on('line', line => {
+	const { id, method, params } = JSON.parse(line);
+	if (mode === 'nothing') return;
+	if (method === 'initialize')
+		send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, instructions: mode === 'hostile' ? EVIL : undefined,
+			serverInfo: { name: mode === 'hostile' ? EVIL : 'bad', version: '1' } } });
+	else if (method === 'tools/list') send({ id, result: { tools } });
+	else if (method === 'tools/call') call(id, params);
+	else if (method === 'ping') send({ id, result: {} });
+	else if (method === 'notifications/cancelled') fs.appendFileSync(process.env.CANCELLED ?? '/dev/null', 'cancelled\n');
+	else if (id !== undefined) send({ id, error: { code: -32601, message: 'not here' } });
+});

@@ -1,0 +1,211 @@
+// `cleat doctor`: a good server is good over every transport, and each thing that can be wrong is found,
+// named by its step, with the exit code of that step and with what to do.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { selfSigned } from './lib/certificate.mjs';
+import { fixture, hello, listen, place, run, start } from './lib/cli.mjs';
+import { NodeServer, freePort, local, packaged } from './lib/node_server.mjs';
+import { run as runCases, test } from './lib/tap.mjs';
+
+const broken = fault => local('broken_server.mjs', fault);
+const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
+
+/** The result of --json, checked: the exit code is told, every failed step but the first of several
+ * findings says what to do. */
+async function doctor(...args) {
+	const { stdout, stderr, code } = await run(['doctor', '--json', ...args]);
+	assert.ok(stdout, stderr);
+	const said = JSON.parse(stdout);
+	assert.equal(said.exit, code, stdout);
+	assert.equal(said.ok, code === 0);
+	return { ...said, code, step: name => said.steps.filter(s => s.step === name) };
+}
+
+function healthy(said, ...names) {
+	assert.deepEqual(said.steps.filter(s => s.status === 'failed'), []);
+	assert.equal(said.code, 0);
+	for (const name of names) assert.equal(said.step(name).at(-1)?.status, 'ok', `${name}: ${JSON.stringify(said.steps)}`);
+}
+
+// ---- good ones -------------------------------------------------------------------------------------
+
+for (const [name, command] of Object.entries({
+	'ours': [hello],
+	'the fixture': [fixture],
+	'server-everything': everything('stdio'),
+	'TypeScript v2': local('server_v2.mjs', 'stdio'),
+	'TypeScript v1': local('server_v1.mjs', 'stdio')
+}))
+	test(`good: ${name} over pipes`, async () => {
+		healthy(await doctor('--', ...command), 'configuration', 'program', 'start', 'revision', 'capabilities', 'tools', 'latency', 'messages', 'end');
+	});
+
+test('good: ours over HTTP, both eras', async t => {
+	const url = await listen(t);
+	for (const era of ['modern', 'legacy'])
+		healthy(await doctor('--era', era, url), 'configuration', 'DNS', 'TCP', 'connection', 'revision', 'tools', 'latency', 'messages');
+});
+
+test('good: server-everything over HTTP', async t => {
+	const port = await freePort();
+	t.use(await NodeServer.start(everything('streamableHttp'), { ready: /listening|running|started/i, port, env: { PORT: String(port) } }));
+	healthy(await doctor(`http://127.0.0.1:${port}/mcp`), 'DNS', 'TCP', 'connection', 'resources', 'templates', 'prompts', 'messages');
+});
+
+test('good: TypeScript v2 over HTTPS, and how long its certificate lasts', async t => {
+	const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'cleat-doctor-'));
+	const { cert, key } = selfSigned(directory);
+	const server = t.use(await NodeServer.start(local('server_v2.mjs', 'http', '--tls', cert, key)));
+	const url = `https://localhost:${server.port}/mcp`;
+	const good = await doctor('--ca', cert, url);
+	assert.equal(good.code, 0);
+	assert.match(good.step('TLS')[0].text, /good for [12] more days/);
+	assert.match(good.step('TLS')[0].fix, /renew/);
+	const bad = await doctor(url);
+	assert.equal(bad.code, 4);
+	assert.match(bad.step('TLS')[0].text, /self-signed/);
+	assert.match(bad.step('TLS')[0].fix, /--ca/);
+	const any = await doctor('--insecure', url);
+	assert.equal(any.step('TLS')[0].status, 'warning');
+	fs.rmSync(directory, { recursive: true });
+});
+
+test('the lines for people', async () => {
+	const { stdout, code, stderr } = await run(['doctor', '--', hello]);
+	assert.equal(code, 0);
+	assert.equal(stderr, '');
+	assert.match(stdout, /^ok {7}configuration {2}\S+hello\nok {7}program {8}\S+hello\nok {7}start {10}ready after [\d.]+ ms\nok {7}revision {7}2026-07-28 \(modern\): adder 1\.0\.0\n/);
+	assert.match(stdout, /\nok {7}end {12}ended by itself after [\d.]+ ms\n$/);
+});
+
+// ---- where it is -----------------------------------------------------------------------------------
+
+test('a name of a configuration file, with what it hides', async () => {
+	const entry = { mcpServers: { adder: { command: '${BIN}/hello' } } };
+	const cwd = place({ '.mcp.json': JSON.stringify(entry) });
+	const home = place({ '.cursor/mcp.json': JSON.stringify(entry) });
+	const { stdout, code } = await run(['doctor', '--json', 'adder'], { cwd, home, env: { BIN: path.dirname(hello) } });
+	assert.equal(code, 0);
+	const [first, second] = JSON.parse(stdout).steps;
+	assert.match(first.text, /adder of .*\.mcp\.json \(.*\): .*hello/);
+	assert.equal(second.status, 'warning');
+	assert.match(second.text, /\.cursor\/mcp\.json/);
+	const unset = await run(['doctor', 'adder'], { cwd, home: place() });
+	assert.equal(unset.code, 2);
+	assert.match(unset.stderr, /\.mcp\.json:1:\d+: mcpServers\.adder\.command: .*BIN/);
+});
+
+const places = [
+	['a program that there is not', ['--', 'no-such-program'], 4, 'program', /not in PATH/],
+	['a path that there is not', ['--', './no/such/program'], 4, 'program', /not there/],
+	['a directory', ['--', '/tmp'], 4, 'program', /no program/],
+	['a file that is no program', ['--', '/etc/passwd'], 4, 'program', /no program/],
+	['a directory to run in that there is not', ['--cwd', '/no/such', '--', hello], 4, 'program', /\/no\/such/],
+	['a name that does not resolve', ['http://no-such-host.invalid/mcp'], 4, 'DNS', /no-such-host\.invalid/],
+	['nobody listens', ['http://127.0.0.1:1/mcp'], 4, 'TCP', /refused/],
+	['nobody listens, IPv6', ['http://[::1]:1/mcp'], 4, 'TCP', /::1/],
+	['no socket', ['unix:/no/such.sock'], 4, 'socket', /\/no\/such\.sock/]
+];
+for (const [name, args, code, step, text] of places)
+	test(`not there: ${name}`, async () => {
+		const said = await doctor(...args);
+		assert.equal(said.code, code);
+		const last = said.steps.at(-1);
+		assert.deepEqual([last.step, last.status], [step, 'failed']);
+		assert.match(last.text, text);
+		assert.ok(last.fix);
+	});
+
+test('an address of several, of which one answers', async t => {
+	// localhost is ::1, too, on many machines; where it is not, there is nothing to warn of.
+	const url = (await listen(t)).replace('127.0.0.1', 'localhost');
+	const said = await doctor(url);
+	assert.equal(said.code, 0);
+	assert.equal(said.step('TCP').length, 1);
+});
+
+test('a socket that never says anything', async t => {
+	const server = net.createServer(() => {}).listen(0, '127.0.0.1');
+	await new Promise(resolve => server.once('listening', resolve));
+	t.use({ end: async () => { server.close(); return []; } });
+	const said = await doctor('--timeout', '500ms', `http://127.0.0.1:${server.address().port}/mcp`);
+	assert.equal(said.code, 124);
+	assert.equal(said.step('TCP')[0].status, 'ok');
+});
+
+// ---- what it says ----------------------------------------------------------------------------------
+
+const refusals = [
+	['401', 3, 'authorization', /resource_metadata="https:\/\/auth\.example/, /--bearer.*https:\/\/auth\.example/],
+	['403', 3, 'authorization', /403/, /token/],
+	['404', 4, 'HTTP', /404/, /path/],
+	['500', 4, 'HTTP', /500/, /log/],
+	['html', 6, 'revision', /text\/html/, /MCP server/]
+];
+for (const [fault, code, step, text, fix] of refusals)
+	test(`HTTP: ${fault}`, async t => {
+		const server = t.use(await NodeServer.start(local('broken_server.mjs', 'http', fault)));
+		const said = await doctor(server.url);
+		assert.equal(said.code, code);
+		const last = said.steps.at(-1);
+		assert.deepEqual([last.step, last.status], [step, 'failed']);
+		assert.match(last.text, text);
+		assert.match(last.fix, fix);
+	});
+
+const faults = [
+	['crash', 4, 'start', 'failed', /status 3.*cannot open the database/],
+	['deaf', 124, 'start', 'failed', /./],
+	['stranger', 6, 'revision', 'failed', /1999-01-01/],
+	['unlisted', 6, 'tools', 'failed', /not today/],
+	['pages', 6, 'tools', 'failed', /circle/],
+	['messages', 7, 'messages', 'failed', /\/result\/tools\/0\/inputSchema/],
+	['chatter', 7, 'messages', 'failed', /\/params\/level/],
+	['noise', 0, 'messages', 'warning', /no JSON/],
+	['stays', 0, 'end', 'warning', /does not end/],
+	['nothing', 0, 'capabilities', 'warning', /nothing/]
+];
+for (const [fault, code, step, status, text] of faults)
+	test(`broken: ${fault}`, async () => {
+		const said = await doctor('--timeout', fault === 'deaf' ? '2s' : '10s', '--', ...broken(fault));
+		assert.equal(said.code, code, JSON.stringify(said.steps));
+		const found = said.step(step).filter(s => s.status === status);
+		assert.ok(found.length, JSON.stringify(said.steps));
+		assert.match(found[0].text, text);
+		assert.ok(found.at(-1).fix);
+	});
+
+test('hostile text never reaches the terminal as it is', async t => {
+	for (const fault of ['evil', 'evilerror', 'noise', 'crash']) {
+		const { stdout, stderr } = await run(['doctor', '--', ...broken(fault)]);
+		assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/, fault);
+	}
+	const server = t.use(await NodeServer.start(local('broken_server.mjs', 'http', '500')));
+	assert.doesNotMatch((await run(['doctor', server.url])).stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});
+
+test('Ctrl-C ends it', async () => {
+	const child = start(['doctor', '--', ...broken('deaf')]);
+	setTimeout(() => child.kill('SIGINT'), 700);
+	const { code } = await child.ended;
+	assert.equal(code, 130);
+});
+
+test('with -v the exchange is shown, too', async () => {
+	const { stdout, stderr, code } = await run(['doctor', '-v', '--', hello]);
+	assert.equal(code, 0);
+	assert.match(stderr, /^> .*server\/discover/m);
+	assert.match(stdout, /^ok {7}messages/m);
+});
+
+test('wrong command lines', async () => {
+	assert.equal((await run(['doctor'])).code, 2);
+	assert.equal((await run(['doctor', '--', hello, '--', 'more'])).code, 2);
+	assert.equal((await run(['doctor', 'nobody'])).code, 2);
+});
+
+await runCases();

@@ -1,0 +1,229 @@
+// `cleat` and the person in front of it: questions of servers with and without a terminal, progress, Ctrl-C,
+// colours, pictures, and that nothing that a server says gets at the terminal.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { bad, fixture, hello, heard, place, run, start, terminal } from './lib/cli.mjs';
+import { packaged } from './lib/node_server.mjs';
+import { run as runCases, test, within } from './lib/tap.mjs';
+
+const everything = packaged('@modelcontextprotocol/server-everything', 'dist/index.js', 'stdio');
+const call = (tool, ...options) => ['call', '-q', ...options, '--', fixture, '--', tool];
+const alive = pid => {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+async function expect(args, { code = 0, stdout, stderr }, options) {
+	const result = await run(args, options);
+	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
+	if (stdout) assert.match(result.stdout, stdout);
+	if (stderr) assert.match(result.stderr, stderr);
+	return result;
+}
+
+// ---- without a terminal ----------------------------------------------------------------------------
+
+const profile = ['--answer', 'name=Ann', '--answer', 'mail=ann@example.com', '--answer', 'age=30'];
+
+for (const era of ['legacy', 'modern']) {
+	test(`${era}: questions are answered by options`, async () => {
+		const of = (tool, ...options) => call(tool, '--era', era, ...options);
+		await expect(of('ask_profile', ...profile), { stdout: /^Ann <ann@example.com>, 30, no colour, member\n$/ });
+		await expect(of('ask_profile', ...profile, '--answer', 'color="red"', '--answer', 'member:=false'), { stdout: /^Ann <.*>, 30, red\n$/ });
+		await expect(of('ask_confirm', '--accept'), { stdout: /^deleted\n$/ });
+		await expect(of('ask_hint', '--answer', 'sampling=Paris'), { stdout: /Paris/ });
+		await expect(of('ask_hint', '--answer', 'sampling={"text": "Rome", "model": "m-1"}'), { stdout: /Rome/ });
+		await expect(of('ask_hint', '--answer', 'sampling={"role": "assistant", "model": "m-2", "content": {"type": "text", "text": "Oslo"}}'), { stdout: /Oslo/ });
+		const cwd = place({ 'a.json': JSON.stringify({ name: 'Bob', mail: 'b@example.com', age: 7, sampling: 'Bern' }) });
+		await expect(of('ask_profile', '--answers', 'a.json'), { stdout: /^Bob <b@example.com>, 7/ }, { cwd });
+		await expect(of('ask_profile', '--answers', 'a.json', '--answer', 'name=Cid'), { stdout: /^Cid </ }, { cwd });
+		await expect(of('ask_hint', '--answers', 'a.json'), { stdout: /Bern/ }, { cwd });
+	});
+
+	test(`${era}: a question that nobody can answer ends the call, with what to do`, async () => {
+		const of = (tool, ...options) => call(tool, '--era', era, ...options);
+		await expect(of('ask_profile'), { code: 1, stderr: /^cleat: the server asks "Who are you\?" and there is no terminal: answer name \(string\), mail \(string\), age \(integer\) with --answer KEY=VALUE, or use --decline\n$/ });
+		await expect(of('ask_profile', '--answer', 'name=Ann'), { code: 1, stderr: /answer mail \(string\), age \(integer\) with/ });
+		await expect(of('ask_profile', ...profile.slice(0, 4), '--answer', 'age=old'), { code: 1, stderr: /--answer: age must be an integer, not "old"/ });
+		await expect(of('ask_confirm'), { code: 1, stderr: /the server asks "Delete 3 files\?" and there is no terminal: use .*--accept or --decline/ });
+		await expect(of('ask_hint'), { code: 1, stderr: /asks for a model .*--answer sampling=TEXT/ });
+		const { stderr } = await expect(of('ask_hint', '--json'), { code: 1 });
+		assert.match(JSON.parse(stderr).error.step, /answer/);
+		await expect(of('ask_confirm', '--decline'), { code: 5 });
+	});
+}
+
+test('URLs are opened by people only', async () => {
+	await expect(call('ask_url', '--answer', 'url=true'), { stdout: /^logged in\n$/ });
+	await expect(call('ask_url', '--answer', 'url=false'), { code: 5 });
+	await expect(call('ask_url'), { code: 1, stderr: /wants https:\/\/example\.com\/login\?x=1 to be opened and there is no terminal/ });
+});
+
+test('--answer and --answers that are none are said so', async () => {
+	await expect(call('ask_confirm', '--answer', 'x'), { code: 2, stderr: /--answer is KEY=VALUE, not "x"/ });
+	await expect(call('ask_confirm', '--answers', 'nowhere'), { code: 2, stderr: /cannot read nowhere/ });
+	await expect(call('ask_confirm', '--answers', 'a'), { code: 2, stderr: /a: must be a JSON object/ }, { cwd: place({ a: '[1]' }) });
+});
+
+// ---- with one --------------------------------------------------------------------------------------
+
+/** Answers prompts one by one: [pattern, what is typed]. Gives the screen and the exit code. */
+async function converse(args, steps, options) {
+	const child = terminal(args, options);
+	let from = 0;
+	for (const [pattern, typed] of steps) {
+		const all = await heard(child, { test: text => pattern.test(text.slice(from)) });
+		from = all.length;
+		child.stdin.write(typed);
+	}
+	return within(child.ended, args.join(' '), 20_000);
+}
+
+test('a form is asked for field by field, and asked again until it fits', async () => {
+	for (const era of ['legacy', 'modern']) {
+		const { stdout, code } = await converse(call('ask_profile', '--era', era), [
+			[/Who are you\?[^]*Name \(string, required\): Full name\s+> $/, '\n'],
+			[/> $/, 'Ann\n'],
+			[/mail[^]*> $/, 'no address\n'],
+			[/mail: expected.*email[^]*> $|email[^]*> $/, 'ann@example.com\n'],
+			[/choose, may be empty[^]*1  Red[^]*2  Green[^]*> $/, '2\n'],
+			[/age \(integer, required\)[^]*> $/, 'young\n'],
+			[/must be an integer[^]*> $/, '200\n'],
+			[/150[^]*> $/, '30\n'],
+			[/height[^]*> $/, '\n'],
+			[/member \(boolean, default true\)[^]*> $/, 'n\n'],
+			[/Send this answer\? \[Y\/n\] $/, '\n']
+		]);
+		assert.match(stdout, /Ann <ann@example\.com>, 30, green\r\n$/);
+		assert.equal(code, 0);
+	}
+});
+
+test('options answer some fields, the person the others', async () => {
+	const { stdout } = await converse(call('ask_profile', ...profile.slice(0, 4), '--answer', 'height=1.8', '--answer', 'color=red'), [
+		[/age[^]*> $/, '30\n'], [/member[^]*> $/, '\n'], [/Send this/, 'y\n']]);
+	assert.ok(!stdout.includes('Full name'));
+	assert.match(stdout, /Ann <ann@example\.com>, 30, red, member\r\n$/);
+});
+
+test('a person may say no, or nothing', async () => {
+	assert.equal((await converse(call('ask_confirm'), [[/Delete 3 files\?[^]*\[Y\/n\] $/, 'n\n']])).code, 5);
+	assert.match((await converse(call('ask_confirm'), [[/\[Y\/n\] $/, '\n']])).stdout, /deleted\r\n$/);
+	assert.notEqual((await converse(call('ask_profile'), [[/> $/, '\u0004']])).code, 0);
+	assert.equal((await converse(call('ask_url'), [[/https:\/\/example\.com\/login\?x=1[^]*\[y\/N\] $/, '\n']])).code, 5);
+	assert.match((await converse(call('ask_url'), [[/\[y\/N\] $/, 'y\n']])).stdout, /logged in\r\n$/);
+});
+
+test('a person plays the model', async () => {
+	const { stdout, code } = await converse(call('ask_hint'), [[/an empty line declines\): $/, 'Paris\n']]);
+	assert.match(stdout, /The server asks for a model's answer:[^]*user: [^]*Paris[^]*Paris/);
+	assert.equal(code, 0);
+	assert.notEqual((await converse(call('ask_hint'), [[/declines\): $/, '\n']])).code, 0);
+});
+
+test('server-everything asks at the terminal', async () => {
+	const { stdout, code } = await converse(['call', '-q', '--', ...everything, '--', 'trigger-elicitation-request'],
+		[[/String \(string, required\)[^]*> $/, 'Ann\n'], ...Array(12).fill([/> $/, '\n']), [/Send this answer\? \[Y\/n\] $/, '\n']]);
+	assert.match(stdout, /"name": "Ann"/);
+	assert.equal(code, 0);
+});
+
+// ---- Ctrl-C ----------------------------------------------------------------------------------------
+
+test('Ctrl-C cancels the call, tells the server, and leaves no child', async () => {
+	const log = path.join(place(), 'cancelled');
+	const child = terminal(['call', '--', ...bad('slow'), '--', 'tool'], { env: { CANCELLED: log } });
+	await heard(child, /half/);
+	child.stdin.write('\u0003');
+	const { code } = await within(child.ended, 'the end', 10_000);
+	assert.equal(code, 130);
+	assert.equal(fs.readFileSync(log, 'utf8'), 'cancelled\n');
+});
+
+test('Ctrl-C ends a question, too', async () => {
+	const child = terminal(call('ask_profile'));
+	await heard(child, /> $/);
+	child.stdin.write('\u0003');
+	assert.equal((await within(child.ended, 'the end', 10_000)).code, 130);
+});
+
+for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) {
+	test(`${signal} once, and twice`, async () => {
+		const pids = path.join(place(), 'pid');
+		const script = `echo $$ > ${pids}; exec ${bad('silent').map(w => `'${w}'`).join(' ')}`;
+		for (const times of [1, 2]) {
+			const child = start(['call', '-v', '--', 'sh', '-c', script, '--', 'tool']);
+			await heard(child, /^> .*tools\/call/m, 'stderr');
+			for (let i = 0; i < times; i++) child.kill(signal);
+			const result = await within(child.ended, 'the end', 10_000);
+			assert.equal(result.code, code);
+			assert.equal(result.signal, null);
+			const pid = Number(fs.readFileSync(pids, 'utf8'));
+			for (let i = 0; alive(pid) && i < 100; i++) await new Promise(resolve => setTimeout(resolve, 20));
+			assert.ok(!alive(pid), 'the child is still there');
+		}
+	});
+}
+
+// ---- what is seen ----------------------------------------------------------------------------------
+
+test('progress is a bar on a terminal, and nothing elsewhere', async () => {
+	const long = ['call', '-q', '--', ...everything, '--', 'trigger-long-running-operation', 'duration=0.4', 'steps=4'];
+	assert.equal((await run(long)).stderr, '');
+	const { stdout } = await within(terminal(['call', ...long.slice(2)]).ended, 'the end', 20_000);
+	assert.match(stdout, /\r\u001b\[K\[######## *\] +\d+% |\r\u001b\[K\[#+ +\] +\d+% /);
+	assert.match(stdout, /\r\u001b\[KLong running operation completed/);
+});
+
+test('colours only where they are wanted', async () => {
+	const ls = ['ls', '--', hello], escape = '\u001b[';
+	assert.ok((await within(terminal(ls).ended, 'ls')).stdout.includes(escape));
+	assert.ok(!(await within(terminal(ls, { env: { NO_COLOR: '1' } }).ended, 'ls')).stdout.includes(escape));
+	assert.ok(!(await within(terminal(ls, { env: { TERM: 'dumb' } }).ended, 'ls')).stdout.includes(escape));
+	assert.ok(!(await within(terminal(['ls', '--color', 'never', '--', hello]).ended, 'ls')).stdout.includes(escape));
+	assert.ok(!(await run(ls)).stdout.includes(escape));
+	assert.ok((await run(['ls', '--color=always', '--', hello])).stdout.includes(escape));
+});
+
+test('--json is indented for a person, a line for a program', async () => {
+	const { stdout } = await within(terminal(['ls', '--json', '--color', 'never', '--', hello]).ended, 'ls');
+	assert.match(stdout, /^\{\r\n  "/);
+	assert.equal((await run(['ls', '--json', '--', hello])).stdout.split('\n').length, 2);
+});
+
+test('long descriptions are cut on a terminal', async () => {
+	const { stdout } = await within(terminal(['ls', '-q', '--', ...everything]).ended, 'ls', 20_000);
+	const lines = stdout.replaceAll(/\u001b\[[\d;]*m/g, '').split('\r\n').filter(l => l.startsWith(' '));
+	assert.ok(lines.length > 3);
+	for (const line of lines) assert.ok([...line].length <= 80, line);
+	assert.ok(lines.some(l => l.endsWith('…')));
+});
+
+test('pictures are shown by terminals that can', async () => {
+	const picture = ['call', '-q', '--', ...bad('picture'), '--', 'tool'];
+	assert.match((await within(terminal(picture, { env: { TERM: 'xterm-kitty' } }).ended, 'call')).stdout, /\u001b_Ga=T,f=100,q=2,m=0;iVBORw0KGgo[A-Za-z0-9+/=]+\u001b\\/);
+	assert.match((await within(terminal(picture, { env: { TERM_PROGRAM: 'iTerm.app' } }).ended, 'call')).stdout, /\u001b\]1337;File=inline=1;size=\d+:iVBORw0KGgo[A-Za-z0-9+/=]+\u0007/);
+	assert.match((await within(terminal(picture).ended, 'call')).stdout, /\[image, image\/png, \d+ bytes; --save DIR/);
+});
+
+test('nothing that a server says reaches the terminal as it is', async () => {
+	const server = ['--', ...bad('hostile')];
+	for (const args of [['ls', ...server], ['show', ...server, '--', 'evil'], ['info', ...server], ['ping', ...server], ['call', ...server, '--', 'evil'],
+		['call', '--json', ...server, '--', 'evil'], ['ls', '--jq', '.tools[].description', ...server], ['ls', '-v', ...server],
+		['call', '--json', ...server, '--', '\u009b1m'], ['call', ...server, '--', 'evi'], ['call', ...server, '--', 'evil', 'y=1']]) {
+		const { stdout } = await within(terminal(['--color', 'never', ...args], { env: { NO_COLOR: '1' } }).ended, args.join(' '));
+		const found = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/.exec(stdout.replaceAll('\r\u001b[K', ''));
+		assert.equal(found, null, `${args.join(' ')}: ${JSON.stringify(stdout)}`);
+		assert.ok(!/[^\r]\r[^\n\r]/.test(stdout.replaceAll('\r\u001b[K', '')), 'a carriage return');
+	}
+	// A pipe gets it all.
+	assert.ok((await run(['call', ...server, '--', 'evil'])).stdout.includes('\u001b]0;title\u0007'));
+});
+
+await runCases();

@@ -1,0 +1,367 @@
+// The verbs of `cleat` with servers of every kind, over pipes and HTTP: what they print, how they end, and
+// that the examples of every help are true.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { selfSigned } from './lib/certificate.mjs';
+import { bad, bytes, cleat, fixture, hello, listen, place, run } from './lib/cli.mjs';
+import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { run as runCases, test } from './lib/tap.mjs';
+
+const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
+const verbs = (await run(['man', '--list'])).stdout.trim().split('\n').filter(n => n !== 'cleat').map(n => n.slice(6));
+
+async function good(args, options) {
+	const result = await run(args, options);
+	assert.equal(result.code, 0, `${args.join(' ')}: ${result.code} ${result.stderr}`);
+	return result.stdout;
+}
+
+async function fails(code, pattern, args, options) {
+	const result = await run(args, options);
+	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
+	assert.match(result.stderr, pattern);
+	return result;
+}
+
+// ---- help ------------------------------------------------------------------------------------------
+
+test('--version says what it can do, and nothing else is asked', async () => {
+	const text = await good(['--version']);
+	assert.match(text, /^cleat \d+\.\d+\.\d+\nProtocol: .*2026-07-28\nTransports: .*stdio.*\nFeatures: /);
+	assert.match(await good(['version']), /libjq/);
+});
+
+test('help fits 80 columns, for all verbs and topics', async () => {
+	const topics = ['server', 'arguments', 'files', 'environment', 'exit-codes'];
+	for (const args of [['help'], ['--help'], ...[...verbs, ...topics].map(v => ['help', v]), ...verbs.map(v => [v, '--help'])]) {
+		const text = await good(args);
+		for (const line of text.split('\n')) {
+			// Commands are not broken.
+			if (!/^ +cleat |^ +echo /.test(line)) assert.ok([...line].length <= 80, `${args.join(' ')}: ${line}`);
+			assert.ok(!/\s$/.test(line), `${args.join(' ')}: white space at the end: "${line}"`);
+		}
+		assert.ok(!text.includes('\u001b'));
+	}
+	await fails(2, /there is no help about "cal", did you mean call\?/, ['help', 'cal']);
+});
+
+test('nothing said is a usage error', async () => {
+	const { stdout } = await fails(2, /^usage: cleat VERB/, []);
+	assert.equal(stdout, '');
+});
+
+test('man pages are proper roff', async () => {
+	const checker = ['mandoc', 'groff'].find(name => spawnSync('which', [name]).status === 0);
+	for (const verb of ['', ...verbs]) {
+		const page = await good(['man', ...(verb ? [verb] : [])]);
+		assert.match(page, /^\.TH CLEAT/);
+		for (const section of ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS']) assert.ok(page.includes(`.SH ${section}\n`));
+		if (checker === 'mandoc') {
+			const { stdout, status } = spawnSync('mandoc', ['-T', 'lint', '-W', 'error'], { input: page });
+			assert.equal(status, 0, String(stdout));
+		} else if (checker) {
+			const { stderr } = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z'], { input: page });
+			assert.equal(String(stderr), '');
+		}
+	}
+});
+
+test('completions are programs that the shells accept, and complete', async () => {
+	for (const shell of ['bash', 'zsh', 'fish']) {
+		const text = await good(['completion', shell]);
+		for (const verb of verbs) assert.ok(text.includes(verb));
+		if (spawnSync('which', [shell]).status !== 0) continue;
+		const { status, stderr } = spawnSync(shell, ['-n'], { input: text });
+		assert.equal(status, 0, `${shell}: ${stderr}`);
+	}
+	await fails(2, /for which shell/, ['completion']);
+	const complete = line => {
+		const script = `eval "$(cleat completion bash)"; COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _cleat; printf '%s\\n' "\${COMPREPLY[@]}"`;
+		return String(spawnSync('bash', ['-c', script], { env: { ...process.env, PATH: `${path.dirname(cleat)}:${process.env.PATH}`, HOME: place() },
+			cwd: place({ '.mcp.json': JSON.stringify({ mcpServers: { adder: { command: hello } } }) }) }).stdout).trim().split('\n');
+	};
+	assert.deepEqual(complete('cleat pin'), ['ping']);
+	assert.deepEqual(complete('cleat call --ti'), ['--timeout']);
+	assert.deepEqual(complete('cleat call --era ""'), ['auto', 'legacy', 'modern']);
+	assert.deepEqual(complete('cleat call ad'), ['adder']);
+	assert.deepEqual(complete('cleat call adder ""'), ['add']);
+});
+
+test('the examples of every help are true', async t => {
+	const url = await listen(t);
+	let n = 0;
+	for (const verb of verbs) {
+		const text = await good(['help', verb]);
+		const examples = text.slice(text.indexOf('\nExamples:')).split('\n').filter(line => /^  \S/.test(line));
+		assert.ok(examples.length >= 2, `${verb} has no examples`);
+		for (const line of examples) {
+			if (!/\$(URL|HELLO|RESOURCES|PROMPTS)/.test(line) && !/^ +cleat (ls|help|version|--version|config|completion|man)\b/.test(line)) continue;
+			const env = { ...process.env, HOME: place(), URL: url, HELLO: hello, RESOURCES: path.join(path.dirname(hello), 'resources'), PROMPTS: path.join(path.dirname(hello), 'prompts'), PATH: `${path.dirname(cleat)}:${process.env.PATH}` };
+			const { status, stdout, stderr } = spawnSync('bash', ['-c', line], { env, cwd: place(), timeout: 20_000 });
+			assert.equal(status, 0, `${line}: ${stdout}${stderr}`);
+			n++;
+		}
+	}
+	assert.ok(n >= 20, `only ${n} examples`);
+});
+
+// ---- a server of ours ------------------------------------------------------------------------------
+
+const golden = {
+	'ls': 'add(a: number, b: number)  Add two numbers\n',
+	'ls --names': 'add\n',
+	'call': '42\n',
+	'show': 'add(a: number, b: number)\n\nAdd two numbers\n\nArguments:\n  a: number (required)\n  b: number (required)\n',
+	'ls --json': { tools: [{ name: 'add', description: 'Add two numbers', inputSchema: { type: 'object',
+		properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'], additionalProperties: false } }] },
+	'call --json': { content: [{ type: 'text', text: '42' }] }
+};
+
+async function ours(server, tail) {
+	const at = (verb, ...rest) => [...verb.split(' '), ...server, ...(rest.length ? [...tail, ...rest] : [])];
+	assert.equal(await good(at('ls')), golden.ls);
+	assert.equal(await good(at('ls --names')), golden['ls --names']);
+	assert.equal(await good(at('call', 'add', 'a=2', 'b=40')), golden.call);
+	assert.equal(await good(at('show', 'add')), golden.show);
+	const { tools } = JSON.parse(await good(at('ls --json')));
+	assert.deepEqual({ tools }, golden['ls --json']);
+	const { content } = JSON.parse(await good(at('call --json', 'add', 'a=2', 'b=40')));
+	assert.deepEqual({ content }, golden['call --json']);
+	assert.deepEqual(JSON.parse(await good(at('show --schema', 'add'))), tools[0].inputSchema);
+	assert.match(await good(at('ping')), /^adder answers after [\d.]+ ms\n$/);
+	assert.match(await good(at('ping -c 3 -i 1ms')), /^(adder answers after [\d.]+ ms\n){3}3 answers: least/);
+	assert.equal(JSON.parse(await good(at('ping -c 2 -i 1ms --json'))).count, 2);
+	const info = await good(at('info'));
+	for (const line of [/^name +adder$/m, /^version +1\.0\.0$/m, /^revision +2026-07-28 \(modern\)$/m, /^ready after +[\d.]+ ms$/m, /^capabilities +tools \(listChanged\)/m, /^tools +1$/m])
+		assert.match(info, line);
+	assert.ok(JSON.parse(await good(at('info --json'))).capabilities.tools);
+	assert.match(await good(at('info --era legacy')), /^revision +2025-11-25 \(legacy\)$/m);
+	assert.match(await good(at('info --protocol 2025-03-26')), /^revision +2025-03-26 \(legacy\)$/m);
+	assert.equal(JSON.parse(await good(at('info --era legacy --json'))).protocolVersion, '2025-11-25');
+	const all = JSON.parse(await good(at('ls --all --json')));
+	assert.deepEqual(Object.keys(all), ['tools', 'resources', 'resourceTemplates', 'prompts']);
+	assert.deepEqual(all.tools, tools);
+}
+
+test('every verb with a program', () => ours(['--', hello], ['--']));
+test('every verb with a program that is named by its path', () => ours([hello], []));
+test('every verb over HTTP', async t => ours([await listen(t)], []));
+
+test('every verb over a Unix socket', async t => {
+	const socket = path.join(place(), 's');
+	await listen(t, hello, [], `unix:${socket}`);
+	await ours([`unix:${socket}`], []);
+});
+
+test('certificates: refused, trusted, and taken as they are', async t => {
+	const { cert, key } = selfSigned(place());
+	const url = (await listen(t, hello, ['--tls-cert', cert, '--tls-key', key])).replace('127.0.0.1', 'localhost');
+	const { stderr } = await fails(4, /certificate/i, ['ls', '--json', url]);
+	assert.equal(JSON.parse(stderr).error.step, 'TLS');
+	assert.equal(await good(['ls', '--names', '--ca', cert, url]), 'add\n');
+	assert.equal(await good(['ls', '--names', '-k', url]), 'add\n');
+	assert.equal(await good(['ls', '--names', '--insecure', url]), 'add\n');
+});
+
+test('a proxy is used when it is named', async t => {
+	const url = await listen(t), asked = [];
+	const proxy = http.createServer((request, response) => {
+		asked.push(request.url);
+		const onward = http.request(request.url, { method: request.method, headers: request.headers }, answer => {
+			response.writeHead(answer.statusCode, answer.headers);
+			answer.pipe(response);
+		});
+		request.pipe(onward);
+	}).listen(0, '127.0.0.1');
+	await once(proxy, 'listening');
+	t.use({ end: async () => { proxy.closeAllConnections(); proxy.close(); return []; } });
+	const address = `http://127.0.0.1:${proxy.address().port}`;
+	assert.equal(await good(['ls', '--names', '--proxy', address, url]), 'add\n');
+	assert.ok(asked.length >= 2 && asked.every(u => u === url), String(asked));
+	assert.equal(await good(['ls', '--names', '--proxy', '', url]), 'add\n');
+	await fails(4, /proxy|connect/i, ['ls', '--proxy', 'http://127.0.0.1:1', url]);
+});
+
+test('-v shows the exchange on stderr, and stdout stays the result', async t => {
+	const url = await listen(t);
+	for (const server of [['--', hello, '--'], [url]]) {
+		const { stdout, stderr } = await run(['call', '-v', ...server, 'add', 'a=2', 'b=40']);
+		assert.equal(stdout, '42\n');
+		assert.match(stderr, /^> \{.*"method":"tools\/call".*\}$/m);
+		assert.match(stderr, /^< \{.*"result".*\}$/m);
+		assert.match(stderr, /^\* adder 1\.0\.0 is ready after/m);
+		if (server[0] === url) assert.match(stderr, /^\* Connected to /m);
+		assert.ok(!stderr.includes('HTTP/1.1'));
+	}
+	const { stderr } = await run(['ls', '-vv', '--bearer', 'SECRET-TOKEN', url]);
+	assert.match(stderr, /^> POST \/mcp HTTP\/1\.1$[^]*^> Authorization: \.\.\.$[^]*^< HTTP\/1\.1 200 OK$/m);
+	assert.ok(!stderr.includes('SECRET-TOKEN'));
+});
+
+test('arguments come from stdin, from files and as JSON', async () => {
+	const cwd = place({ 'a.json': '2', 'all.json': '{"a": 1, "b": 2}' });
+	const server = ['--', hello, '--', 'add'];
+	assert.equal(await good(['call', ...server, '-'], { input: '{"a": 2, "b": 40}' }), '42\n');
+	assert.equal(await good(['call', ...server, 'a:=@a.json', 'b:=40'], { cwd }), '42\n');
+	assert.equal(await good(['call', ...server, '{"a": 2}', 'b=40'], { cwd }), '42\n');
+	assert.equal(await good(['call', '--no-check', ...server, 'a:=2', 'b:=40'], { cwd }), '42\n');
+	await fails(2, /the arguments on stdin are no JSON object/, ['call', ...server, '-'], { input: '[1]' });
+});
+
+test('--jq filters, and says what is wrong with an expression before anything is sent', async () => {
+	const present = /libjq.so.1\) found/.test(await good(['version']));
+	if (!present) {
+		await fails(1, /--jq needs libjq/, ['ls', '--jq', '.', '--', hello]);
+		return;
+	}
+	assert.equal(await good(['ls', '--jq', '.tools[].name', '--', hello]), 'add\n');
+	assert.equal(await good(['ls', '--jq', '.tools[0].inputSchema.required', '--', hello]), '["a","b"]\n');
+	assert.equal(await good(['ls', '--jq', 'empty', '--', hello]), '');
+	await fails(2, /^cleat: --jq: .*syntax error/, ['ls', '--jq', '.tools[', '--', '/does/not/exist']);
+	await fails(1, /^cleat: --jq: Cannot index/, ['ls', '--jq', '.tools.x', '--', hello]);
+});
+
+test('-o writes to a file, and says when it cannot', async () => {
+	const cwd = place();
+	assert.equal(await good(['call', '-o', 'out', '--', hello, '--', 'add', 'a=2', 'b=40'], { cwd }), '');
+	assert.equal(fs.readFileSync(path.join(cwd, 'out'), 'utf8'), '42\n');
+	await fails(1, /cannot write \/no\/such\/file/, ['ls', '-o', '/no/such/file', '--', hello]);
+	await fails(1, /cannot write the result: No space left/, ['ls', '-o', '/dev/full', '--', hello]);
+});
+
+test('a reader that goes away is no reason to complain', () => {
+	const script = `${cleat} call -- ${fixture} -- echo text="$(printf '%0100000d' 1)" | head -c 1; echo "\${PIPESTATUS[0]}"`;
+	const { stdout, stderr } = spawnSync('bash', ['-c', script]);
+	assert.match(String(stdout), /^0[01]\n$/);
+	assert.equal(String(stderr), '');
+});
+
+// ---- content ---------------------------------------------------------------------------------------
+
+test('content of every kind', async () => {
+	const text = await good(['call', '--', fixture, '--', 'all_kinds']);
+	assert.match(text, /\[image, image\/png, \d+ bytes; --save DIR writes it to a file\]/);
+	assert.match(text, /\[audio, audio\/wav, \d+ bytes/);
+	const cwd = place();
+	const saved = await good(['call', '--save', 'deep', '--', fixture, '--', 'all_kinds'], { cwd });
+	for (const line of saved.split('\n').filter(l => l.startsWith('deep/'))) assert.ok(fs.statSync(path.join(cwd, line)).size > 0);
+	assert.ok(fs.readdirSync(path.join(cwd, 'deep')).includes('image-1.png'));
+	const structured = await good(['call', '--', fixture, '--', 'structured']);
+	// Numbers stay what they are.
+	assert.equal(structured, '{\n  "n": 3,\n  "s": "x",\n  "list": [\n    1,\n    2.50\n  ],\n  "none": null\n}\n');
+});
+
+test('a single picture goes to a pipe and to a file as it is', async () => {
+	const { stdout } = bytes(['call', '--', ...bad('picture'), '--', 'tool']);
+	assert.equal(stdout.subarray(1, 4).toString(), 'PNG');
+	const cwd = place();
+	await good(['call', '-o', 'x.png', '--', ...bad('picture'), '--', 'tool'], { cwd });
+	assert.deepEqual(fs.readFileSync(path.join(cwd, 'x.png')), stdout);
+});
+
+// ---- the reference server --------------------------------------------------------------------------
+
+async function reference(server, tail) {
+	const list = await good(['ls', ...server]);
+	assert.match(list, /^get-sum\(a: number, b: number\) +\[read-only, idempotent\] Returns the sum of two numbers$/m);
+	assert.match(list, /^get-resource-links\(count\?: number 1\.\.10 = 3\)/m);
+	const all = await good(['ls', '--all', ...server]);
+	for (const title of ['Tools:', 'Resources:', 'Resource templates:', 'Prompts:']) assert.ok(all.includes(`${title}\n`));
+	assert.match(all, /^args-prompt\(city, state\?\) /m);
+	assert.match(all, /^demo:\/\/resource\/dynamic\/text\/\{resourceId\} /m);
+	assert.equal(await good(['call', ...server, ...tail, 'get-sum', 'a=2', 'b=40']), 'The sum of 2 and 40 is 42.\n');
+	const structured = JSON.parse(await good(['call', ...server, ...tail, 'get-structured-content', 'location=Chicago']));
+	assert.equal(structured.temperature, 36);
+	assert.match(await good(['show', ...server, ...tail, 'args-prompt']), /^args-prompt\(city, state\?\)\n[^]*Arguments:\n  city \(required\)\n      Name of the city\n/);
+	assert.match(await good(['show', ...server, ...tail, 'get-structured-content']), /\nResult:\n  temperature: number \(required\)\n/);
+	assert.match(await good(['show', ...server, ...tail, 'demo://resource/dynamic/text/{resourceId}']), /^demo:.*\nname: /);
+	await fails(5, /there is no tool "get-smu", did you mean "get-sum"\?/, ['call', ...server, ...tail, 'get-smu']);
+	await fails(5, /there is nothing called "args-promt", did you mean "args-prompt"\?/, ['show', ...server, ...tail, 'args-promt']);
+	await fails(2, /get-sum: missing argument "b" \(number\)/, ['call', ...server, ...tail, 'get-sum', 'a=2']);
+	await fails(2, /must be one of error\|success\|debug, not "eror"/, ['call', ...server, ...tail, 'get-annotated-message', 'messageType=eror']);
+}
+
+test('server-everything on stdio', () => reference(['--', ...everything('stdio')], ['--']));
+test('server-everything over HTTP', async t => {
+	const port = await freePort();
+	const server = await NodeServer.start(everything('streamableHttp'), { env: { PORT: String(port) }, ready: /listening on port/, port });
+	t.use({ end: async () => { await server.kill(); return []; } });
+	await reference([server.url], []);
+});
+
+// ---- endings ---------------------------------------------------------------------------------------
+
+test('exit codes say what kind of failure it was', async t => {
+	const url = await listen(t);
+	await fails(1, /cannot write/, ['ls', '-o', '/', '--', hello]);
+	await fails(2, /SERVER is missing/, ['ping']);
+	await fails(2, /which tool\?/, ['call', url]);
+	await fails(2, /there is no server "nobody" in the configuration files/, ['ls', 'nobody']);
+	await fails(2, /--timeout is a time like/, ['ls', url, '--timeout', 'soon']);
+	await fails(2, /--header is 'NAME: VALUE'/, ['ls', url, '-H', 'x']);
+	await fails(4, /cannot start .*No such file/, ['ls', '--', '/does/not/exist']);
+	await fails(4, /refused|connect/i, ['ls', `http://127.0.0.1:${await freePort()}/mcp`]);
+	await fails(4, /nowhere\.invalid/, ['ls', 'http://nowhere.invalid/mcp']);
+	await fails(4, /exited with status 3/, ['call', '--', ...bad('dies'), '--', 'tool']);
+	await fails(5, /there is no tool "nothing"/, ['call', url, 'nothing']);
+	await fails(5, /the tool failed:\n/, ['call', '--', fixture, '--', 'error_after_text']);
+	await fails(5, /refused: because/, ['call', '--', fixture, '--', 'reject', 'code=-32050', 'why=because']);
+	await fails(6, /./, ['call', '--', ...bad('garbage'), '--', 'tool']);
+	await fails(124, /./, ['call', '--timeout', '300ms', '--', ...bad('silent'), '--', 'tool']);
+	await fails(124, /./, ['ls', '--timeout', '300ms', '--', ...bad('nothing')]);
+});
+
+test('authorization that is needed is exit code 3', async t => {
+	const tokens = place({ tokens: 'ann correct-horse-battery-staple\n' });
+	fs.chmodSync(path.join(tokens, 'tokens'), 0o600);
+	const url = await listen(t, hello, ['--token-file', path.join(tokens, 'tokens')]);
+	await fails(3, /401|authorization/i, ['ls', url]);
+	const { stderr } = await fails(3, /./, ['ls', '--json', url]);
+	assert.equal(JSON.parse(stderr).error.status, 401);
+	assert.equal(JSON.parse(stderr).error.code, 'auth_required');
+	assert.equal(await good(['ls', '--names', '--bearer', 'correct-horse-battery-staple', url]), 'add\n');
+	assert.equal(await good(['ls', '--names', '-H', 'Authorization: Bearer correct-horse-battery-staple', url]), 'add\n');
+	assert.equal(await good(['ls', '--names', url], { env: { CLEAT_BEARER: 'correct-horse-battery-staple' } }), 'add\n');
+});
+
+test('with --json an error is one line of JSON', async () => {
+	for (const [code, word, args] of [
+		[2, 'usage', ['call', '--json', '--', hello, '--', 'add', 'a=1']],
+		[2, 'usage', ['call', '--json', '--nope']],
+		[4, 'unreachable', ['ls', '--json', '--', '/does/not/exist']],
+		[5, 'failed', ['call', '--json', '--', hello, '--', 'nothing']],
+		[124, 'timeout', ['call', '--json', '--timeout', '300ms', '--', ...bad('silent'), '--', 'tool']]
+	]) {
+		const { stderr, stdout } = await fails(code, /^\{"error":\{.*\}\}\n$/, args);
+		assert.equal(stdout, '');
+		assert.equal(JSON.parse(stderr).error.code, word);
+	}
+	// A tool that failed has a result.
+	const { stdout } = await run(['call', '--json', '--', fixture, '--', 'error_after_text']);
+	assert.equal(JSON.parse(stdout).isError, true);
+});
+
+test('what the server writes to stderr is shown with a mark, unless -q', async () => {
+	const { stderr } = await run(['ls', '--', ...everything('stdio')]);
+	assert.match(stderr, /^\[server\] Starting/m);
+	assert.equal((await run(['ls', '-q', '--', ...everything('stdio')])).stderr, '');
+});
+
+test('the environment: all of it for a command, what was asked for otherwise', async () => {
+	const server = ['--', ...everything('stdio'), '--', 'get-env'];
+	const env = async (...options) => JSON.parse(await good(['call', '-q', ...options, ...server], { env: { MINE: 'here' } }));
+	assert.equal((await env()).MINE, 'here');
+	assert.equal((await env('-e', 'MINE=there', '--env', 'OTHER=x')).MINE, 'there');
+	const cwd = place({ '.mcp.json': JSON.stringify({ mcpServers: { e: { command: everything('stdio')[0], args: everything('stdio').slice(1), env: { OWN: '1' } } } }) });
+	const named = JSON.parse(await good(['call', '-q', 'e', 'get-env'], { cwd, env: { MINE: 'here' } }));
+	assert.equal(named.OWN, '1');
+	assert.equal(named.MINE, undefined);
+	assert.equal(JSON.parse(await good(['call', '-q', 'e', 'get-env', '-e', 'MINE'], { cwd, env: { MINE: 'here' } })).MINE, 'here');
+});
+
+await runCases();

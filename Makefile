@@ -53,7 +53,7 @@ fuzz: ## fuzz every target for SECONDS=60, or one TARGET=name
 	@scripts/setup --for fuzz
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
-torture: ## unit, wire and HTTP tests with each allocation failing (FULL=1: really each)
+torture: ## unit, wire, HTTP and client tests with each allocation failing (FULL=1: really each)
 	@scripts/setup --for test
 	@$(call build,torture) --target torture
 	@scripts/torture build/torture

@@ -222,6 +222,7 @@ static inline void rig_warm_up(void)
 		return;
 	done = true;
 	l = cleat_loop_new(NULL);
+	assert_non_null(l);
 	base.loop = l;
 	k = link_http_new(&base, &(struct link_http_opts){ .url = "http://localhost/" }, NULL);
 	if (k)

@@ -50,8 +50,12 @@ static void note(void *ctx, int level, const char *text)
 
 static struct toolbook *open_book(const cleat_allocator *mem)
 {
+	struct toolbook *b;
+
 	memset(&noted, 0, sizeof noted);
-	return toolbook_new(&(struct toolbook_opts){ .mem = mem, .note = note, .ctx = &noted });
+	b = toolbook_new(&(struct toolbook_opts){ .mem = mem, .note = note, .ctx = &noted });
+	assert_true(b || mem);
+	return b;
 }
 
 static int learn(struct toolbook *b, const char *tool, cleat_error *err)

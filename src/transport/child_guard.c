@@ -54,14 +54,15 @@ struct guard {
 
 /* ---- between fork and exec ---------------------------------------------------------------- */
 
+/* By the system call: libc hides two signals of its own (32 and 33), which who started us may have
+ * had ignored for us (posix_spawn does that, and make uses it). Zeros are SIG_DFL, no flags and an empty
+ * mask in every architecture's layout. */
 static void default_signals(void)
 {
-	struct sigaction dfl;
+	static const unsigned char dfl[64];
 
-	memset(&dfl, 0, sizeof dfl);
-	dfl.sa_handler = SIG_DFL;
 	for (int sig = 1; sig <= MOST_SIGNALS; sig++)
-		sigaction(sig, &dfl, NULL);
+		syscall(SYS_rt_sigaction, sig, dfl, NULL, (size_t)MOST_SIGNALS / 8);
 }
 
 /* Closes `first` and everything above. */

@@ -131,7 +131,7 @@ test('what a hostile server says reaches the terminal as harmless text', async (
 			await heard(child, /> $/);
 			child.stdin.write('evil\n');
 			await heard(child, /a\\x1b[^]*> $/);
-			child.stdin.write('\x04');
+			child.stdin.write('quit\n');
 		}
 		const { stdout } = await within(child.ended, 'the end');
 		assert.ok(!/\x1b\]0;|\x1b\[2J|\x9b31m|\u202e|\x00/.test(stdout), JSON.stringify(stdout));

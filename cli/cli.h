@@ -164,6 +164,9 @@ bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code);
 void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v);
 /* The content of a result: text as it is, structured content, images (--save, inline), links. */
 int cli_print_content(struct cli *cli, cleat_result *r);
+/* Calls tools/call or prompts/get with a name and arguments (JSON text of an object), prints the content,
+ * and gives the exit code. */
+int cli_perform(struct cli *cli, const char *method, const char *name, const char *args);
 /* Untrusted text for a terminal: control characters made visible, except newline and tab. */
 void cli_print_text(FILE *to, const char *text, size_t n);
 

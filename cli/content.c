@@ -294,3 +294,27 @@ int cli_print_content(struct cli *cli, cleat_result *r)
 		print_all(&p, r, cleat_json_get(raw, "structuredContent"));
 	return failed && !p.code ? EXIT_TOOL : p.code;
 }
+
+int cli_perform(struct cli *cli, const char *method, const char *name, const char *args)
+{
+	cleat_error err = { .message = "out of memory" };
+	cleat_doc *parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
+	cleat_doc *params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", name,
+						    (void *)cleat_doc_root(parsed))
+				   : NULL;
+	cleat_result *r;
+	int code;
+
+	cleat_doc_free(parsed);
+	if (!params)
+		return cli_error(cli, EXIT_OTHER, "%s", err.message);
+	r = cli_await(cli, method, cleat_doc_root(params));
+	code = cli_result_code(cli, r);
+	if (cli_unanswered(cli))
+		code = cli_unanswered(cli);
+	else if (code == EXIT_GOOD || cleat_result_is_tool_error(r))
+		code = cli_print_content(cli, r);
+	cleat_result_free(r);
+	cleat_doc_free(params);
+	return code;
+}

@@ -40,30 +40,6 @@ static char *arguments(struct cli *cli, const char *tool, int *ret_code)
 	return text;
 }
 
-static int call(struct cli *cli, const char *tool, const char *args)
-{
-	cleat_error err;
-	cleat_doc *parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
-	cleat_doc *params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", tool,
-						    (void *)cleat_doc_root(parsed))
-				   : NULL;
-	cleat_result *r;
-	int code;
-
-	cleat_doc_free(parsed);
-	if (!params)
-		return cli_error(cli, EXIT_OTHER, "%s", err.message);
-	r = cli_await(cli, "tools/call", cleat_doc_root(params));
-	code = cli_result_code(cli, r);
-	if (cli_unanswered(cli))
-		code = cli_unanswered(cli);
-	else if (code == EXIT_GOOD || cleat_result_is_tool_error(r))
-		code = cli_print_content(cli, r);
-	cleat_result_free(r);
-	cleat_doc_free(params);
-	return code;
-}
-
 static int run(struct cli *cli)
 {
 	char *args;
@@ -76,7 +52,7 @@ static int run(struct cli *cli)
 	args = arguments(cli, cli->argv[0], &code);
 	if (!args)
 		return code;
-	code = call(cli, cli->argv[0], args);
+	code = cli_perform(cli, "tools/call", cli->argv[0], args);
 	free(args);
 	return code;
 }

@@ -79,30 +79,6 @@ static char *arguments(struct cli *cli, const char *name, int *ret_code)
 	return text;
 }
 
-static int get(struct cli *cli, const char *name, const char *args)
-{
-	cleat_error err = { .message = "out of memory" };
-	cleat_doc *parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
-	cleat_doc *params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", name,
-						    (void *)cleat_doc_root(parsed))
-				   : NULL;
-	cleat_result *r;
-	int code;
-
-	cleat_doc_free(parsed);
-	if (!params)
-		return cli_error(cli, EXIT_OTHER, "%s", err.message);
-	r = cli_await(cli, "prompts/get", cleat_doc_root(params));
-	code = cli_result_code(cli, r);
-	if (cli_unanswered(cli))
-		code = cli_unanswered(cli);
-	else if (code == EXIT_GOOD)
-		code = cli_print_content(cli, r);
-	cleat_result_free(r);
-	cleat_doc_free(params);
-	return code;
-}
-
 static int run(struct cli *cli)
 {
 	char *args;
@@ -115,7 +91,7 @@ static int run(struct cli *cli)
 	args = arguments(cli, cli->argv[0], &code);
 	if (!args)
 		return code;
-	code = get(cli, cli->argv[0], args);
+	code = cli_perform(cli, "prompts/get", cli->argv[0], args);
 	free(args);
 	return code;
 }

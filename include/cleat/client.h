@@ -111,7 +111,9 @@ typedef struct cleat_client_opts {
 	 *                sent, and on_note says why. cleat_reply_record() gives CLEAT_EMISUSE: the fields
 	 *                are the server's. Returning CLEAT_EDECLINED or CLEAT_ECANCELLED says so to the
 	 *                server.
-	 *   on_url       message, url (http or https). CLEAT_OK: the user agreed to open it; or as above.
+	 *   on_url       message, url (http or https). CLEAT_OK: the user agreed to open it; or as above. Also
+	 *                asked for the pages of -32042 (2025-11-25: they have to be visited first); when it
+	 *                agrees to all of them the call is made again, once, otherwise that is its result.
 	 *   on_sampling  messages, systemPrompt, maxTokens, ... Answer with cleat_reply_text(), _image(),
 	 *                _audio() and cleat_reply_tool_use() (several make several blocks; servers before
 	 *                2025-11-25 take one: texts are joined with newlines), cleat_reply_model(),
@@ -230,6 +232,8 @@ CLEAT_API bool cleat_client_ready(const cleat_client *c);
 CLEAT_API const cleat_error *cleat_client_error(const cleat_client *c);
 /* Which step of reaching it that was; CLEAT_STEP_NONE when nothing failed, or for NULL. */
 CLEAT_API enum cleat_step cleat_client_error_step(const cleat_client *c);
+/* The HTTP status that it was answered with; 0 when there was none, or for NULL. */
+CLEAT_API int cleat_client_error_http_status(const cleat_client *c);
 /* The loop to step. */
 CLEAT_API cleat_loop *cleat_client_loop(cleat_client *c);
 CLEAT_API void *cleat_client_userdata(const cleat_client *c);

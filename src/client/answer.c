@@ -242,5 +242,6 @@ void answer_error(cleat_call *call, cleat_result *r, const cleat_json *error, in
 		return;
 	}
 	name_error(call, r);
-	call_end(call, r);
+	if (!visit_begin(call, r))
+		call_end(call, r);
 }

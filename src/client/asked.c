@@ -1,9 +1,9 @@
 /* client/asked.c - what the server asks us: passed to the `asked` peer, and its answers passed back.
  *
  * Two ways, one peer. A legacy server sends requests: they go to the peer as they came, and the answers
- * to the link. A modern one puts questions into a result: for each the peer is given a request of our
- * own making, and the answer belongs to a call. A `struct question` stands for each that is open; its
- * address is the tag that the peer gives back.
+ * to the link. A modern one puts questions into a result, and one of 2025-11-25 into an error (visit.c): for
+ * each the peer is given a request of our own making, and the answer belongs to a call. A `struct question`
+ * stands for each that is open; its address is the tag that the peer gives back.
  */
 #include "client/state.h"
 
@@ -67,7 +67,15 @@ static void send_back(cleat_client *c, const struct question *q, struct str text
 					   .modern = c->modern });
 }
 
-/* The answer to one of inputRequests. */
+static COLD void fail(cleat_call *call, struct str key, const char *why)
+{
+	if (call->visit)
+		visit_fail(call);
+	else
+		rounds_fail(call, key, why);
+}
+
+/* The answer to a question of our own making. */
 static void settle(struct question *q, struct str text)
 {
 	struct arena ar;
@@ -82,12 +90,14 @@ static void settle(struct question *q, struct str text)
 	result = json_member(v, "result");
 	if (!v)
 		call_end(call, NULL);
+	else if (result && call->visit)
+		visit_answer(call, result);
 	else if (result)
 		rounds_answer(call, q->key, result);
 	else
-		rounds_fail(call, q->key,
-			    cleat_json_str(json_member(json_member(v, "error"), "message"),
-					   "there is no answer"));
+		fail(call, q->key,
+		     cleat_json_str(json_member(json_member(v, "error"), "message"),
+				    "there is no answer"));
 	arena_done(&ar);
 }
 
@@ -107,10 +117,12 @@ static int sink_end(void *ctx, void *tag, int kind)
 	client_enter(c);
 	if (q && kind >= PEER_ANSWER)
 		q->settled = true;
-	if (!c->modern)
+	if (q && q->id) {
+		if (q->call && kind >= PEER_ANSWER)
+			settle(q, buf_str(&out));
+	} else if (!c->modern) {
 		send_back(c, q, buf_str(&out), kind);
-	else if (q && q->call && kind >= PEER_ANSWER)
-		settle(q, buf_str(&out));
+	}
 	buf_done(&c->asked_out);
 	c->asked_out = out;
 	client_leave_later(c);
@@ -127,7 +139,7 @@ static void sink_ended(void *ctx, void *tag, bool lost)
 		return;
 	if (q->call && !q->settled) {
 		client_enter(q->client);
-		rounds_fail(q->call, q->key, "there was no answer");
+		fail(q->call, q->key, "there was no answer");
 		client_leave_later(q->client);
 	}
 	question_free(q);
@@ -169,7 +181,7 @@ void asked_close(cleat_client *c)
 
 		q->call = NULL;
 		if (call)
-			rounds_fail(call, q->key, "the client was closed");
+			fail(call, q->key, "the client was closed");
 		question_free(q);
 	}
 }
@@ -263,7 +275,15 @@ void asked_cancelled(cleat_client *c, struct str text)
 		c->asked->ops->receive(c->asked, text, NULL, NULL);
 }
 
-/* ---- modern: inputRequests ------------------------------------------------------------------ */
+/* ---- questions of our own making ------------------------------------------------------------- */
+
+/* A legacy server numbers its own requests, and hardly with less than nothing. */
+static int64_t next_id(cleat_client *c)
+{
+	int64_t n = ++c->last_question;
+
+	return c->modern ? n : -n;
+}
 
 static void write_question(struct buf *out, const struct question *q, struct str method,
 			   const cleat_json *params)
@@ -287,11 +307,11 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 	bool settled;
 
 	if (!known(method)) {
-		rounds_fail(call, key, "this client does not know the method that is asked");
+		fail(call, key, "this client does not know the method that is asked");
 		return CLEAT_OK;
 	}
 	if (c->n_questions >= MAX_QUESTIONS) {
-		rounds_fail(call, key, "too many questions are open");
+		fail(call, key, "too many questions are open");
 		return CLEAT_OK;
 	}
 	q = need_peer(c) ? question_new(c) : NULL;
@@ -299,7 +319,7 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 		return CLEAT_ENOMEM;
 	q->call = call;
 	q->key = key;
-	q->id = ++c->last_question;
+	q->id = next_id(c);
 	write_question(&text, q, method, params);
 	if (buf_status(&text) == CLEAT_OK)
 		n = c->asked->ops->receive(c->asked, buf_str(&text), q, NULL);
@@ -335,7 +355,7 @@ void asked_forget(cleat_call *call)
 {
 	cleat_client *c = call->client;
 
-	if (!call->rounds)
+	if (!call->rounds && !call->visited)
 		return;
 	for (struct question *q = c->questions; q; q = q->next) {
 		if (q->call != call)

@@ -50,6 +50,7 @@ void call_free(cleat_call *call)
 	cleat_client *c = call->client;
 
 	rounds_done(call);
+	visit_done(call);
 	pages_free(call);
 	buf_done(&call->answers);
 	if (c->n_spare >= MAX_SPARE) {

@@ -284,6 +284,11 @@ enum cleat_step cleat_client_error_step(const cleat_client *c)
 	return c ? c->error_step : CLEAT_STEP_NONE;
 }
 
+int cleat_client_error_http_status(const cleat_client *c)
+{
+	return c ? c->error_http : 0;
+}
+
 void *cleat_client_userdata(const cleat_client *c)
 {
 	return c ? c->opts.userdata : NULL;

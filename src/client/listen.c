@@ -87,13 +87,10 @@ static void put_filter(const cleat_client *c, struct jw *w, unsigned lists)
 
 static void again_later(cleat_client *c)
 {
-	uint64_t now = client_now(c);
-
-	if (c->listen_since && now - c->listen_since >= GOOD_WHILE)
-		c->listen_attempts = 0;
+	if (c->listen_since && client_now(c) - c->listen_since >= GOOD_WHILE)
+		c->watch_attempts = 0;
 	c->listen_since = 0;
-	c->listen_at = now + reconnect_delay(c, c->listen_attempts++);
-	client_arm(c, c->listen_at);
+	watch_later(c);
 }
 
 /* The server has said no: those that were never heard by it hear nothing. */
@@ -172,18 +169,14 @@ void listen_pump(cleat_client *c, uint64_t now)
 	unsigned lists = all_lists(c, &uris);
 
 	if (!lists && !uris) {
-		c->listen_at = 0;
+		c->watch_at = 0;
 		listen_drop(c);
 		return;
 	}
 	if (c->listen_next || (c->listen && c->listen_gen == c->watch_gen))
 		return;
-	if (now < c->listen_at) {
-		client_arm(c, c->listen_at);
-		return;
-	}
-	c->listen_at = 0;
-	listen(c, lists);
+	if (watch_due(c, now))
+		listen(c, lists);
 }
 
 /* ---- what comes ------------------------------------------------------------------------------- */

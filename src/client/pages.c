@@ -10,7 +10,10 @@
 #include "base/mem.h"
 #include "json/parse.h"
 
-enum { MAX_CURSOR = 64 << 10, MAX_LIST = 64 << 20 };
+enum {
+	MAX_CURSOR = 64 << 10,
+	MAX_MESSAGES = 4 /* all pages but the first have as much text as so many messages */
+};
 
 static const struct list {
 	const char *method, *member, *capability;
@@ -23,8 +26,9 @@ static const struct list {
 
 struct pages {
 	const struct list *list;
-	unsigned n;          /* pages so far */
-	struct buf items;    /* of all pages but the first: elements of an array */
+	unsigned n;       /* pages so far */
+	struct buf items; /* of all pages but the first: elements of an array */
+	size_t nodes; /* values and keys of all pages: what is too much for a message is for a list */
 	cleat_result *first; /* its items come before these */
 	struct buf cursor;   /* of the next page */
 	uint32_t *seen;      /* hashes of cursors */
@@ -42,7 +46,10 @@ bool pages_attach(cleat_call *call, enum cleat_list what)
 	if (!p)
 		return false;
 	p->list = &lists[what];
-	buf_init(&p->items, &c->mem, MAX_LIST);
+	buf_init(&p->items, &c->mem,
+		 c->opts.max_message < SIZE_MAX / 2 / MAX_MESSAGES
+			 ? c->opts.max_message * MAX_MESSAGES
+			 : SIZE_MAX / 2);
 	buf_init(&p->cursor, &c->mem, MAX_CURSOR);
 	call->pages = p;
 	return true;
@@ -81,7 +88,7 @@ void pages_cursor(const cleat_call *call, struct jw *w)
 
 static bool parse_into(cleat_call *call, cleat_result *r, const struct buf *text)
 {
-	/* What was let in piece by piece is let in as a whole. */
+	/* What was let in piece by piece, and counted, is let in as a whole. */
 	static const cleat_json_limits all = { .max_depth = 1024, .max_nodes = SIZE_MAX };
 	const cleat_json *value;
 
@@ -97,7 +104,7 @@ static bool parse_into(cleat_call *call, cleat_result *r, const struct buf *text
 bool pages_empty(cleat_call *call)
 {
 	cleat_client *c = call->client;
-	struct buf text = BUF_INIT(&c->mem, MAX_LIST);
+	struct buf text = BUF_INIT(&c->mem, MAX_CURSOR);
 	struct pages *p = call->pages;
 	cleat_result *r;
 	struct jw w;
@@ -154,6 +161,10 @@ static void merge(cleat_call *call)
 		jw_splice(&w, buf_str(&p->items), true);
 	jw_arr_end(&w);
 	jw_obj_end(&w);
+	/* not three times in memory while it is read */
+	buf_done(&p->items);
+	cleat_result_free(p->first);
+	p->first = NULL;
 	if (r && !parse_into(call, r, &text)) {
 		cleat_result_free(r);
 		r = NULL;
@@ -220,6 +231,16 @@ static void turn_over(cleat_call *call, struct str cursor)
 		refuse(call, rc, "a page could not be kept");
 }
 
+static bool too_many(cleat_call *call, const cleat_json *more)
+{
+	size_t n = json_nodes(more), max = json_max_nodes(&call->client->opts.json);
+
+	if (n > max || call->pages->nodes > max - n)
+		return true;
+	call->pages->nodes += n;
+	return false;
+}
+
 static int add(struct pages *p, const cleat_json *items)
 {
 	struct jw w;
@@ -264,7 +285,11 @@ static void take(cleat_call *call, cleat_result *r)
 	if (wrong)
 		refuse(call, CLEAT_EPROTO, wrong);
 	else if (rc != CLEAT_OK)
-		refuse(call, rc, "the list is over 64 MiB");
+		refuse(call, rc,
+		       "the list has more text than four messages may (opts.max_message)");
+	else if (too_many(call, p->n == 1 ? r->raw : json_member(r->raw, p->list->member)))
+		refuse(call, CLEAT_ELIMIT,
+		       "the list has more values than opts.json.max_nodes allows");
 	else if (next.p)
 		turn_over(call, next);
 	else
@@ -322,6 +347,7 @@ bool pages_restart(cleat_call *call)
 	p->first = NULL;
 	buf_reset(&p->items, SIZE_MAX);
 	p->n = 0;
+	p->nodes = 0;
 	p->fresh = p->kept = false;
 	p->restarted = true;
 	go_on(call);

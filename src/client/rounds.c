@@ -16,15 +16,27 @@ void rounds_done(cleat_call *call)
 	call->asked = NULL;
 }
 
+void rounds_pause(cleat_call *call)
+{
+	call->state = CALL_ASKING;
+	call->idle_at = 0;
+	call_set_deadline(call);
+}
+
+void rounds_resume(cleat_call *call)
+{
+	call->idle_at = client_now(call->client) + call->idle_ms;
+	call_set_deadline(call);
+	call_send(call);
+}
+
 /* All questions are answered. */
 static void retry(cleat_call *call)
 {
 	int rc = buf_status(&call->answers);
 
 	if (rc == CLEAT_OK) {
-		call->idle_at = client_now(call->client) + call->idle_ms;
-		call_set_deadline(call);
-		call_send(call);
+		rounds_resume(call);
 	} else if (rc == CLEAT_ENOMEM) {
 		call_end(call, NULL);
 	} else {
@@ -38,9 +50,7 @@ static void start(cleat_call *call, cleat_result *r, const cleat_json *state, bo
 {
 	cleat_result_free(call->asked);
 	call->asked = r;
-	call->state = CALL_ASKING;
-	call->idle_at = 0;
-	call_set_deadline(call);
+	rounds_pause(call);
 	call->state_echo = json_str(state);
 	call->answered_questions = inputs;
 	buf_reset(&call->answers, SIZE_MAX);

@@ -37,7 +37,7 @@ enum {
 enum call_state {
 	CALL_WAITING, /* for the server to be ready */
 	CALL_SENT,
-	CALL_ASKING, /* the server wants to know something first (rounds.c) */
+	CALL_ASKING, /* the server wants to know something first (rounds.c, visit.c) */
 	CALL_HELD,   /* until the list of tools has been read anew */
 	CALL_ENDED   /* its callback is due */
 };
@@ -79,6 +79,11 @@ struct cleat_call {
 	struct buf answers;      /* members of inputResponses */
 	bool answered_questions; /* the retry carries inputResponses */
 
+	/* 2025-11-25: -32042 (visit.c), with `asking` */
+	cleat_result
+		*visit; /* what it ends with, unless the user agrees; NULL: nothing of the kind */
+	bool visited;   /* once */
+
 	struct pages *pages; /* a list that is read to its end (pages.c); NULL: a single request */
 };
 
@@ -88,12 +93,13 @@ struct cleat_call {
 struct question {
 	struct question *prev, *next;
 	cleat_client *client;
-	void *link_tag;   /* legacy: where the answer goes */
-	cleat_call *call; /* modern: whose input it is; NULL: legacy, or the call has ended */
-	struct str key;   /* of inputRequests; lives as long as call->asked */
-	int64_t id;       /* modern: of the request that the peer was given */
-	bool settled;     /* an answer came */
-	bool cancel;      /* the peer is to be told that nobody waits */
+	void *link_tag; /* legacy: where the answer goes */
+	cleat_call *
+		call; /* whose input it is; NULL: a request of the server's, or the call has ended */
+	struct str key; /* of inputRequests; lives as long as call->asked, or call->visit */
+	int64_t id;     /* of the request that the peer was given; 0: it is the server's own */
+	bool settled;   /* an answer came */
+	bool cancel;    /* the peer is to be told that nobody waits */
 };
 
 /* ---- watches ------------------------------------------------------------------------------- */
@@ -230,8 +236,8 @@ struct cleat_client {
 	uint64_t watch_gen;      /* counts changes of the watches */
 	uint64_t listen_gen;     /* the one that c->listen is for */
 	uint64_t listen_next_gen;
-	unsigned listen_attempts;
-	uint64_t listen_at;        /* not before; 0: at once */
+	unsigned watch_attempts;   /* to listen, or to subscribe, that came to nothing */
+	uint64_t watch_at;         /* not before; 0: at once */
 	uint64_t listen_since;     /* acknowledged; 0: not */
 	struct subscription *subs; /* legacy */
 	size_t n_subs;
@@ -353,7 +359,8 @@ void notify_take(cleat_client *c, const struct rpc_message *m, struct str text, 
 void asked_request(cleat_client *c, const struct rpc_message *m, struct str text, void *tag);
 /* The server gives a request of its own up. */
 void asked_cancelled(cleat_client *c, struct str text);
-/* One of inputRequests. CLEAT_OK: rounds_answer() or rounds_fail() follows, perhaps from in here. */
+/* One of inputRequests, or a page to visit. CLEAT_OK: rounds_answer() or rounds_fail(), visit_answer() or
+ * visit_fail() follows, perhaps from in here. */
 int asked_input(cleat_call *call, struct str key, struct str method, const cleat_json *params);
 /* The call has ended: nobody wants its answers. */
 void asked_forget(cleat_call *call);
@@ -368,6 +375,16 @@ void rounds_begin(cleat_call *call, cleat_result *r, const cleat_json *value);
 void rounds_answer(cleat_call *call, struct str key, const cleat_json *result);
 COLD void rounds_fail(cleat_call *call, struct str key, const char *why);
 void rounds_done(cleat_call *call); /* frees what it has */
+/* Somebody is asked: the call's idle time stands still. And: it is sent again. */
+void rounds_pause(cleat_call *call);
+void rounds_resume(cleat_call *call);
+
+/* ---- visit.c ---- */
+/* Is the call's error one that the user may do something about, and is he asked? Takes `r` then. */
+bool visit_begin(cleat_call *call, cleat_result *r);
+void visit_answer(cleat_call *call, const cleat_json *result);
+COLD void visit_fail(cleat_call *call);
+void visit_done(cleat_call *call); /* frees what it has */
 
 /* ---- pages.c ---- */
 /* A page is there: another one is asked for, or the call ends. Takes `r`. */
@@ -429,6 +446,10 @@ uint64_t watch_next(const cleat_client *c);
 /* Something changed; `uri` with CLEAT_CHANGE_RESOURCE. */
 void watch_tell(cleat_client *c, enum cleat_change_kind what, struct str uri);
 COLD void watch_end(struct cleat_watch *w, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* What was tried came to nothing for now: it is tried again after a while. */
+void watch_later(cleat_client *c);
+/* Is the while over? */
+bool watch_due(cleat_client *c, uint64_t now);
 /* Something was lost: those that have heard will hear of it. */
 void watch_missed(cleat_client *c);
 /* Walk along the watches: nothing is freed in between. */
@@ -449,7 +470,7 @@ void listen_cancelled(cleat_client *c, const cleat_json *id);
 void listen_drop(cleat_client *c);
 
 /* ---- subscribe.c (legacy) ---- */
-void subscribe_pump(cleat_client *c);
+void subscribe_pump(cleat_client *c, uint64_t now);
 /* The session is a new one: nothing is subscribed. */
 void subscribe_lost(cleat_client *c);
 void subscribe_free(cleat_client *c);

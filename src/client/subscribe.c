@@ -2,7 +2,8 @@
  * wants, resources/unsubscribe when none does any more (2025-11-25 server/resources, Subscriptions).
  *
  * One request at a time: the list says what is, the watches what should be, and each answer brings the
- * two nearer. Changes of lists need no request; the server sends them if it has the capability.
+ * two nearer. What the server refuses ends the watch; one that could not be asked is asked again. Changes of
+ * lists need no request; the server sends them if it has the capability.
  */
 #include "client/state.h"
 
@@ -69,6 +70,37 @@ static COLD void refused(cleat_client *c, const struct subscription *s, const cl
 					  r ? r->error.message : "out of memory");
 }
 
+/* Has the server been in no position to say yes or no? */
+static bool passing(const cleat_result *r)
+{
+	switch (r ? r->step : CLEAT_STEP_NONE) {
+	case CLEAT_STEP_DNS:
+	case CLEAT_STEP_CONNECT:
+	case CLEAT_STEP_TLS:
+	case CLEAT_STEP_EXCHANGE:
+	case CLEAT_STEP_TIMEOUT: return true;
+	case CLEAT_STEP_HTTP:
+		return r->http_status == 408 || r->http_status == 429 || r->http_status >= 500;
+	default: return false;
+	}
+}
+
+/* Later, and behind the others: it may be the only one that has no answer. */
+static COLD void postpone(cleat_client *c, struct subscription *s, const cleat_result *r)
+{
+	struct subscription **at = &c->subs;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	while (*at)
+		at = &(*at)->next;
+	*at = s;
+	s->next = NULL;
+	client_note(c, CLEAT_LOG_WARNING, "%s", r->error.message);
+	watch_later(c);
+}
+
 static void answered(cleat_call *call, cleat_result *r)
 {
 	cleat_client *c = call->client;
@@ -82,10 +114,14 @@ static void answered(cleat_call *call, cleat_result *r)
 		c->watch_dirty = true;
 		if (s->on)
 			s->on = false; /* also when it failed: nobody wants to hear of it */
-		else if (ok)
-			s->on = true;
-		else
+		else if (passing(r))
+			postpone(c, s, r);
+		else if (!ok)
 			refused(c, s, r);
+		else
+			s->on = true;
+		if (ok)
+			c->watch_attempts = 0;
 	}
 	cleat_result_free(r);
 }
@@ -116,7 +152,7 @@ static void ask(cleat_client *c, struct subscription *s)
 	call_send_now(call);
 }
 
-void subscribe_pump(cleat_client *c)
+void subscribe_pump(cleat_client *c, uint64_t now)
 {
 	struct subscription *s;
 
@@ -127,10 +163,12 @@ void subscribe_pump(cleat_client *c)
 		for (s = c->subs; s && s->on == s->wanted; s = s->next)
 			;
 		if (s) {
-			ask(c, s);
+			if (watch_due(c, now))
+				ask(c, s);
 			return;
 		}
 	}
+	c->watch_at = 0;
 	for (struct cleat_watch *w = c->watches; w; w = w->next)
 		w->told = w->told || !w->ended;
 	watch_tell(c, CLEAT_CHANGE_MISSED, (struct str){ NULL, 0 });

@@ -227,6 +227,22 @@ static void run_ends(cleat_client *c)
 
 /* ---- when ----------------------------------------------------------------------------------- */
 
+void watch_later(cleat_client *c)
+{
+	c->watch_at = client_now(c) + reconnect_delay(c, c->watch_attempts++);
+	client_arm(c, c->watch_at);
+}
+
+bool watch_due(cleat_client *c, uint64_t now)
+{
+	if (now < c->watch_at) {
+		client_arm(c, c->watch_at);
+		return false;
+	}
+	c->watch_at = 0;
+	return true;
+}
+
 void watch_missed(cleat_client *c)
 {
 	for (struct cleat_watch *w = c->watches; w; w = w->next)
@@ -242,7 +258,7 @@ void watch_lost(cleat_client *c)
 
 void watch_ready(cleat_client *c)
 {
-	c->listen_at = 0;
+	c->watch_at = 0;
 	if (c->watches)
 		c->watch_dirty = true;
 }
@@ -251,7 +267,7 @@ void watch_pump(cleat_client *c, uint64_t now)
 {
 	c->watch_dirty = false;
 	if (!c->watches && !c->listen && !c->listen_next && !c->subs) {
-		c->listen_at = 0;
+		c->watch_at = 0;
 		return;
 	}
 	if (c->phase == CLIENT_READY) {
@@ -259,12 +275,12 @@ void watch_pump(cleat_client *c, uint64_t now)
 		if (c->modern)
 			listen_pump(c, now);
 		else
-			subscribe_pump(c);
+			subscribe_pump(c, now);
 	}
 	run_ends(c);
 }
 
 uint64_t watch_next(const cleat_client *c)
 {
-	return c->phase == CLIENT_READY && c->modern ? c->listen_at : 0;
+	return c->phase == CLIENT_READY ? c->watch_at : 0;
 }

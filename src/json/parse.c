@@ -25,6 +25,18 @@ static cleat_json_limits resolve(const cleat_json_limits *given)
 	return l;
 }
 
+size_t json_max_nodes(const cleat_json_limits *limits)
+{
+	return resolve(limits).max_nodes;
+}
+
+size_t json_nodes(const cleat_json *v)
+{
+	const yyjson_val *at = node_of(v);
+
+	return at ? (size_t)(node_next(at) - at) : 0;
+}
+
 /* First byte after the string whose opening quote is at p. */
 static const char *skip_string(const char *p, const char *end)
 {
@@ -75,21 +87,17 @@ static bool is_deeper(const yyjson_val *root, size_t count, size_t max)
 	return false;
 }
 
-static int fail_read(cleat_error *err, struct str text, const yyjson_read_err *why)
+static int fail_read(cleat_error *err, const yyjson_read_err *why)
 {
-	size_t line = 0, column = 0;
-
 	if (why->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return error_set(err, CLEAT_ENOMEM, "out of memory while reading JSON");
 	if (why->code == YYJSON_READ_ERROR_EMPTY_CONTENT)
 		return error_set(err, CLEAT_EPROTO, "the JSON text is empty");
-	yyjson_locate_pos(text.p, text.n, why->pos < text.n ? why->pos : text.n, &line, &column,
-			  NULL);
-	return error_set(err, CLEAT_EPROTO, "line %zu, column %zu: %s", line, column, why->msg);
+	return error_set(err, CLEAT_EPROTO, "%s", why->msg);
 }
 
-int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limits,
-	       const cleat_json **ret, cleat_error *err)
+int json_parse_at(struct arena *ar, struct str text, const cleat_json_limits *limits,
+		  const cleat_json **ret, size_t *ret_line, size_t *ret_column, cleat_error *err)
 {
 	const cleat_json_limits max = resolve(limits);
 	const cleat_allocator a = arena_allocator(ar);
@@ -98,17 +106,33 @@ int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limit
 	yyjson_doc *doc;
 
 	*ret = NULL;
+	*ret_line = *ret_column = 0;
 	if (!text.p || text.n == 0)
 		return error_set(err, CLEAT_EPROTO, "the JSON text is empty");
 	if (text.n > max.max_nodes && has_more_nodes(text, max.max_nodes))
 		return error_set(err, CLEAT_ELIMIT,
 				 "the JSON text has more than %zu values and keys", max.max_nodes);
 	doc = yyjson_read_opts((char *)text.p, text.n, YYJSON_READ_NUMBER_AS_RAW, &alc, &why);
+	if (!doc && why.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION &&
+	    why.code != YYJSON_READ_ERROR_EMPTY_CONTENT)
+		yyjson_locate_pos(text.p, text.n, why.pos < text.n ? why.pos : text.n, ret_line,
+				  ret_column, NULL);
 	if (!doc)
-		return fail_read(err, text, &why);
+		return fail_read(err, &why);
 	if (is_deeper(doc->root, yyjson_doc_get_val_count(doc), max.max_depth))
 		return error_set(err, CLEAT_ELIMIT, "the JSON text nests deeper than %zu levels",
 				 max.max_depth);
 	*ret = node_json(doc->root);
 	return CLEAT_OK;
+}
+
+int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limits,
+	       const cleat_json **ret, cleat_error *err)
+{
+	size_t line, column;
+	int rc = json_parse_at(ar, text, limits, ret, &line, &column, err);
+
+	if (rc && line && err)
+		error_set(err, rc, "line %zu, column %zu: %s", line, column, err->message);
+	return rc;
 }

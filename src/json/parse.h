@@ -18,6 +18,16 @@
 int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limits,
 	       const cleat_json **ret, cleat_error *err);
 
+/* How many values and keys these limits allow; NULL: the default ones. */
+size_t json_max_nodes(const cleat_json_limits *limits);
+/* How many values and keys there are in it, itself included; NULL: 0. */
+size_t json_nodes(const cleat_json *v);
+
+/* The same for text that a person wrote: where it is no JSON, the place goes to *ret_line and *ret_column
+ * (from 1; 0 where there is none) instead of into the message. */
+int json_parse_at(struct arena *ar, struct str text, const cleat_json_limits *limits,
+		  const cleat_json **ret, size_t *ret_line, size_t *ret_column, cleat_error *err);
+
 /* A string's bytes as a slice; { NULL, 0 } for anything else. */
 struct str json_str(const cleat_json *v);
 /* A number's text; { NULL, 0 } for anything else. */

@@ -1,9 +1,6 @@
 /* Calls of the client role: what is sent, what comes back, when they end. */
 #include "client_rig.h"
 
-#define ADD       "{\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2.50}}"
-#define TOOL_TEXT "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"3.5\"}]}"
-
 /* 2026-07-28 basic/index, per-request protocol fields; patterns/progress. */
 static void modern_request_carries_its_metadata(void **state)
 {
@@ -374,184 +371,6 @@ static void closing_ends_all_calls(void **state)
 	rig_done(&rig);
 }
 
-/* ---- hostile servers ---------------------------------------------------------------------------- */
-
-static void broken_answers_end_the_call_concerned(void **state)
-{
-	static const struct {
-		const char *text, *part;
-	} cases[] = {
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":[]}", "instead of an object" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}", "instead of an object" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{},\"error\":{}}", "not both" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":7}", "\"error\" is a number" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":\"x\",\"message\":\"\"}}",
-		  "error.code" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\":1,\"a\":2}}", "twice" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{},\"result\":{}}", "no JSON-RPC" },
-		{ "{\"id\":2,\"result\":{}}", "\"jsonrpc\" is missing" },
-		{ "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"x\":tru}}", "cannot be read" },
-		{ "{\"jsonrpc\":\"2.0\",\"result\":{\"resultType\":\"maybe\"},\"id\":2}",
-		  "resultType that is not known" },
-		{ "{\"jsonrpc\":\"2.0\",\"result\":{\"resultType\":1},\"id\":2}",
-		  "resultType that is not known" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct rig rig;
-
-		rig_modern(&rig, NULL, false);
-		rig_call(&rig, "tools/call", ADD);
-		rig_message(&rig, cases[i].text, NULL, 0);
-		assert_int_equal(rig.n_done, 1);
-		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, cases[i].part);
-		rig_done(&rig);
-	}
-}
-
-static void what_belongs_to_nobody_is_noted(void **state)
-{
-	static const char *const lines[] = {
-		"",
-		"hello",
-		"[]",
-		"7",
-		"{}",
-		"{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}",
-		"{\"jsonrpc\":\"2.0\",\"id\":\"2\",\"result\":{}}",
-		"{\"jsonrpc\":\"2.0\",\"id\":2.0,\"result\":{}}",
-		"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"?\"},\"id\":null}",
-		"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"?\"}}",
-		"[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}]",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(lines); i++) {
-		struct rig rig;
-
-		rig_modern(&rig, NULL, false);
-		rig_call(&rig, "tools/call", ADD);
-		rig_message(&rig, lines[i], NULL, 0);
-		assert_int_equal(rig.n_done, 0);
-		assert_true(*rig.notes);
-		rig_answer(&rig, TOOL_TEXT);
-		assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-		/* a second answer is none */
-		rig_answer(&rig, TOOL_TEXT);
-		assert_int_equal(rig.n_done, 1);
-		rig_done(&rig);
-	}
-}
-
-static void unknown_notifications_are_ignored(void **state)
-{
-	struct rig rig;
-
-	(void)state;
-	rig_modern(&rig, NULL, false);
-	rig_say(&rig, NOTE("notifications/whatever", ""));
-	rig_say(&rig, NOTE("notifications/progress", ""));
-	rig_say(&rig, NOTE("notifications/cancelled", "\"requestId\":1"));
-	rig_say(&rig, NOTE("notifications/message", "\"level\":\"loud\",\"data\":1"));
-	rig_say(&rig, NOTE("notifications/message", "\"level\":\"info\""));
-	rig_say(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}");
-	assert_string_equal(rig.notes, "");
-	assert_string_equal(rig.logs, "");
-	rig_done(&rig);
-}
-
-static void too_large_an_answer_ends_the_only_call(void **state)
-{
-	struct rig rig;
-
-	(void)state;
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig.ev.oversize(rig.ev.ctx, NULL, 16777216);
-	rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "16777216");
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
-	rig.ev.oversize(rig.ev.ctx, NULL, 16777216);
-	assert_int_equal(rig.n_done, 1);
-	assert_has(rig.notes, "16777216");
-	rig_done(&rig);
-}
-
-/* Limits of opts.json: the id is found without parsing. */
-static void too_deep_an_answer_ends_its_call(void **state)
-{
-	struct rig rig;
-	static char text[3000];
-	size_t n;
-
-	(void)state;
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
-	n = (size_t)snprintf(
-		text, sizeof text,
-		"{\"x\":\"\\\"id\\\":3\",\"jsonrpc\":\"2.0\",\"result\":{\"id\":3,\"a\":");
-	memset(text + n, '[', 1000);
-	memset(text + n + 1000, ']', 1000);
-	strcpy(text + n + 2000, "},\"id\": 2}");
-	rig_message(&rig, text, NULL, 0);
-	assert_int_equal(rig.n_done, 1);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "cannot be read");
-	assert_ptr_equal(rig.done_call[0], rig.done_call[0]);
-	rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
-}
-
-/* HTTP: the answer to a POST is for that POST, whatever id it has. */
-static void an_answer_with_another_id_in_the_exchange_fails_the_call(void **state)
-{
-	struct rig rig;
-
-	(void)state;
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig, "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}", rig_request(&rig)->tag,
-		    200);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "another request's id");
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig, "{\"error\":\"nope\"}", rig_request(&rig)->tag, 500);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "no JSON-RPC response");
-	assert_int_equal(cleat_result_http_status(rig_result(&rig)), 500);
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig,
-		    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,"
-		    "\"message\":\"busy\"}}",
-		    rig_request(&rig)->tag, 503);
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/call add: busy");
-	rig_done(&rig);
-}
-
-static void a_failed_exchange_is_the_result(void **state)
-{
-	struct rig rig;
-	struct link_failure f = rig_failure(CLEAT_EIO, CLEAT_STEP_EXCHANGE, 0, "connection reset");
-	size_t sent;
-
-	(void)state;
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, "tools/call", ADD);
-	rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &f);
-	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_EXCHANGE, "tools/call add: connection reset");
-	/* The server has certainly not seen it: sent again, once. */
-	rig_call(&rig, "tools/call", ADD);
-	sent = rig.n_sent;
-	f.unsent = true;
-	rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &f);
-	assert_int_equal(rig.n_sent, sent + 1);
-	rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &f);
-	assert_int_equal(rig.n_done, 2);
-	/* for nobody */
-	rig.ev.failed(rig.ev.ctx, (void *)(uintptr_t)4711, &f);
-	rig_done(&rig);
-}
-
 /* ---- what the server says by itself ------------------------------------------------------------- */
 
 /* 2026-07-28 server/utilities/logging: messages are request-scoped. */
@@ -784,13 +603,6 @@ int main(void)
 		cmocka_unit_test(waiting_calls_can_be_cancelled),
 		cmocka_unit_test(a_link_that_does_not_take_the_message_fails_the_call),
 		cmocka_unit_test(closing_ends_all_calls),
-		cmocka_unit_test(broken_answers_end_the_call_concerned),
-		cmocka_unit_test(what_belongs_to_nobody_is_noted),
-		cmocka_unit_test(unknown_notifications_are_ignored),
-		cmocka_unit_test(too_large_an_answer_ends_the_only_call),
-		cmocka_unit_test(too_deep_an_answer_ends_its_call),
-		cmocka_unit_test(an_answer_with_another_id_in_the_exchange_fails_the_call),
-		cmocka_unit_test(a_failed_exchange_is_the_result),
 		cmocka_unit_test(log_messages_go_to_the_call_or_the_client),
 		cmocka_unit_test(everything_is_traced),
 		cmocka_unit_test(tracing_may_call),

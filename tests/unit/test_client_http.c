@@ -11,6 +11,9 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <signal.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -203,25 +206,36 @@ static void freed_while_connecting(void **state)
 
 /* ---- a server in another process ---------------------------------------------------------- */
 
-static pid_t start_process(char *url, size_t n, const char *address)
+static pid_t running; /* 0: none */
+
+/* Becomes the server, which ends with us if we are killed. */
+static _Noreturn void become_server(int err, const char *address, pid_t parent)
 {
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	if (getppid() == parent && dup2(err, STDERR_FILENO) >= 0)
+		execl(self, self, "--http", address, (char *)NULL);
+	_exit(126);
+}
+
+static void start_process(char *url, size_t n, const char *address)
+{
+	pid_t me = getpid();
 	char line[300];
 	int ends[2];
-	pid_t pid;
 	FILE *f;
 	char *at;
 
+	assert_int_equal(running, 0);
 	assert_int_equal(pipe(ends), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		dup2(ends[1], STDERR_FILENO);
+	running = fork();
+	if (running == 0) {
 		close(ends[0]);
-		close(ends[1]);
-		execl(self, self, "--http", address, (char *)NULL);
-		_exit(126);
+		become_server(ends[1], address, me);
 	}
 	close(ends[1]);
+	assert_true(running > 0);
 	f = fdopen(ends[0], "r");
 	assert_non_null(fgets(line, sizeof line, f));
 	fclose(f);
@@ -229,23 +243,31 @@ static pid_t start_process(char *url, size_t n, const char *address)
 	assert_non_null(at);
 	at += strlen("listening on ");
 	snprintf(url, n, "%.*s", (int)strcspn(at, "\n"), at);
-	return pid;
 }
 
-static void end_process(pid_t pid)
+static void end_process(int sig)
 {
-	int status;
+	pid_t pid = running;
 
-	kill(pid, SIGTERM);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	running = 0;
+	if (pid > 0 && kill(pid, sig) == 0)
+		waitpid(pid, NULL, 0);
+}
+
+/* Also behind a test that has failed, which has ended nothing. */
+static int end_what_is_left(void **state)
+{
+	(void)state;
+	end_process(SIGTERM);
+	return 0;
 }
 
 static void a_server_in_another_process(void **state)
 {
 	char url[200];
-	pid_t pid = start_process(url, sizeof url, "127.0.0.1:0");
 
 	(void)state;
+	start_process(url, sizeof url, "127.0.0.1:0");
 	for (size_t i = 0; i <= CLEAT_COUNT(eras); i++) {
 		cleat_client_opts o = { .protocol = i < CLEAT_COUNT(eras) ? eras[i] : NULL };
 		cleat_client *c = cleat_client_connect(url, &o);
@@ -260,7 +282,7 @@ static void a_server_in_another_process(void **state)
 		assert_int_equal(cleat_client_pid(c), 0);
 		cleat_client_free(c);
 	}
-	end_process(pid);
+	end_process(SIGTERM);
 }
 
 static void a_server_behind_a_unix_socket(void **state)
@@ -275,7 +297,6 @@ static void a_server_behind_a_unix_socket(void **state)
 		{ whole, NULL },
 		{ "http://localhost/mcp", path },
 	};
-	pid_t pid;
 
 	(void)state;
 	snprintf(path, sizeof path, "/tmp/cleat-http-%ld.sock", (long)getpid());
@@ -283,7 +304,7 @@ static void a_server_behind_a_unix_socket(void **state)
 	snprintf(plain, sizeof plain, "UNIX:%s", path);
 	snprintf(slashes, sizeof slashes, "unix://%s", path);
 	snprintf(whole, sizeof whole, "unix:%s#/mcp", path);
-	pid = start_process(url, sizeof url, listen);
+	start_process(url, sizeof url, listen);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		cleat_client_opts o = { .unix_socket = cases[i].socket };
 		cleat_client *c = cleat_client_connect(cases[i].address, &o);
@@ -291,7 +312,7 @@ static void a_server_behind_a_unix_socket(void **state)
 		assert_text(cleat_client_callf(c, "echo", "{text: 'near'}"), "near");
 		cleat_client_free(c);
 	}
-	end_process(pid);
+	end_process(SIGTERM);
 }
 
 /* The server is killed under a call, and another one takes its place. */
@@ -300,25 +321,25 @@ static void a_server_that_was_replaced_is_reached_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(eras); i++) {
 		char url[200], address[100];
-		pid_t pid = start_process(url, sizeof url, "127.0.0.1:0");
 		cleat_client_opts o = { .protocol = eras[i] };
-		cleat_client *c = cleat_client_connect(url, &o);
 		struct ending e = { 0 };
+		cleat_client *c;
 
+		start_process(url, sizeof url, "127.0.0.1:0");
+		c = cleat_client_connect(url, &o);
 		assert_text(cleat_client_callf(c, "echo", "{text: 'first'}"), "first");
 		cleat_client_startf(c, ENDING(&e), "hang", NULL);
 		while (!e.progress)
 			cleat_loop_step(cleat_client_loop(c), 1000);
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+		end_process(SIGKILL);
 		snprintf(address, sizeof address, "%.*s",
 			 (int)strcspn(url + strlen("http://"), "/"), url + strlen("http://"));
-		pid = start_process(url, sizeof url, address);
+		start_process(url, sizeof url, address);
 		assert_text(cleat_client_callf(c, "echo", "{text: 'second'}"), "second");
 		cleat_client_free(c); /* the first call has ended, or ends now */
 		assert_int_equal(e.count, 1);
 		assert_int_not_equal(e.status, CLEAT_OK);
-		end_process(pid);
+		end_process(SIGTERM);
 	}
 }
 
@@ -330,9 +351,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_not_mcp_says_what_it_is),
 		cmocka_unit_test(nobody_listens),
 		cmocka_unit_test(freed_while_connecting),
-		cmocka_unit_test(a_server_in_another_process),
-		cmocka_unit_test(a_server_behind_a_unix_socket),
-		cmocka_unit_test(a_server_that_was_replaced_is_reached_again),
+		cmocka_unit_test_teardown(a_server_in_another_process, end_what_is_left),
+		cmocka_unit_test_teardown(a_server_behind_a_unix_socket, end_what_is_left),
+		cmocka_unit_test_teardown(a_server_that_was_replaced_is_reached_again,
+					  end_what_is_left),
 	};
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 

@@ -362,6 +362,57 @@ static void questions_are_answered_by_handlers(void **state)
 			}
 }
 
+/* Wants a page to be visited first, where that can be said. */
+static int tool_locked(cleat_request *req)
+{
+	const int *visits = cleat_request_userdata(req);
+
+	if (*visits > 0)
+		return cleat_reply_text(req, "open");
+	return cleat_reply_reject_data(req, CLEAT_RPC_URL_ELICITATION,
+				       "{\"elicitations\":[{\"mode\":\"url\",\"elicitationId\":"
+				       "\"7\",\"url\":\"https://example.com/connect\","
+				       "\"message\":\"Please connect\"}]}",
+				       "not connected");
+}
+
+static int visit(cleat_request *req)
+{
+	int *visits = cleat_request_userdata(req);
+
+	assert_string_equal(cleat_arg_str(req, "url"), "https://example.com/connect");
+	assert_string_equal(cleat_arg_str(req, "message"), "Please connect");
+	++*visits;
+	return CLEAT_OK;
+}
+
+/* 2025-11-25 client/elicitation, URL Elicitation Required Error. */
+static void a_page_that_has_to_be_visited_first_is(void **state)
+{
+	(void)state;
+	for (int agrees = 0; agrees < 2; agrees++)
+		for (int blocking = 0; blocking < 2; blocking++) {
+			int visits = 0;
+			struct rig g;
+			cleat_result *r;
+
+			rig_begin(&g, &(cleat_client_opts){ .protocol = "2025-11-25",
+							    .on_url = agrees ? visit : form_decline,
+							    .blocking_handlers = blocking,
+							    .userdata = &visits });
+			cleat_server_add_tool(g.s, &(cleat_tool){ .name = "locked",
+								  .call = tool_locked,
+								  .userdata = &visits });
+			r = cleat_client_callf(g.c, "locked", NULL);
+			assert_int_equal(cleat_result_error(r)->rpc_code,
+					 agrees ? 0 : CLEAT_RPC_URL_ELICITATION);
+			assert_string_equal(cleat_result_text(r), agrees ? "open" : "");
+			assert_int_equal(visits, agrees);
+			cleat_result_free(r);
+			rig_end(&g);
+		}
+}
+
 static int form_wrong(cleat_request *req)
 {
 	return cleat_reply_jsonf(req, "{size: %s}", "large");
@@ -598,6 +649,7 @@ int main(void)
 		cmocka_unit_test(the_server_stops_under_its_client),
 		cmocka_unit_test(a_client_that_was_never_used_is_freed),
 		cmocka_unit_test(questions_are_answered_by_handlers),
+		cmocka_unit_test(a_page_that_has_to_be_visited_first_is),
 		cmocka_unit_test(a_wrong_answer_is_noted),
 		cmocka_unit_test(wrong_roots_are_the_result_of_calls),
 		cmocka_unit_test(roots_are_told),

@@ -126,6 +126,44 @@ static void pages_and_cursors_have_limits(void **state)
 	rig_done(&rig);
 }
 
+#define TEN   "1,1,1,1,1,1,1,1,1,1"
+#define FIFTY TEN "," TEN "," TEN "," TEN "," TEN
+
+/* All pages become one value, which may have as much in it as that of one message, and four times the text:
+ * {"prompts":[...],"nextCursor":"2"} are 55 values and keys, two more lists 51 each, and 199 bytes. */
+static void a_list_has_the_limits_of_a_message(void **state)
+{
+	static const struct {
+		cleat_client_opts o;
+		const char *part; /* of what is wrong; NULL: nothing */
+	} cases[] = {
+		{ { .json = { .max_nodes = 156 } }, "json.max_nodes" },
+		{ { .json = { .max_nodes = 157 } }, NULL },
+		{ { .max_message = 49 }, "max_message" },
+		{ { .max_message = 50 }, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+
+		rig_modern(&rig, &cases[i].o, false);
+		rig_list(&rig, NULL, CLEAT_LIST_PROMPTS);
+		rig_answer(&rig, "\"result\":{\"prompts\":[" FIFTY "],\"nextCursor\":\"2\"}");
+		rig_answer(&rig, "\"result\":{\"prompts\":[" FIFTY "],\"nextCursor\":\"3\"}");
+		assert_int_equal(rig.n_done, 0);
+		rig_answer(&rig, "\"result\":{\"prompts\":[" FIFTY "]}");
+		assert_int_equal(rig.n_done, 1);
+		if (cases[i].part) {
+			rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, cases[i].part);
+		} else {
+			assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
+			assert_int_equal(items(&rig), 150);
+		}
+		rig_done(&rig);
+	}
+}
+
 static void an_error_on_a_page_is_the_result(void **state)
 {
 	struct rig rig;
@@ -413,6 +451,7 @@ int main(void)
 		cmocka_unit_test(a_server_without_the_capability_has_an_empty_list),
 		cmocka_unit_test(hostile_pages_are_refused),
 		cmocka_unit_test(pages_and_cursors_have_limits),
+		cmocka_unit_test(a_list_has_the_limits_of_a_message),
 		cmocka_unit_test(an_error_on_a_page_is_the_result),
 		cmocka_unit_test(fresh_results_are_not_asked_for_again),
 		cmocka_unit_test(what_must_not_be_kept_is_not),

@@ -526,6 +526,94 @@ static void legacy_refusals_end_the_watch(void **state)
 	rig_done(&rig);
 }
 
+/* What says nothing about the resource is no reason to give it up: it is tried again after a while, the
+ * others first, and at once when the server is reached anew. */
+static void legacy_subscriptions_are_tried_again_after_trouble(void **state)
+{
+	static const struct {
+		enum cleat_step step; /* CLEAT_STEP_TIMEOUT: silence */
+		int http_status;
+		bool again;
+	} cases[] = {
+		{ CLEAT_STEP_TIMEOUT, 0, true },   { CLEAT_STEP_EXCHANGE, 0, true },
+		{ CLEAT_STEP_CONNECT, 0, true },   { CLEAT_STEP_DNS, 0, true },
+		{ CLEAT_STEP_HTTP, 503, true },    { CLEAT_STEP_HTTP, 429, true },
+		{ CLEAT_STEP_HTTP, 400, false },   { CLEAT_STEP_AUTH, 403, false },
+		{ CLEAT_STEP_PROTOCOL, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig rig;
+		cleat_watch *a, *b;
+		size_t sent;
+
+		rig_legacy(&rig, &(cleat_client_opts){ .timeout_ms = 2000 }, true,
+			   RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+		rig.random = 500;
+		b = watch(&rig, "b", 0, "file:///b");
+		a = watch(&rig, "a", 0, "file:///a");
+		rig_pump(&rig);
+		assert_has(rig_request(&rig)->text, "file:///b");
+		if (cases[i].step == CLEAT_STEP_TIMEOUT)
+			rig_pass(&rig, 2000);
+		else
+			rig_failed(&rig, rig_request(&rig)->tag, cases[i].http_status,
+				   cases[i].step, "trouble");
+		assert_int_equal(count_of(rig.changes, "bend"), cases[i].again ? 0 : 1);
+		if (cases[i].again) {
+			sent = rig.n_sent;
+			assert_int_equal(rig_pump(&rig), 500);
+			rig_pass(&rig, 499);
+			assert_int_equal(rig.n_sent, sent);
+			rig_pass(&rig, 1);
+		}
+		assert_has(rig_request(&rig)->text, "file:///a");
+		rig_answer(&rig, "\"result\":{}");
+		if (cases[i].again) {
+			assert_has(rig_request(&rig)->text, "file:///b");
+			rig_answer(&rig, "\"result\":{}");
+			assert_string_equal(rig.changes, "");
+		}
+		cleat_watch_free(a);
+		cleat_watch_free(b);
+		rig_done(&rig);
+	}
+}
+
+static void legacy_subscriptions_are_tried_again_with_the_connection(void **state)
+{
+	struct rig rig;
+	cleat_watch *w;
+
+	(void)state;
+	rig_legacy(&rig, &(cleat_client_opts){ .restart = true }, false,
+		   RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	rig.random = 60000;
+	w = watch(&rig, "", 0, "file:///x");
+	rig.send_status = CLEAT_ECLOSED; /* the stream has ended, `down` comes soon */
+	rig_pump(&rig);
+	rig.send_status = CLEAT_OK;
+	rig_down(&rig, "gone");
+	rig_pass(&rig, 1000);
+	rig_up(&rig);
+	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	assert_has(rig_request(&rig)->text, "resources/subscribe");
+	rig_answer(&rig, "\"result\":{}");
+	rig_say(&rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///x\""));
+	assert_string_equal(rig.changes, "8 file:///x\n");
+	/* who is not watched any more is not waited for */
+	rig_down(&rig, "gone");
+	rig_pass(&rig, 2000);
+	rig_up(&rig);
+	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	rig_pass(&rig, 60000); /* no answer */
+	assert_true(rig_pump(&rig) > 0);
+	cleat_watch_free(w);
+	assert_int_equal(rig_pump(&rig), -1);
+	rig_done(&rig);
+}
+
 static void legacy_watches_survive_a_restart_and_a_gap(void **state)
 {
 	struct rig rig;
@@ -587,6 +675,8 @@ int main(void)
 		cmocka_unit_test(legacy_lists_need_no_request),
 		cmocka_unit_test(legacy_resources_are_subscribed_once),
 		cmocka_unit_test(legacy_refusals_end_the_watch),
+		cmocka_unit_test(legacy_subscriptions_are_tried_again_after_trouble),
+		cmocka_unit_test(legacy_subscriptions_are_tried_again_with_the_connection),
 		cmocka_unit_test(legacy_watches_survive_a_restart_and_a_gap),
 		cmocka_unit_test(watches_on_hopeless_clients_end),
 	};

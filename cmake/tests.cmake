@@ -32,12 +32,15 @@ function(cleat_test)
                "CLEAT_BUILD_DIR=${PROJECT_BINARY_DIR};CLEAT_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# A program that may look inside the library.
-function(cleat_inner_program name directory)
-  add_executable(${name} ${ARGN})
+# What may look inside the library.
+function(cleat_inner_target name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE CLEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE cleat_flags cleat_static)
+endfunction()
+function(cleat_inner_program name directory)
+  add_executable(${name} ${ARGN})
+  cleat_inner_target(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                            ${PROJECT_BINARY_DIR}/${directory})
 endfunction()
@@ -45,7 +48,11 @@ endfunction()
 # ---- unit -----------------------------------------------------------------------------------------
 
 file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/test_*.c")
-file(GLOB unit_support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
+# Compiled once, for two hundred programs.
+file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
+add_library(cleat_test_support OBJECT ${support_sources})
+cleat_inner_target(cleat_test_support)
+set(unit_support $<TARGET_OBJECTS:cleat_test_support>)
 # What a test links besides. The clients of the TLS tests are OpenSSL's.
 foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_http_server_tls
              test_http_threads_tls test_http_client_tls)

@@ -251,8 +251,10 @@ int header_params_find(struct arena *ar, const cleat_json *schema, struct header
 
 /* ---- checking --------------------------------------------------------------------------------- */
 
-const cleat_json *header_param_value(const struct header_param *p, const cleat_json *v)
+const cleat_json *header_param_value(const struct header_param *p, const cleat_json *arguments)
 {
+	const cleat_json *v = arguments;
+
 	for (size_t i = 0; i < p->depth && v; i++)
 		v = json_get(v, p->path[i]);
 	return cleat_json_type(v) == CLEAT_JSON_NULL ? NULL : v;

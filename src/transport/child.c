@@ -41,7 +41,7 @@ struct child {
 	int control, in, out, err;
 	struct loop_watch *control_watch, *err_watch, *out_watch;
 	struct loop_timer *grace, *tell;
-	bool alive;
+	bool alive, stopping;
 	bool speaking; /* inside err_line, perhaps: memory stays until it is over */
 	bool freed;
 	int steps; /* of letting it go */
@@ -83,7 +83,8 @@ static void read_err(struct child *c, size_t most)
 	}
 }
 
-/* Everything but stdout, which somebody may want to read to its end. */
+/* Everything but stdout (and a stderr that is not read here), which somebody may want to read to its
+ * end. */
 static void let_go(struct child *c)
 {
 	drop_watch(&c->control_watch);
@@ -92,7 +93,8 @@ static void let_go(struct child *c)
 	loop_timer_free(c->tell);
 	c->grace = c->tell = NULL;
 	close_fd(&c->control);
-	close_fd(&c->err);
+	if (!c->o.own_err)
+		close_fd(&c->err);
 	close_fd(&c->in);
 	close_fd(&c->pid_fd);
 	if (c->alive)
@@ -143,7 +145,8 @@ static void ended(struct child *c, int status)
 	guard_reap(c->guard);
 	c->guard = 0;
 	c->speaking = true;
-	read_err(c, READ_LAST);
+	if (!c->o.own_err)
+		read_err(c, READ_LAST);
 	child_lines_end(&c->lines, loop_now());
 	if (spoken(c))
 		return;
@@ -245,12 +248,27 @@ static void on_grace(void *ctx)
 	}
 }
 
+void child_end_input(struct child *c)
+{
+	close_fd(&c->in);
+}
+
 void child_stop(struct child *c)
 {
-	if (!c->alive || c->in < 0)
+	child_end_input(c);
+	if (!c->alive || c->stopping)
 		return;
-	close_fd(&c->in);
+	c->stopping = true;
 	loop_timer_start(c->grace, c->o.grace_ms);
+}
+
+void child_terminate(struct child *c)
+{
+	child_end_input(c);
+	if (!c->alive || c->steps > 0)
+		return;
+	c->stopping = true;
+	on_grace(c);
 }
 
 void child_drain(struct child *c)
@@ -290,6 +308,7 @@ void child_free(struct child *c)
 	let_go(c);
 	drop_watch(&c->out_watch);
 	close_fd(&c->out);
+	close_fd(&c->err);
 	c->lines.line = NULL;
 	c->freed = true;
 	if (!c->speaking)
@@ -354,6 +373,10 @@ static int start_failed(const struct child_opts *o, const struct child_plan *p, 
 		snprintf(in, sizeof in, "directory %s: ", o->cwd);
 		return system_error(err, o->argv[0], in, w.value);
 	}
+	if (w.kind == GUARD_FAILED_PREPARE) {
+		snprintf(in, sizeof in, "%s: ", o->prepare_what);
+		return system_error(err, o->argv[0], in, w.value);
+	}
 	if (w.kind != GUARD_FAILED_EXEC)
 		return system_error(err, o->argv[0], "", w.value);
 	if (w.value == ENOEXEC)
@@ -408,7 +431,10 @@ static int launch(struct child *c, const struct child_plan *p, cleat_error *err)
 						     .exec_out = e.exec_out,
 						     .in = e.in,
 						     .out = e.out,
-						     .err = e.err });
+						     .err = c->o.merge_err ? e.out : e.err,
+						     .prepare = c->o.prepare,
+						     .prepare_ctx = c->o.prepare_ctx,
+						     .strays = c->o.strays });
 	rc = c->guard < 0 ? system_error(err, c->o.argv[0], "", errno) : CLEAT_OK;
 	close_ends(&e);
 	return rc ? rc : await_start(c, p, err);
@@ -428,14 +454,16 @@ static int watch(struct child *c, cleat_error *err)
 {
 	int rc = loop_watch_new(c->o.loop, c->control, on_control, c, &c->control_watch);
 
-	if (rc == CLEAT_OK)
+	if (rc == CLEAT_OK && !c->o.own_err)
 		rc = loop_watch_new(c->o.loop, c->err, on_err, c, &c->err_watch);
 	if (rc)
 		return error_set(err, rc, "cannot start %s: %s", c->o.argv[0], cleat_strstatus(rc));
 	loop_watch_set(c->control_watch, LOOP_READ);
-	loop_watch_set(c->err_watch, LOOP_READ);
+	if (c->err_watch)
+		loop_watch_set(c->err_watch, LOOP_READ);
 	fcntl(c->in, F_SETFL, O_NONBLOCK);
 	fcntl(c->out, F_SETFL, O_NONBLOCK);
+	fcntl(c->err, F_SETFL, O_NONBLOCK);
 #ifdef SYS_pidfd_open
 	c->pid_fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	if (c->pid_fd >= 0)
@@ -504,6 +532,11 @@ int child_in(const struct child *c)
 int child_out(const struct child *c)
 {
 	return c->out;
+}
+
+int child_err(const struct child *c)
+{
+	return c->err;
 }
 
 bool child_alive(const struct child *c)

@@ -4,7 +4,8 @@
  * dispositions and an empty mask, and only the usual environment. When we die, however we die, all of the
  * group is killed. It is let go in steps: end of input, CHILD_GRACE_MS, SIGTERM to the group,
  * CHILD_GRACE_MS, SIGKILL to the group, reaped; its output is drained meanwhile, so that a child that is
- * blocked writing can end. What is left of the group when the child itself has exited is killed, too.
+ * blocked writing can end. What is left of the group when the child itself has exited is killed, too;
+ * on demand also what has left the group (`strays`).
  *
  * Safe in programs with threads: between fork and exec only async-signal-safe calls are made. Nothing
  * of the process is changed: no SIGCHLD handler; other children are never waited for.
@@ -27,6 +28,18 @@ struct child_opts {
 	const char *const *env;  /* "NAME=value": set; "NAME": as ours, if set; NULL: none */
 	bool inherit_env;        /* all of ours, with `env` on top */
 	unsigned grace_ms;       /* 0: CHILD_GRACE_MS (tests) */
+	/* When it ends, everything that it has started is killed, in whichever session it is now. Not for
+	 * programs that are meant to leave something behind (a browser, an agent). */
+	bool strays;
+	bool merge_err; /* stderr is the same pipe as stdout: child_err() is empty */
+	bool own_err;   /* nobody reads stderr but who asks for child_err() */
+	/* Called in the child between fork and exec, with all but async-signal-safe calls forbidden: the
+	 * memory is shared with the guard and must not be changed. Descriptors above 15 that were there
+	 * are still open. 0, or an errno: then it is not started, and the message is "cannot start NAME:
+	 * PREPARE_WHAT: ...". */
+	int (*prepare)(const void *ctx);
+	const void *prepare_ctx;
+	const char *prepare_what;
 	/* A line of stderr without its end, at most CHILD_LINE_MAX bytes, invalid UTF-8 and control characters
 	 * made harmless; at most 200 a second (then one line says how many were dropped). stderr is read
 	 * whatever happens, so that the child never waits. NULL: thrown away. */
@@ -44,10 +57,16 @@ int child_pid(const struct child *c);
 /* The ends of its stdin and stdout that are ours; non-blocking, close-on-exec, still the child's. */
 int child_in(const struct child *c);  /* write here */
 int child_out(const struct child *c); /* read here */
+int child_err(const struct child *c); /* only with own_err; open until child_free(), as stdout */
+/* Closes its stdin, and nothing else; child_in() is -1 then. May be called again. */
+void child_end_input(struct child *c);
 /* Begins to let it go: closes its stdin. `exited` follows within two graces and 1.5 s. May be called again: does nothing. Nobody may
  * use child_in() any more; whoever reads child_out() goes on until the end, or calls
  * child_drain(). */
 void child_stop(struct child *c);
+/* The same without waiting for the end of input to be noticed: SIGTERM to the group at once, after a grace
+ * SIGKILL. Also after child_stop(). */
+void child_terminate(struct child *c);
 /* Reads and throws away its stdout from now on. */
 void child_drain(struct child *c);
 bool child_alive(const struct child *c);

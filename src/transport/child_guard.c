@@ -42,6 +42,7 @@ enum {
 	EXEC_WORD = 1, /* where it learns of a failed exec */
 	MOST_SIGNALS = 64,
 	LINGER_MS = 200, /* for the dead of the group to be reaped */
+	STRAYS_MS = 700, /* for those that are not in the group any more */
 	BLIND_MS = 50,   /* between two looks, where there is no signalfd */
 	CHILD_STACK = 32 * 1024
 };
@@ -50,6 +51,7 @@ struct guard {
 	const struct guard_plan *plan;
 	pid_t self, child, parent; /* parent: us, as the guard sees us */
 	long signals;              /* a signalfd */
+	bool strays;               /* as in the plan, which is gone with the memory */
 };
 
 /* ---- between fork and exec ---------------------------------------------------------------- */
@@ -96,7 +98,7 @@ static int become(void *arg)
 {
 	const struct guard *g = arg;
 	const struct guard_plan *p = g->plan;
-	int report = 3;
+	int report = 3, error;
 	sigset_t none;
 
 	/* The guard has one thread, so that this really means its end. */
@@ -110,7 +112,6 @@ static int become(void *arg)
 		say(p->exec_out, GUARD_FAILED_FORK, errno);
 		_exit(127);
 	}
-	close_from(report + 1);
 	if (p->cwd && chdir(p->cwd)) {
 		say(report, GUARD_FAILED_CWD, errno);
 		_exit(127);
@@ -118,6 +119,12 @@ static int become(void *arg)
 	default_signals();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	error = p->prepare ? p->prepare(p->prepare_ctx) : 0;
+	if (error) {
+		say(report, GUARD_FAILED_PREPARE, error);
+		_exit(127);
+	}
+	close_from(report + 1);
 	execve(p->path, p->argv, p->envp);
 	say(report, GUARD_FAILED_EXEC, errno);
 	_exit(127);
@@ -238,6 +245,46 @@ static void reap_group(const struct guard *g)
 	}
 }
 
+/* Kills those that are the guard's children now. Their numbers are their own until they are reaped, which
+ * nobody does but the guard. (Kernels without CONFIG_PROC_CHILDREN have no such file: what has left the
+ * group stays alive there.) */
+static void kill_adopted(void)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	char buf[1024];
+	long n, pid = 0;
+
+	while (fd >= 0 && (n = syscall(SYS_read, fd, buf, sizeof buf)) > 0)
+		for (long i = 0; i < n; i++) {
+			if (buf[i] >= '0' && buf[i] <= '9') {
+				pid = pid * 10 + (buf[i] - '0');
+				continue;
+			}
+			if (pid > 1)
+				syscall(SYS_kill, pid, SIGKILL);
+			pid = 0;
+		}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
+/* Everything that the child has started and that outlived its parent is a child of the guard by now, or a
+ * descendant of one, which becomes that when its parent is killed. */
+static void kill_strays(const struct guard *g)
+{
+	long end = now_ms() + STRAYS_MS, pid;
+
+	for (;;) {
+		do {
+			pid = reap(-1, NULL, WNOHANG | __WALL);
+		} while (pid > 0);
+		if (pid < 0 || now_ms() >= end)
+			return;
+		kill_adopted();
+		wait_for(g, -1, 1);
+	}
+}
+
 /* The child is not reaped yet, so that the group's number is still its own. */
 static void finish(const struct guard *g)
 {
@@ -246,6 +293,8 @@ static void finish(const struct guard *g)
 	syscall(SYS_kill, -g->child, SIGKILL);
 	reap(g->child, &w.value, 0);
 	reap_group(g);
+	if (g->strays)
+		kill_strays(g);
 	syscall(SYS_write, CONTROL, &w, sizeof w);
 }
 
@@ -282,7 +331,7 @@ static bool listen_to_parent(const struct guard *g)
 
 static _Noreturn void watch_over(const struct guard_plan *p)
 {
-	struct guard g = { .plan = p };
+	struct guard g = { .plan = p, .strays = p->strays };
 
 	settle_in(&g);
 	if (!launch(&g))

@@ -14,17 +14,21 @@
 #ifndef TRANSPORT_CHILD_GUARD_H
 #define TRANSPORT_CHILD_GUARD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct guard_plan {
 	const char *path; /* of the program; relative to cwd */
 	char *const *argv;
 	char *const *envp;
-	const char *cwd;       /* NULL: ours */
-	int control;           /* the guard's end of the socket */
-	int exec_in, exec_out; /* a pipe, for an exec that fails */
-	int in, out, err;      /* become the child's 0, 1 and 2 */
-			       /* all of these are close-on-exec and above 2 */
+	const char *cwd;                 /* NULL: ours */
+	int control;                     /* the guard's end of the socket */
+	int exec_in, exec_out;           /* a pipe, for an exec that fails */
+	int in, out, err;                /* become the child's 0, 1 and 2 */
+					 /* all of these are close-on-exec and above 2 */
+	int (*prepare)(const void *ctx); /* NULL: none; see child.h */
+	const void *prepare_ctx;
+	bool strays; /* kill what has left the group, too */
 };
 
 /* What it says: first STARTED or one of FAILED, then EXITED. */
@@ -32,6 +36,7 @@ enum guard_kind {
 	GUARD_STARTED = 1, /* value: the child's process id */
 	GUARD_FAILED_FORK, /* value: errno */
 	GUARD_FAILED_CWD,
+	GUARD_FAILED_PREPARE,
 	GUARD_FAILED_EXEC,
 	GUARD_EXITED /* value: as waitpid gives it; the guard ends, too */
 };

@@ -51,13 +51,13 @@ enum { PATIENCE_MS = 20000 }; /* how long a condition may take before the test g
 /* ---- processes ---------------------------------------------------------------------------- */
 
 /* Fields of /proc/PID/stat. False when there is no such process. */
-struct process {
+struct proc_look {
 	char state;
 	int parent, group, session;
 	char name[32];
 };
 
-static inline bool look_at_process(int pid, struct process *p)
+static inline bool look_at_process(int pid, struct proc_look *p)
 {
 	char path[64], text[1024], *rest;
 	FILE *f;
@@ -82,7 +82,7 @@ static inline bool look_at_process(int pid, struct process *p)
  * container without one, is not ours to reap.) */
 static inline bool gone(int pid)
 {
-	struct process p;
+	struct proc_look p;
 
 	return !look_at_process(pid, &p) || p.state == 'Z' || p.state == 'X';
 }

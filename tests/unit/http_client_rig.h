@@ -24,6 +24,10 @@
 
 #include <cmocka.h>
 
+/* An answer. */
+#define CHUNKED                                                                                    \
+	"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nabc\r\n0\r\n\r\n"
+
 /* ---- the server -------------------------------------------------------------------------------- */
 
 enum { CONNS = 64, REQUEST_MAX = 8 << 20 };

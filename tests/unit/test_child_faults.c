@@ -161,7 +161,7 @@ static void test_all_of_the_group_is_gone_when_the_guard_dies(void **state)
 {
 	cleat_loop *l = new_loop();
 	int status, pids[FAMILY_SIZE];
-	struct process p;
+	struct proc_look p;
 	struct child *c;
 
 	(void)state;
@@ -193,7 +193,7 @@ static void test_a_guard_that_does_not_answer(void **state)
 		struct child_opts o = {
 			.loop = l, .argv = argv, .grace_ms = 10, .exited = on_exit_, .ctx = &status
 		};
-		struct process p;
+		struct proc_look p;
 		struct child *c;
 
 		assert_int_equal(child_spawn(&o, &c, NULL), CLEAT_OK);
@@ -218,7 +218,7 @@ static void test_the_guard_takes_no_notice_of_signals(void **state)
 	static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
 				       SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGTSTP };
 	cleat_loop *l = new_loop();
-	struct process p;
+	struct proc_look p;
 	struct child *c;
 	char buf[8];
 	int status;
@@ -361,7 +361,7 @@ static void test_the_guard_of_a_large_program_is_small(void **state)
 	memset(more, 1, HEAP);
 	for (int i = 0; i < 2; i++) {
 		struct start s = { .loop = new_loop() };
-		struct process p;
+		struct proc_look p;
 		pthread_t thread;
 
 		if (i == 0) {

@@ -10,6 +10,7 @@ struct fake {
 	struct link_rig *rig;
 	struct peer_sink sink;
 	bool open, refuse, lose, silent, inside;
+	bool unsaid; /* there was no memory for something that it had to say */
 	unsigned accepted, received, closed;
 	int last_end;  /* what the sink said */
 	size_t answer; /* bytes; 0: what was received */
@@ -28,6 +29,7 @@ static int speak(struct fake *f, const char *p, size_t n, int kind)
 		return CLEAT_ECLOSED;
 	buf_append(b, p, n);
 	f->last_end = f->sink.end(f->sink.ctx, NULL, kind);
+	f->unsaid |= f->last_end == CLEAT_ENOMEM;
 	return f->last_end;
 }
 
@@ -106,6 +108,14 @@ static void start(struct link_rig *r, struct fake *f)
 	rig_up_now(r);
 }
 
+/* Have so many messages come? A server says again later what there was no memory for; this one does not,
+ * so that nobody need wait. */
+static bool heard(const struct link_rig *r, const struct fake *f, unsigned n)
+{
+	assert_false(f->unsaid);
+	return r->messages == n;
+}
+
 /* ---- tests -------------------------------------------------------------------------------- */
 
 static void test_messages_go_both_ways_from_the_loop(void **state)
@@ -118,13 +128,13 @@ static void test_messages_go_both_ways_from_the_loop(void **state)
 	rig_say(&r, "{\"a\":\n1}"); /* nothing is framed: it stays as it is */
 	rig_send(&r, "[\0]", 3);
 	assert_int_equal(f.received, 0);
-	UNTIL(r.loop, r.messages == 2);
+	UNTIL(r.loop, heard(&r, &f, 2));
 	assert_memory_equal(r.got, "{\"a\":\n1}|[\0]|", 13);
 	r.inside = true; /* the server speaks unasked */
 	assert_int_equal(speak(&f, "{}", 2, PEER_NOTICE), CLEAT_OK);
 	assert_int_equal(speak(&f, "taken back", 10, PEER_TAKE_BACK), CLEAT_OK);
 	r.inside = false;
-	UNTIL(r.loop, r.messages == 3);
+	UNTIL(r.loop, heard(&r, &f, 3));
 	cleat_loop_step(r.loop, 0);
 	assert_int_equal(r.messages, 3);
 	rig_close_now(&r);
@@ -177,7 +187,7 @@ static void test_a_server_that_ends(void **state)
 	f.silent = false;
 	rig_up_now(&r);
 	rig_say(&r, "{}");
-	UNTIL(r.loop, r.messages == 3);
+	UNTIL(r.loop, heard(&r, &f, 3));
 	rig_done(&r);
 	assert_int_equal(f.closed, 1);
 }
@@ -244,7 +254,7 @@ static void test_an_answer_over_the_limit_is_refused_to_the_server(void **state)
 	assert_int_equal(f.last_end, CLEAT_ELIMIT);
 	f.answer--;
 	rig_say(&r, "{}");
-	UNTIL(r.loop, r.messages == 1);
+	UNTIL(r.loop, heard(&r, &f, 1));
 	rig_done(&r);
 }
 
@@ -334,7 +344,7 @@ static void test_a_reset_link_has_another_peer_next_time(void **state)
 			r.on = "message";
 			r.act = "renew";
 			rig_say(&r, "{}");
-			UNTIL(r.loop, f.accepted == 2);
+			UNTIL(r.loop, f.accepted == 2 || heard(&r, &f, 2));
 		} else {
 			r.link->ops->reset(r.link);
 			assert_int_equal(f.closed, 1);
@@ -345,7 +355,7 @@ static void test_a_reset_link_has_another_peer_next_time(void **state)
 		assert_int_equal(f.closed, 1);
 		assert_int_equal(r.downs, 0);
 		rig_say(&r, "{}");
-		UNTIL(r.loop, r.messages == (unsigned)inside + 1);
+		UNTIL(r.loop, heard(&r, &f, (unsigned)inside + 1));
 		rig_close_now(&r);
 		rig_done(&r);
 	}

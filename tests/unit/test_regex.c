@@ -116,6 +116,37 @@ static void place_of_the_match_is_told(void **state)
 	}
 }
 
+/* What a group matched, what took no part, and what there is no room for. */
+static void groups_of_the_match_are_told(void **state)
+{
+	static const struct {
+		const char *pattern, *text;
+		int want;
+		const char *group[REGEX_GROUPS]; /* NULL: absent */
+	} table[] = {
+		{ "^(\\d+)/(\\d+) (.*)$", "3/10 three", 1, { "3", "10", "three" } },
+		{ "(a)?(b)", "xb", 1, { NULL, "b", NULL } },
+		{ "(b)(a)?", "xb", 1, { "b", NULL, NULL } },
+		{ "b", "abc", 1, { NULL, NULL, NULL } },
+		{ "(a)(b)(c)(d)", "abcd", 1, { "a", "b", "c" } },
+		{ "()", "", 1, { "", NULL, NULL } },
+		{ "(x)", "abc", 0, { NULL, NULL, NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		struct regex *re = compile(table[i].pattern, 0);
+		struct str got[REGEX_GROUPS] = { { NULL, 0 } };
+
+		assert_int_equal(regex_groups(re, str_of(table[i].text), got, NULL), table[i].want);
+		for (size_t k = 0; k < REGEX_GROUPS; k++) {
+			assert_int_equal(got[k].p == NULL, table[i].group[k] == NULL);
+			assert_true(str_eq(got[k], str_of(table[i].group[k])));
+		}
+		regex_free(re);
+	}
+}
+
 static void nothing_may_be_absent_or_hold_nul(void **state)
 {
 	struct regex *re = compile("^$", 0);
@@ -438,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_regex_serves_many_threads),
 		cmocka_unit_test(place_of_the_match_is_told),
+		cmocka_unit_test(groups_of_the_match_are_told),
 		cmocka_unit_test(nothing_may_be_absent_or_hold_nul),
 		cmocka_unit_test(text_that_is_no_utf8_is_refused),
 		cmocka_unit_test(wrong_patterns_are_told_with_their_place),

@@ -285,6 +285,53 @@ static void signals_end_main_in_order(void **state)
 	}
 }
 
+static void say_it_is_ready(cleat_server *s, void *userdata)
+{
+	fprintf(stderr, "%s is ready\n", (char *)userdata);
+	assert_null(cleat_server_http_url(s, 0));
+}
+
+static void say_reloaded(cleat_server *s, void *userdata)
+{
+	(void)s;
+	fprintf(stderr, "%s reads again\n", (char *)userdata);
+}
+
+static cleat_server *make_reloading(const cleat_server_opts *o)
+{
+	static char me[] = "it";
+
+	(void)o;
+	return cleat_server_new("again", "1",
+				&(cleat_server_opts){ .on_ready = say_it_is_ready,
+						      .on_reload = say_reloaded,
+						      .userdata = me });
+}
+
+/* A program with files of its own hears of SIGHUP, and goes on. */
+static void hangup_reloads_where_somebody_wants_that(void **state)
+{
+	char out[8192], err[1024] = "", byte;
+	struct child c;
+	size_t n = 0;
+
+	(void)state;
+	start(&c, make_reloading, NULL, NULL);
+	while (!strchr(err, '\n') && read(c.err, &byte, 1) == 1)
+		err[n++] = byte;
+	assert_string_equal(err, "it is ready\n");
+	put(c.in, INITIALIZE); /* its answer shows that the loop runs */
+	assert_int_equal(read(c.out, &byte, 1), 1);
+	kill(c.pid, SIGHUP);
+	memset(err, 0, sizeof err);
+	for (n = 0; !strchr(err, '\n') && read(c.err, &byte, 1) == 1;)
+		err[n++] = byte;
+	assert_string_equal(err, "it reads again\n");
+	put(c.in, call(1, "none", "{}"));
+	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_non_null(strstr(out, "\"id\":1"));
+}
+
 /* The memory of a thread that still runs at the end counts as lost there, and changes the status. */
 static void leaves_a_thread_behind(void)
 {
@@ -359,6 +406,7 @@ int main(void)
 		cmocka_unit_test(terminal_is_greeted),
 		cmocka_unit_test(main_reports_what_latched),
 		cmocka_unit_test(signals_end_main_in_order),
+		cmocka_unit_test(hangup_reloads_where_somebody_wants_that),
 		cmocka_unit_test(second_signal_ends_the_process_at_once),
 		cmocka_unit_test(main_leaves_a_handler_that_never_ends),
 		cmocka_unit_test(vanished_reader_ends_main),

@@ -312,6 +312,44 @@ static void the_name_is_given_back(void **state)
 	free(schema);
 }
 
+/* What stands between the parentheses, alone: columns are counted from its own beginning. */
+static void arguments_may_stand_alone(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		const char *why; /* NULL: it is right */
+	} cases[] = {
+		{ "", 0, NULL },
+		{ "  ", 0, NULL },
+		{ "a: number, b?: string", 2, NULL },
+		{ "a: number,", 1, NULL },
+		{ "a: number)", 0, "column 10: expected \",\" or the end, got \")\"" },
+		{ "a: number b", 0, "column 11: expected \",\" or the end, got \"b\"" },
+		{ ", a: number", 0, "column 1: expected an argument's name or \")\", got \",\"" },
+		{ "a: numbr", 0, "column 4: unknown type \"numbr\" (did you mean number?)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		const cleat_field *fields = NULL;
+		cleat_error err = { 0 };
+		struct arena ar;
+		size_t n = 0;
+		int rc;
+
+		arena_init(&ar, NULL, 0);
+		rc = signature_parse_args(&ar, cases[i].text, &fields, &err);
+		assert_int_equal(rc, cases[i].why ? CLEAT_EINVAL : CLEAT_OK);
+		if (cases[i].why)
+			assert_string_equal(err.message, cases[i].why);
+		while (!rc && fields[n].type != CLEAT_T_END)
+			n++;
+		assert_int_equal(n, cases[i].n);
+		arena_done(&ar);
+	}
+}
+
 static void limits_hold(void **state)
 {
 	static char text[40000];
@@ -452,6 +490,7 @@ int main(void)
 		cmocka_unit_test(texts_are_json_strings),
 		cmocka_unit_test(names_end_where_arguments_or_a_command_begin),
 		cmocka_unit_test(the_name_is_given_back),
+		cmocka_unit_test(arguments_may_stand_alone),
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(deep_defaults_do_not_recurse),
 		cmocka_unit_test(reading_survives_memory_failure),

@@ -14,136 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 16 << 20, MOST_NAMES = 256, MOST_STEPS = 8 };
-
-/* ---- schemas ------------------------------------------------------------------------------------- */
-
-/* "#/$defs/x" */
-static const cleat_json *follow(const cleat_json *root, const char *ref)
-{
-	if (strncmp(ref, "#/", 2) != 0)
-		return NULL;
-	for (ref += 2; root && *ref;) {
-		size_t n = strcspn(ref, "/");
-
-		root = cleat_json_getn(root, ref, n);
-		ref += n + (ref[n] == '/');
-	}
-	return root;
-}
-
-/* The one branch that is not null. */
-static const cleat_json *only_branch(const cleat_json *schema)
-{
-	const cleat_json *list = cleat_json_get(schema, "anyOf"), *only = NULL;
-	cleat_json_iter it;
-
-	if (!list)
-		list = cleat_json_get(schema, "oneOf");
-	it = cleat_json_each(list);
-	while (cleat_json_next(&it)) {
-		if (strcmp(cleat_json_str(cleat_json_get(it.value, "type"), ""), "null") == 0)
-			continue;
-		if (only)
-			return NULL;
-		only = it.value;
-	}
-	return only;
-}
-
-const cleat_json *argument_schema(const cleat_json *root, const cleat_json *schema)
-{
-	for (int i = 0; i < MOST_STEPS; i++) {
-		const char *ref = cleat_json_str(cleat_json_get(schema, "$ref"), NULL);
-		const cleat_json *next = ref                              ? follow(root, ref)
-					 : cleat_json_get(schema, "type") ? NULL
-									  : only_branch(schema);
-
-		if (!next)
-			break;
-		schema = next;
-	}
-	return schema;
-}
-
-bool argument_required(const cleat_json *schema, const char *name)
-{
-	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "required"));
-
-	while (cleat_json_next(&it))
-		if (strcmp(cleat_json_str(it.value, ""), name) == 0)
-			return true;
-	return false;
-}
-
-/* May a value have this type? Without "type" it may have any. */
-static bool allows(const cleat_json *schema, const char *type)
-{
-	const cleat_json *t = cleat_json_get(schema, "type");
-	cleat_json_iter it = cleat_json_each(t);
-
-	if (!t || cleat_json_type(t) == CLEAT_JSON_STRING)
-		return !t || strcmp(cleat_json_str(t, ""), type) == 0;
-	while (cleat_json_next(&it))
-		if (strcmp(cleat_json_str(it.value, ""), type) == 0)
-			return true;
-	return false;
-}
-
-/* "a|b|c" of enum, or of oneOf with const. */
-static bool choices(struct text *t, const cleat_json *schema)
-{
-	const cleat_json *list = cleat_json_get(schema, "enum");
-	bool consts = !list;
-	cleat_json_iter it;
-
-	if (consts)
-		list = cleat_json_get(schema, "oneOf");
-	if (consts && !list)
-		list = cleat_json_get(schema, "anyOf");
-	it = cleat_json_each(list);
-	while (cleat_json_next(&it) && it.index < MOST_NAMES) {
-		const cleat_json *v = consts ? cleat_json_get(it.value, "const") : it.value;
-		char *text = NULL;
-
-		if (!v)
-			return false;
-		if (cleat_json_type(v) != CLEAT_JSON_STRING)
-			text = cleat_json_print(v, NULL);
-		text_printf(t, "%s%s", it.index ? "|" : "", text ? text : cleat_json_str(v, ""));
-		free(text);
-	}
-	return cleat_json_size(list) > 0;
-}
-
-static void type_words(struct text *t, const cleat_json *schema)
-{
-	const cleat_json *type = cleat_json_get(schema, "type");
-	cleat_json_iter it = cleat_json_each(type);
-
-	if (choices(t, schema))
-		return;
-	if (strcmp(cleat_json_str(type, ""), "array") == 0) {
-		const cleat_json *items = cleat_json_get(schema, "items");
-
-		text_printf(t, "%s[]", cleat_json_str(cleat_json_get(items, "type"), "json"));
-		return;
-	}
-	if (cleat_json_type(type) != CLEAT_JSON_ARRAY) {
-		text_puts(t, cleat_json_str(type, "json"));
-		return;
-	}
-	while (cleat_json_next(&it))
-		text_printf(t, "%s%s", it.index ? "|" : "", cleat_json_str(it.value, "?"));
-}
-
-const char *argument_type(const cleat_json *schema)
-{
-	struct text t = { 0 };
-
-	type_words(&t, schema);
-	return keep(text_take(&t));
-}
+enum { FILE_MAX = 16 << 20, MOST_NAMES = 256 };
 
 /* ---- one value ----------------------------------------------------------------------------------- */
 
@@ -156,17 +27,17 @@ static bool is_json(const char *text, size_t n, enum cleat_json_type *type)
 	return *type != CLEAT_JSON_NONE;
 }
 
-/* Is the text, as a JSON string or as it is, one of an enum's values? Writes that one. */
-static bool choose(struct text *out, const cleat_json *schema, const char *value, size_t n)
+/* Is the text, as a JSON string or as it is, one of these values? Writes that one. */
+static bool choose(struct text *out, const cleat_json *list, bool consts, const char *value,
+		   size_t n)
 {
-	const cleat_json *list = cleat_json_get(schema, "enum");
-	cleat_json_iter it;
+	cleat_json_iter it = cleat_json_each(list);
 
-	it = cleat_json_each(list);
 	while (cleat_json_next(&it)) {
+		const cleat_json *v = consts ? cleat_json_get(it.value, "const") : it.value;
 		size_t length = 0;
-		const char *s = cleat_json_strn(it.value, &length);
-		char *text = cleat_json_print(it.value, NULL);
+		const char *s = cleat_json_strn(v, &length);
+		char *text = cleat_json_print(v, NULL);
 		bool same = s ? length == n && memcmp(s, value, n) == 0
 			      : text && strlen(text) == n && memcmp(text, value, n) == 0;
 
@@ -192,51 +63,70 @@ static const char *boolean(const char *value, size_t n)
 }
 
 /* JSON that the schema's types let through as it is. */
-static bool fits_as_json(const cleat_json *schema, const char *value, size_t n)
+static bool fits_as_json(const cleat_json *root, const cleat_json *schema, const char *value,
+			 size_t n)
 {
 	enum cleat_json_type type;
 
 	if (!is_json(value, n, &type))
 		return false;
 	switch (type) {
-	case CLEAT_JSON_NUMBER: return allows(schema, "number") || allows(schema, "integer");
-	case CLEAT_JSON_BOOL: return allows(schema, "boolean");
-	case CLEAT_JSON_NULL: return allows(schema, "null");
-	case CLEAT_JSON_ARRAY: return allows(schema, "array");
-	case CLEAT_JSON_OBJECT: return allows(schema, "object");
+	case CLEAT_JSON_NUMBER: return argument_allows_number(root, schema);
+	case CLEAT_JSON_BOOL: return argument_allows(root, schema, "boolean");
+	case CLEAT_JSON_NULL: return argument_allows(root, schema, "null");
+	case CLEAT_JSON_ARRAY: return argument_allows(root, schema, "array");
+	case CLEAT_JSON_OBJECT: return argument_allows(root, schema, "object");
 	default: return false;
 	}
 }
 
-bool argument_value(struct text *out, const cleat_json *schema, const char *value, size_t n,
-		    const char **why)
+static bool unfit(const char **why, const cleat_json *schema, bool list, const char *value,
+		  size_t n)
 {
-	const cleat_json *list = cleat_json_get(schema, "enum");
-	bool only_text = !schema || (cleat_json_get(schema, "type") && allows(schema, "string") &&
-				     !allows(schema, "number") && !allows(schema, "integer") &&
-				     !allows(schema, "boolean") && !allows(schema, "object") &&
-				     !allows(schema, "array"));
+	const char *type = argument_type(schema);
+
+	*why = keepf("must be %s%s, not \"%.*s\"",
+		     list                       ? "one of "
+		     : strchr("aeiou", type[0]) ? "an "
+						: "a ",
+		     type, (int)(n > 100 ? 100 : n), value);
+	return false;
+}
+
+static bool add_text(struct text *out, const char *value, size_t n, const char **why)
+{
+	size_t start = out->n;
+	enum cleat_json_type type;
+
+	text_json(out, value, n);
+	if (is_json(out->p + start, out->n - start, &type))
+		return true;
+	*why = "must be text in UTF-8; bytes go as base64, where a tool takes that";
+	return false;
+}
+
+bool argument_value(struct text *out, const cleat_json *root, const cleat_json *schema,
+		    const char *value, size_t n, const char **why)
+{
+	const cleat_json *plain = argument_schema(root, schema);
+	bool consts, text = argument_is_text(root, schema),
+		     may_be_text = text || argument_allows(root, schema, "string");
+	const cleat_json *list = argument_choices(plain, &consts);
 	const char *b = boolean(value, n);
 
-	if (list && choose(out, schema, value, n))
+	if (list && choose(out, list, consts, value, n))
 		return true;
-	if (list || (!only_text && !allows(schema, "string") && !fits_as_json(schema, value, n) &&
-		     !(b && allows(schema, "boolean")))) {
-		const char *type = argument_type(schema);
-
-		*why = keepf("must be %s%s, not \"%.*s\"",
-			     list                       ? "one of "
-			     : strchr("aeiou", type[0]) ? "an "
-							: "a ",
-			     type, (int)(n > 100 ? 100 : n), value);
-		return false;
-	}
-	if (!only_text && fits_as_json(schema, value, n))
+	if (list &&
+	    !(n == 4 && memcmp(value, "null", 4) == 0 && argument_allows(root, schema, "null")))
+		return unfit(why, plain, true, value, n);
+	if ((list || !text) && fits_as_json(root, schema, value, n))
 		text_add(out, value, n);
-	else if (b && cleat_json_get(schema, "type") && allows(schema, "boolean"))
+	else if (may_be_text)
+		return add_text(out, value, n, why);
+	else if (b && argument_allows(root, schema, "boolean"))
 		text_puts(out, b);
 	else
-		text_json(out, value, n);
+		return unfit(why, plain, false, value, n);
 	return true;
 }
 
@@ -246,6 +136,7 @@ struct member {
 	const char *name;
 	struct text value; /* JSON */
 	bool list;         /* elements so far, without brackets */
+	bool whole;        /* JSON: nothing can be added */
 };
 
 struct object {
@@ -273,9 +164,10 @@ static struct member *find(struct object *o, const char *name, size_t n)
 
 static const cleat_json *property(const struct object *o, const char *name)
 {
-	const cleat_json *properties = cleat_json_get(o->schema, "properties");
+	const cleat_json *own = cleat_json_get(cleat_json_get(o->schema, "properties"), name);
+	const cleat_json *others = cleat_json_get(o->schema, "additionalProperties");
 
-	return argument_schema(o->schema, cleat_json_get(properties, name));
+	return own ? own : cleat_json_type(others) == CLEAT_JSON_OBJECT ? others : NULL;
 }
 
 /* A name that the schema does not have is a slip of the finger, unless the schema says that there are
@@ -346,23 +238,28 @@ static bool set_json(struct object *o, struct member *m, const struct text *t)
 		return refuse(o, m->name, keepf("is no JSON: %s", err.message));
 	cleat_doc_free(doc);
 	text_add(&m->value, t->p, t->n);
+	m->whole = true;
 	return true;
 }
 
+/* A value, or the first or next element of an array. */
 static bool set_typed(struct object *o, struct member *m, const struct text *t)
 {
 	const cleat_json *schema = property(o, m->name);
-	const char *type = cleat_json_str(cleat_json_get(schema, "type"), ""), *why = NULL;
-	enum cleat_json_type given;
+	const char *value = t->p ? t->p : "", *why = NULL;
+	bool more = m->value.n > 0;
 
-	if (strcmp(type, "array") == 0 &&
-	    !(is_json(t->p ? t->p : "", t->n, &given) && given == CLEAT_JSON_ARRAY && !m->list)) {
-		schema = argument_schema(o->schema, cleat_json_get(schema, "items"));
-		if (m->list)
-			text_puts(&m->value, ",");
-		m->list = true;
+	if (!more && argument_is_list(o->schema, schema)) {
+		m->whole = fits_as_json(o->schema, schema, value, t->n); /* [1, 2], null */
+		m->list = !m->whole;
 	}
-	if (argument_value(&m->value, schema, t->p ? t->p : "", t->n, &why))
+	if (more) {
+		m->list = true;
+		text_puts(&m->value, ",");
+	}
+	if (m->list)
+		schema = argument_items(o->schema, schema);
+	if (argument_value(&m->value, o->schema, schema, value, t->n, &why))
 		return true;
 	return refuse(o, m->name, why);
 }
@@ -373,12 +270,13 @@ static bool set(struct object *o, const char *word, size_t n, bool json, const c
 	struct text t = { 0 };
 	bool good = true;
 
-	if (!m)
-		m = add(o, word, n);
-	else if (!m->list || json)
+	if (m && (json || m->whole || !o->schema ||
+		  !argument_allows(o->schema, property(o, m->name), "array")))
 		return refuse(o, m->name, "is given twice");
-	if (m->value.n == 0)
+	if (!m) {
+		m = add(o, word, n);
 		good = is_known(o, m->name);
+	}
 	good = good && load(o, m->name, value, &t) &&
 	       (json ? set_json(o, m, &t) : set_typed(o, m, &t));
 	text_free(&t);
@@ -411,9 +309,19 @@ static bool set_object(struct object *o, const char *word)
 	while (cleat_json_next(&it)) {
 		size_t n;
 		const char *name = cleat_json_strn(it.key, &n);
-		char *value = cleat_json_print(it.value, NULL);
+		char *value;
+		struct member *m;
 
-		text_puts(&add(o, name, n)->value, value ? value : "null");
+		if (find(o, name, n) || memchr(name, 0, n)) {
+			cleat_doc_free(doc);
+			return refuse(o, keepf("%.*s", (int)n, name),
+				      find(o, name, n) ? "is given twice"
+						       : "has a NUL in its name");
+		}
+		value = cleat_json_print(it.value, NULL);
+		m = add(o, name, n);
+		m->whole = true;
+		text_puts(&m->value, value ? value : "null");
 		free(value);
 	}
 	cleat_doc_free(doc);
@@ -448,7 +356,8 @@ static bool has_all(struct object *o)
 		if (!name || find(o, name, strlen(name)))
 			continue;
 		o->code = cli_error(o->cli, EXIT_USAGE, "%s: missing argument \"%s\" (%s)", o->what,
-				    name, argument_type(property(o, name)));
+				    name,
+				    argument_type(argument_schema(o->schema, property(o, name))));
 		return false;
 	}
 	return true;

@@ -29,8 +29,10 @@ const struct cli_option cli_asked_options[] = {
 };
 
 static struct {
-	struct cli *cli;
-	cleat_doc *file;           /* --answers */
+	struct cli *cli;           /* the run that asks */
+	struct cli *outer;         /* the shell that it is a command of; NULL: none */
+	cleat_doc *file;           /* --answers, of the run that made the client */
+	cleat_doc *inner_file;     /* and of a command */
 	struct terminal *terminal; /* NULL: nobody is there */
 	int unanswered;            /* exit code */
 } asked;
@@ -41,26 +43,35 @@ int cli_unanswered(const struct cli *cli)
 	return asked.unanswered;
 }
 
-void ask_forgive(void)
+static bool flag(const char *name)
 {
-	asked.unanswered = 0;
+	return cli_flag(asked.cli, name) || (asked.outer && cli_flag(asked.outer, name));
 }
 
 /* ---- answers of the command line ----------------------------------------------------------------- */
 
+static const char *option_of(const struct cli *cli, const char *key)
+{
+	size_t n = strlen(key);
+	const char *word, *last = NULL;
+
+	for (size_t i = 0; cli && (word = cli_option_at(cli, "answer", i)) != NULL; i++)
+		if (strncmp(word, key, n) == 0 &&
+		    (word[n] == '=' || strncmp(word + n, ":=", 2) == 0))
+			last = strchr(word + n, '=') + 1;
+	return last;
+}
+
 /* The value for a key as text, or as JSON; false when neither option has it. */
 static bool answer_of(const char *key, const char **ret_text, const cleat_json **ret_json)
 {
-	size_t n = strlen(key);
-	const char *word;
-
-	*ret_text = NULL;
 	*ret_json = NULL;
-	for (size_t i = 0; (word = cli_option_at(asked.cli, "answer", i)) != NULL; i++)
-		if (strncmp(word, key, n) == 0 &&
-		    (word[n] == '=' || strncmp(word + n, ":=", 2) == 0))
-			*ret_text = strchr(word + n, '=') + 1;
+	*ret_text = option_of(asked.cli, key);
 	if (!*ret_text)
+		*ret_json = cleat_json_get(cleat_doc_root(asked.inner_file), key);
+	if (!*ret_text && !*ret_json)
+		*ret_text = option_of(asked.outer, key);
+	if (!*ret_text && !*ret_json)
 		*ret_json = cleat_json_get(cleat_doc_root(asked.file), key);
 	return *ret_text || *ret_json;
 }
@@ -78,10 +89,10 @@ static bool answer_value(struct text *out, const cleat_json *schema, const char 
 
 	if (strcmp(type, "array") == 0 && *text != '[') {
 		text_puts(out, "[");
-		good = argument_value(out, cleat_json_get(schema, "items"), s, n, why);
+		good = argument_value(out, schema, cleat_json_get(schema, "items"), s, n, why);
 		text_puts(out, "]");
 	} else {
-		good = argument_value(out, schema, s, n, why);
+		good = argument_value(out, schema, schema, s, n, why);
 	}
 	cleat_doc_free(doc);
 	return good;
@@ -153,7 +164,7 @@ static int nobody(cleat_request *req, const char *fmt, ...)
 
 static bool declined(void)
 {
-	return cli_flag(asked.cli, "decline");
+	return flag("decline");
 }
 
 static int reply_text_json(cleat_request *req, const char *text)
@@ -191,7 +202,7 @@ static int answer_form(cleat_request *req, struct form *f)
 	while (cleat_json_next(&it))
 		if (!fill_field(f, cleat_json_str(it.key, ""), it.value))
 			return nobody(req, "--answer: %s", f->why);
-	if (!f->missing.n && (f->given || cli_flag(asked.cli, "accept"))) {
+	if (!f->missing.n && (f->given || flag("accept"))) {
 		text_puts(&f->object, "}");
 		return reply_text_json(req, text_str(&f->object));
 	}
@@ -237,7 +248,7 @@ static int on_url(cleat_request *req)
 			      : cleat_json_bool(json, false);
 		return agreed ? CLEAT_OK : CLEAT_EDECLINED;
 	}
-	if (cli_flag(asked.cli, "accept")) {
+	if (flag("accept")) {
 		cli_note(asked.cli, "the server wants this to be opened: %s", url);
 		return CLEAT_OK;
 	}
@@ -303,7 +314,7 @@ static int on_sampling(cleat_request *req)
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
-static int read_answers(struct cli *cli, const char *path)
+static int read_answers(struct cli *cli, const char *path, cleat_doc **ret)
 {
 	struct text t = { 0 };
 	cleat_error err;
@@ -312,27 +323,35 @@ static int read_answers(struct cli *cli, const char *path)
 		text_free(&t);
 		return cli_error(cli, EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
 	}
-	asked.file = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, &err);
+	*ret = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, &err);
 	text_free(&t);
-	if (!asked.file)
+	if (!*ret)
 		return cli_error(cli, EXIT_USAGE, "%s: %s", path, err.message);
-	if (cleat_json_type(cleat_doc_root(asked.file)) != CLEAT_JSON_OBJECT)
+	if (cleat_json_type(cleat_doc_root(*ret)) != CLEAT_JSON_OBJECT)
 		return cli_error(cli, EXIT_USAGE, "%s: must be a JSON object", path);
 	return EXIT_GOOD;
 }
 
-int ask_prepare(struct cli *cli, cleat_client_opts *o)
+static int read_options(struct cli *cli, cleat_doc **ret_file)
 {
 	const char *path = cli_option(cli, "answers"), *word;
+
+	for (size_t i = 0; (word = cli_option_at(cli, "answer", i)) != NULL; i++)
+		if (!strchr(word, '=') || word[0] == '=')
+			return cli_usage(cli, "--answer is KEY=VALUE, not \"%s\"", word);
+	return path ? read_answers(cli, path, ret_file) : EXIT_GOOD;
+}
+
+int ask_prepare(struct cli *cli, cleat_client_opts *o)
+{
+	int code;
 
 	asked.cli = cli;
 	if (cli->verb->groups & CLI_UNASKED)
 		return EXIT_GOOD;
-	for (size_t i = 0; (word = cli_option_at(cli, "answer", i)) != NULL; i++)
-		if (!strchr(word, '=') || word[0] == '=')
-			return cli_usage(cli, "--answer is KEY=VALUE, not \"%s\"", word);
-	if (path && read_answers(cli, path) != EXIT_GOOD)
-		return EXIT_USAGE;
+	code = read_options(cli, &asked.file);
+	if (code != EXIT_GOOD)
+		return code;
 	if (cli->verb->groups & CLI_ASKED && !declined())
 		asked.terminal = terminal_open();
 	if (!o->on_form)
@@ -344,6 +363,23 @@ int ask_prepare(struct cli *cli, cleat_client_opts *o)
 	if (asked.terminal)
 		o->blocking_handlers = true;
 	return EXIT_GOOD;
+}
+
+int ask_begin(struct cli *command)
+{
+	asked.outer = asked.cli;
+	asked.cli = command;
+	asked.unanswered = 0;
+	return read_options(command, &asked.inner_file);
+}
+
+void ask_return(void)
+{
+	asked.cli = asked.outer;
+	asked.outer = NULL;
+	cleat_doc_free(asked.inner_file);
+	asked.inner_file = NULL;
+	asked.unanswered = 0;
 }
 
 void ask_end(void)

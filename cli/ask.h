@@ -7,8 +7,10 @@
 /* Sets the handlers of a client that are not set yet. EXIT_GOOD, or EXIT_USAGE after a message about
  * --answer or --answers. */
 int ask_prepare(struct cli *cli, cleat_client_opts *o);
-/* The next command is a new one: cli_unanswered() is 0 again. */
-void ask_forgive(void);
+/* A command of a shell, with answers of its own before those of the shell; until ask_return(). EXIT_GOOD, or
+ * EXIT_USAGE after a message. */
+int ask_begin(struct cli *command);
+void ask_return(void);
 void ask_end(void);
 
 #endif

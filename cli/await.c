@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -120,7 +121,10 @@ static bool bar_shown;
 
 static bool wants_bar(const struct cli *cli)
 {
-	return isatty(STDERR_FILENO) && !cli->quiet && !cli->verbose && !cli->json;
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && !cli->quiet &&
+	       !cli->verbose && !cli->json;
 }
 
 static int columns(void)

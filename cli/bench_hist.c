@@ -24,7 +24,7 @@ static unsigned highest(uint64_t v)
 	return at;
 }
 
-static size_t slot_of(uint64_t v)
+size_t hist_slot(uint64_t v)
 {
 	unsigned shift = v < 2 * HALF ? 0 : highest(v) - 7;
 	size_t slot = (size_t)shift * HALF + (size_t)(v >> shift);
@@ -47,7 +47,7 @@ void hist_add(struct hist *h, uint64_t value)
 		h->most = value;
 	h->n++;
 	h->sum += value;
-	h->slots[slot_of(value)]++;
+	h->slots[hist_slot(value)]++;
 }
 
 void hist_merge(struct hist *to, const struct hist *from)

@@ -24,6 +24,8 @@ void hist_merge(struct hist *to, const struct hist *from);
 /* The value that a part q (0 to 1) of all values does not exceed; 0 when there are none. */
 uint64_t hist_quantile(const struct hist *h, double q);
 uint64_t hist_mean(const struct hist *h);
+/* Where a value is counted. */
+size_t hist_slot(uint64_t value);
 /* The least value of a slot; of HIST_SLOTS that behind the last. */
 uint64_t hist_low(size_t slot);
 

@@ -173,7 +173,7 @@ static void run(struct library *l, bool (*tick)(void *ctx, const struct load_liv
 		look(l, &live);
 		l->stopped = tick(ctx, &live);
 	}
-	l->t->end = l->t->end ? l->t->end : now;
+	tally_end(l->t, now, !l->left);
 	for (; l->o->rate > 0 && l->o->duration_ns && next_due(l) < (now < l->end ? now : l->end);
 	     l->arrival++)
 		l->t->unsent++;
@@ -191,7 +191,7 @@ bool library_run(struct cli *cli, const struct plan *plan, const struct load_opt
 	*l = (struct library){ .cli = cli, .plan = plan, .o = o, .t = ret, .random = 1 };
 	l->slots = calloc(o->connections, sizeof *l->slots);
 	l->begin = ret->begin = now + o->warmup_ns;
-	l->end = o->duration_ns ? l->begin + o->duration_ns : UINT64_MAX;
+	l->end = ret->until = o->duration_ns ? l->begin + o->duration_ns : UINT64_MAX;
 	l->left = o->requests ? o->requests : UINT64_MAX;
 	for (size_t i = 0; i < plan->n; i++)
 		l->weights += plan->items[i].weight;

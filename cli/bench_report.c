@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ROWS = 16, BAR = 44 };
+enum { ROWS = 16, BAR = 44, LABEL = 24 };
 
 static const struct {
 	const char *name;
@@ -15,23 +15,11 @@ static const struct {
 
 static void put_load(FILE *to, const struct report *r)
 {
-	const struct load_opts *o = r->load;
-	char a[32], b[32];
+	struct text line = { 0 };
 
-	fprintf(to, "%u %s%s, ", o->connections,
-		strcmp(r->transport, "stdio") == 0 ? "process" : "connection",
-		o->connections == 1                  ? ""
-		: strcmp(r->transport, "stdio") == 0 ? "es"
-						     : "s");
-	if (r->sessions)
-		fprintf(to, "%zu session%s, ", r->sessions, r->sessions == 1 ? "" : "s");
-	if (o->rate > 0)
-		fprintf(to, "%s requests/s by schedule, ",
-			show_number(a, (uint64_t)(o->rate + 0.5)));
-	else
-		fputs("closed loop, ", to);
-	fprintf(to, "%s after %s of warm-up%s\n", show_time(a, report_elapsed(r)),
-		show_time(b, o->warmup_ns), r->interrupted ? " (interrupted)" : "");
+	report_load(&line, r);
+	fprintf(to, "%s\n", text_str(&line));
+	text_free(&line);
 	if (r->library)
 		fputs("through the library's client, which costs more than the raw sockets of http:// "
 		      "and stdio\n",
@@ -44,7 +32,7 @@ static void put_counts(FILE *to, const struct report *r)
 	char a[32], b[32], what[64];
 
 	fprintf(to, "  answered  %14s   %s/s\n", show_number(a, r->t->kinds[OUT_GOOD]),
-		show_number(b, report_rate(r->t->kinds[OUT_GOOD], report_elapsed(r))));
+		show_number(b, report_per_second(r)));
 	fprintf(to, "  failed    %14s\n", show_number(a, failed));
 	for (size_t i = 0; report_failure(r->t, i, what, sizeof what, &count); i++)
 		fprintf(to, "    %12s   %s\n", show_number(a, count), what);
@@ -109,17 +97,38 @@ static void put_histogram(FILE *to, const struct hist *h)
 	}
 }
 
+/* At most LABEL bytes, and no part of a character; in LABEL columns. */
+static void put_label(FILE *to, const char *label)
+{
+	size_t n = strcspn(label, "\r\n"), at;
+	char room[LABEL + 1];
+
+	for (n = n < LABEL ? n : LABEL; n && ((unsigned char)label[n] & 0xC0) == 0x80;)
+		n--;
+	memcpy(room, label, n);
+	room[n] = '\0';
+	fputs("  ", to);
+	cli_print_text(to, room, n);
+	for (at = print_width(room); at < LABEL; at++)
+		fputc(' ', to);
+}
+
 static void put_scenarios(FILE *to, const struct report *r)
 {
-	char a[32], b[32], c[32], d[32];
+	char a[32], b[32], c[32];
 
-	fprintf(to, "\n  %-28s %12s %10s %10s %10s\n", "request", "answered", "mean", "p50", "p99");
+	fprintf(to, "\n  %-*s %11s %9s %9s %9s %9s\n", LABEL, "request", "answered", "failed",
+		"mean", "p50", "p99");
 	for (size_t i = 0; i < r->load->n_shots; i++) {
 		const struct hist *h = &r->t->each[i];
 
-		fprintf(to, "  %-28.28s %12s %10s %10s %10s\n", r->labels[i], show_number(a, h->n),
-			show_time(b, hist_mean(h)), show_time(c, hist_quantile(h, 0.5)),
-			show_time(d, hist_quantile(h, 0.99)));
+		put_label(to, r->labels[i]);
+		fprintf(to, " %11s %9s", show_number(a, h->n), show_number(b, r->t->failed[i]));
+		if (h->n)
+			fprintf(to, " %9s %9s %9s", show_time(a, hist_mean(h)),
+				show_time(b, hist_quantile(h, 0.5)),
+				show_time(c, hist_quantile(h, 0.99)));
+		fputc('\n', to);
 	}
 }
 
@@ -224,7 +233,7 @@ static void json_errors(struct text *to, const struct tally *t)
 	for (int i = OUT_TOOL; i < OUT_KINDS; i++)
 		text_printf(to, ",\"%s\":%llu", outcome_name((enum outcome)i),
 			    (unsigned long long)t->kinds[i]);
-	if (t->why[0]) {
+	if (tally_failed(t) && t->why[0]) {
 		text_puts(to, ",");
 		json_string(to, "first", t->why);
 	}
@@ -257,14 +266,15 @@ static void json_load(struct text *to, const struct report *r)
 	const struct load_opts *o = r->load;
 	char a[32], b[32];
 
-	text_printf(to,
-		    "\"load\":{\"connections\":%u,\"threads\":%u,\"sessions\":%zu,\"rate\":%llu,"
-		    "\"loop\":\"%s\",\"engine\":\"%s\",\"warmup_ms\":%s,\"elapsed_ms\":%s,"
-		    "\"interrupted\":%s}",
-		    o->connections, o->threads, r->sessions, (unsigned long long)(o->rate + 0.5),
-		    o->rate > 0 ? "open" : "closed", r->library ? "library" : "raw",
-		    show_ms(a, o->warmup_ns), show_ms(b, report_elapsed(r)),
-		    r->interrupted ? "true" : "false");
+	text_printf(
+		to,
+		"\"load\":{\"started\":\"%s\",\"connections\":%u,\"threads\":%u,\"sessions\":%zu,\"rate\":%llu,"
+		"\"loop\":\"%s\",\"engine\":\"%s\",\"warmup_ms\":%s,\"elapsed_ms\":%s,"
+		"\"interrupted\":%s}",
+		r->started, o->connections, o->threads, r->sessions,
+		(unsigned long long)(o->rate + 0.5), o->rate > 0 ? "open" : "closed",
+		r->library ? "library" : "raw", show_ms(a, o->warmup_ns),
+		show_ms(b, report_elapsed(r)), r->interrupted ? "true" : "false");
 }
 
 static void json_scenarios(struct text *to, const struct report *r)
@@ -273,8 +283,9 @@ static void json_scenarios(struct text *to, const struct report *r)
 	for (size_t i = 0; i < r->load->n_shots; i++) {
 		text_puts(to, i ? ",{" : "{");
 		json_string(to, "request", r->labels[i]);
-		text_printf(to, ",\"weight\":%u,\"answered\":%llu,\"latency_ms\":", r->weights[i],
-			    (unsigned long long)r->t->each[i].n);
+		text_printf(to, ",\"weight\":%u,\"answered\":%llu,\"failed\":%llu,\"latency_ms\":",
+			    r->weights[i], (unsigned long long)r->t->each[i].n,
+			    (unsigned long long)r->t->failed[i]);
 		json_latency(to, &r->t->each[i]);
 		text_puts(to, "}");
 	}
@@ -297,8 +308,7 @@ void report_json(struct text *to, const struct report *r)
 	json_load(to, r);
 	text_printf(to, ",\"answered\":%llu,\"per_second\":%llu,\"not_sent\":%llu,",
 		    (unsigned long long)r->t->kinds[OUT_GOOD],
-		    (unsigned long long)report_rate(r->t->kinds[OUT_GOOD], report_elapsed(r)),
-		    (unsigned long long)r->t->unsent);
+		    (unsigned long long)report_per_second(r), (unsigned long long)r->t->unsent);
 	json_errors(to, r->t);
 	text_puts(to, ",\"latency_ms\":");
 	json_latency(to, &r->t->all);

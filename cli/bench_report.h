@@ -16,6 +16,7 @@ struct report {
 	const char *where;         /* URL or command */
 	const char *const *labels; /* of the requests, load->n_shots of them */
 	const unsigned *weights;
+	char started[24]; /* 2026-11-16T04:05:06Z */
 	bool library, interrupted;
 	size_t sessions;
 	uint64_t own_cpu_ns;
@@ -33,9 +34,13 @@ const char *show_number(char *room, uint64_t n);
 const char *show_bytes(char *room, uint64_t n);
 /* Nanoseconds as milliseconds with all their digits: 1.234567 */
 const char *show_ms(char *room, uint64_t ns);
+/* "64 connections, closed loop, 10.0 s after 1.00 s of warm-up" */
+void report_load(struct text *to, const struct report *r);
 /* Per second, of `n` in `ns`. */
 uint64_t report_rate(uint64_t n, uint64_t ns);
 uint64_t report_elapsed(const struct report *r);
+/* Good answers. What was under way when the time was up does not count. */
+uint64_t report_per_second(const struct report *r);
 /* Processor time of a request. */
 uint64_t report_cost(uint64_t cpu_ns, const struct report *r);
 /* The i-th kind of failure there was, in words ("HTTP 503"), and how many; false behind the last. */

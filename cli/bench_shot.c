@@ -88,7 +88,7 @@ static void put_params(FILE *f, const cleat_json *schema, const cleat_json *argu
 
 /* ---- heads ------------------------------------------------------------------------------------ */
 
-static void put_modern(FILE *f, const cleat_json *message, const cleat_json *schema)
+void shot_fields(FILE *f, const cleat_json *message, const cleat_json *schema)
 {
 	const cleat_json *params = cleat_json_get(message, "params");
 	size_t method_n = 0, n = 0;
@@ -121,7 +121,7 @@ static void put_head(FILE *f, const struct shot_opts *o, const char *method,
 	if (o->revision)
 		fprintf(f, "MCP-Protocol-Version: %s\r\n", o->revision);
 	if (o->modern)
-		put_modern(f, message, schema);
+		shot_fields(f, message, schema);
 	if (o->bearer)
 		fprintf(f, "Authorization: Bearer %s\r\n", o->bearer);
 	for (size_t i = 0; o->headers && o->headers[i]; i++)

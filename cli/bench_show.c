@@ -21,6 +21,8 @@ static const char *digits(char *room, uint64_t value, uint64_t per, const char *
 
 const char *show_time(char *room, uint64_t ns)
 {
+	if (!ns)
+		return digits(room, 0, 1, "s");
 	if (ns < 1000)
 		return digits(room, ns, 1, "ns");
 	if (ns < 1000000)
@@ -67,6 +69,11 @@ uint64_t report_rate(uint64_t n, uint64_t ns)
 	return ns ? (uint64_t)((double)n * 1e9 / (double)ns + 0.5) : 0;
 }
 
+uint64_t report_per_second(const struct report *r)
+{
+	return report_rate(r->t->in_time, report_elapsed(r));
+}
+
 uint64_t report_elapsed(const struct report *r)
 {
 	return r->t->end > r->t->begin ? r->t->end - r->t->begin : 0;
@@ -77,6 +84,27 @@ uint64_t report_cost(uint64_t cpu_ns, const struct report *r)
 	uint64_t n = r->t->kinds[OUT_GOOD] + tally_failed(r->t);
 
 	return n ? cpu_ns / n : 0;
+}
+
+void report_load(struct text *to, const struct report *r)
+{
+	const struct load_opts *o = r->load;
+	bool child = strcmp(r->transport, "stdio") == 0;
+	char a[32], b[32];
+
+	text_printf(to, "%u %s%s, ", o->connections, child ? "process" : "connection",
+		    o->connections == 1 ? ""
+		    : child             ? "es"
+					: "s");
+	if (r->sessions)
+		text_printf(to, "%zu session%s, ", r->sessions, r->sessions == 1 ? "" : "s");
+	if (o->rate > 0)
+		text_printf(to, "%s requests/s by schedule, ",
+			    show_number(a, (uint64_t)(o->rate + 0.5)));
+	else
+		text_puts(to, "closed loop, ");
+	text_printf(to, "%s after %s of warm-up%s", show_time(a, report_elapsed(r)),
+		    show_time(b, o->warmup_ns), r->interrupted ? " (interrupted)" : "");
 }
 
 static const char *const words[OUT_KINDS] = { [OUT_TOOL] = "tool failed (isError)",

@@ -11,15 +11,19 @@ bool tally_init(struct tally *t, size_t n_each)
 {
 	memset(t, 0, sizeof *t);
 	t->slice_ns = SLICE_FIRST;
+	t->until = UINT64_MAX;
 	t->n_each = n_each;
 	t->each = calloc(n_each ? n_each : 1, sizeof *t->each);
-	return t->each != NULL;
+	t->failed = calloc(n_each ? n_each : 1, sizeof *t->failed);
+	return t->each && t->failed;
 }
 
 void tally_done(struct tally *t)
 {
 	free(t->each);
+	free(t->failed);
 	t->each = NULL;
+	t->failed = NULL;
 }
 
 static void slice_merge(struct tally_slice *to, const struct tally_slice *from)
@@ -75,24 +79,49 @@ void tally_add(struct tally *t, enum outcome kind, int64_t detail, size_t which,
 	struct tally_slice *s = slice_at(t, now);
 
 	t->kinds[kind]++;
-	if (now > t->end)
-		t->end = now;
+	if (now > t->last)
+		t->last = now;
 	if (kind != OUT_GOOD) {
 		s->failed++;
+		t->failed[which] += kind != OUT_CONNECT;
 		if (kind == OUT_HTTP || kind == OUT_RPC)
 			add_code(t, kind, detail, 1);
 		return;
 	}
 	s->good++;
+	t->in_time += now <= t->until;
 	s->sum += took;
 	s->most = took > s->most ? took : s->most;
 	hist_add(&t->each[which], took);
+}
+
+void tally_end(struct tally *t, uint64_t now, bool all_sent)
+{
+	if (all_sent && t->last)
+		t->end = t->last;
+	else
+		t->end = now < t->until ? now : t->until;
 }
 
 void tally_why(struct tally *t, const char *text)
 {
 	if (!t->why[0] && text)
 		snprintf(t->why, sizeof t->why, "%s", text);
+}
+
+void tally_quote(struct tally *t, const char *text, size_t n)
+{
+	size_t at = 0;
+
+	if (t->why[0] || !n)
+		return;
+	for (; at < n && at < sizeof t->why - 4; at++)
+		t->why[at] = text[at] < 0x20 || text[at] > 0x7E ? '?' : text[at];
+	if (at < n) {
+		memcpy(t->why + at, "...", 3);
+		at += 3;
+	}
+	t->why[at] = '\0';
 }
 
 static void merge_slices(struct tally *to, const struct tally *from)
@@ -121,6 +150,7 @@ void tally_merge(struct tally *to, const struct tally *from)
 	for (size_t i = 0; i < TALLY_CODES && from->codes[i].n; i++)
 		add_code(to, from->codes[i].kind, from->codes[i].detail, from->codes[i].n);
 	to->other_codes += from->other_codes;
+	to->in_time += from->in_time;
 	tally_why(to, from->why[0] ? from->why : NULL);
 	to->bytes_in += from->bytes_in;
 	to->bytes_out += from->bytes_out;
@@ -129,6 +159,7 @@ void tally_merge(struct tally *to, const struct tally *from)
 	for (size_t i = 0; i < from->n_each && i < to->n_each; i++) {
 		hist_merge(&to->each[i], &from->each[i]);
 		hist_merge(&to->all, &from->each[i]);
+		to->failed[i] += from->failed[i];
 	}
 }
 

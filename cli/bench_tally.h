@@ -42,12 +42,16 @@ struct tally {
 	uint64_t other_codes;
 	char why[160]; /* the first failure in words, where there are any */
 	uint64_t bytes_in, bytes_out, reconnects, unsent;
+	uint64_t in_time;  /* good ones that came before `until` */
 	uint64_t slice_ns; /* the length of a slice */
 	struct tally_slice slices[TALLY_SLICES];
 	size_t n_slices;
-	uint64_t begin, end; /* of what is counted */
+	uint64_t begin, end; /* of what is counted: see tally_end() */
+	uint64_t until;      /* when the time is up; UINT64_MAX: it ends by number */
+	uint64_t last;       /* outcome */
 	struct hist all;
 	struct hist *each; /* by request; n_each of them */
+	uint64_t *failed;  /* the same; without those that found no connection */
 	size_t n_each;
 };
 
@@ -57,7 +61,12 @@ void tally_done(struct tally *t);
 /* At the time `now`, not before t->begin. `took` counts for OUT_GOOD alone. */
 void tally_add(struct tally *t, enum outcome kind, int64_t detail, size_t which, uint64_t now,
 	       uint64_t took);
+/* It is over, `now`. By time it has lasted as long as it was to last, however late the last answers came;
+ * when all that was to be sent was sent, it has lasted up to the last of them. */
+void tally_end(struct tally *t, uint64_t now, bool all_sent);
 void tally_why(struct tally *t, const char *text);
+/* The same with the beginning of what a server sent; what is not plain ASCII in it becomes '?'. */
+void tally_quote(struct tally *t, const char *text, size_t n);
 void tally_merge(struct tally *to, const struct tally *from);
 uint64_t tally_failed(const struct tally *t);
 /* "timeout", ...; of OUT_GOOD "good". */

@@ -153,6 +153,11 @@ static void unlist(struct worker *w, struct conn *c)
 	}
 }
 
+static void note_reconnect(struct worker *w, uint64_t now)
+{
+	w->tally.reconnects += now >= w->begin;
+}
+
 /* The connection is gone; a request that was under way is not, see lose(). */
 static void hang_up(struct worker *w, struct conn *c, uint64_t now)
 {
@@ -171,6 +176,7 @@ static void hang_up(struct worker *w, struct conn *c, uint64_t now)
 	c->in = c->out = -1;
 	c->blocked = false;
 	c->state = CONN_DOWN;
+	w->alive = now;
 	c->due = now;
 	c->retry = now;
 	c->useful = false;
@@ -195,8 +201,10 @@ static void connect_failed(struct worker *w, struct conn *c, uint64_t now, int e
 	c->in = c->out = -1;
 	c->state = CONN_DOWN;
 	c->retry = now + RETRY_NS;
-	if (now < w->begin || w->draining)
+	if (now < w->begin || w->draining || !w->left)
 		return;
+	if (w->left != UINT64_MAX)
+		w->left--; /* it takes the place of a request */
 	snprintf(why, sizeof why, "connecting: %s", strerror(error));
 	tally_why(&w->tally, why);
 	tally_add(&w->tally, OUT_CONNECT, error, c->which, now, 0);
@@ -213,6 +221,7 @@ static void start_connecting(struct worker *w, struct conn *c, uint64_t now)
 {
 	bool waiting;
 
+	c->since = now;
 	c->in = c->out = goal_connect(w->o->goal, &waiting);
 	if (c->in < 0 ||
 	    !poll_for(w, c, c->in, EPOLL_CTL_ADD, waiting ? EPOLLIN | EPOLLOUT : EPOLLIN)) {
@@ -307,7 +316,7 @@ static void fire(struct worker *w, struct conn *c, uint64_t due, uint64_t now)
 	c->id = w->next_id;
 	w->next_id += w->o->threads;
 	c->due = due;
-	c->sent = now;
+	c->since = now;
 	c->counted = due >= w->begin;
 	c->busy = true;
 	c->answered = false;
@@ -341,8 +350,10 @@ static bool judge(struct worker *w, struct conn *c, uint64_t now)
 	} else if (s.kind == SCAN_RESULT) {
 		settle(w, c, OUT_GOOD, 0, now);
 	} else if (s.kind == SCAN_ERROR) {
+		tally_quote(&w->tally, c->reader.body, c->reader.body_n);
 		settle(w, c, OUT_RPC, s.code, now);
 	} else {
+		tally_quote(&w->tally, c->reader.body, c->reader.body_n);
 		settle(w, c, s.kind == SCAN_ASKS ? OUT_ASKS : OUT_TOOL, 0, now);
 	}
 	return true;
@@ -354,13 +365,14 @@ static void complete(struct worker *w, struct conn *c, uint64_t now)
 	struct reader *r = &c->reader;
 
 	if (!c->answered && r->status != 200) {
+		tally_quote(&w->tally, r->body, r->body ? r->body_n : 0);
 		settle(w, c, OUT_HTTP, r->status, now);
 	} else if (!c->answered && (r->stream || !judge(w, c, now))) {
 		tally_why(&w->tally, "the answer holds no JSON-RPC response");
 		settle(w, c, OUT_BAD, 0, now);
 	}
 	if (r->close) {
-		w->tally.reconnects++;
+		note_reconnect(w, now);
 		hang_up(w, c, now);
 		start_connecting(w, c, now);
 		return;
@@ -410,7 +422,7 @@ static void lose(struct worker *w, struct conn *c, uint64_t now, const char *why
 		tally_why(&w->tally, why);
 		settle(w, c, c->reader.why ? OUT_BAD : OUT_LOST, 0, now);
 	}
-	w->tally.reconnects++;
+	note_reconnect(w, now);
 	hang_up(w, c, now);
 	if (c->state == CONN_DOWN &&
 	    useful) /* else sweep() does: a server that hangs up gets a rest */
@@ -458,7 +470,9 @@ static void sweep(struct worker *w, uint64_t now)
 
 		if (c->state == CONN_DOWN && c->retry <= now && !w->draining)
 			start_connecting(w, c, now);
-		if (!c->busy || now - c->sent < w->o->timeout_ns)
+		if (c->state == CONN_WAITING && now - c->since >= w->o->timeout_ns)
+			connect_failed(w, c, now, ETIMEDOUT);
+		if (!c->busy || now - c->since < w->o->timeout_ns)
 			continue;
 		if (!c->answered)
 			settle(w, c, OUT_TIMEOUT, 0, now);
@@ -467,7 +481,7 @@ static void sweep(struct worker *w, uint64_t now)
 			c->due = 0;
 			set_free(w, c);
 		} else {
-			w->tally.reconnects++;
+			note_reconnect(w, now);
 			hang_up(w, c, now);
 		}
 	}
@@ -484,6 +498,8 @@ static void wait_for(struct worker *w, struct epoll_event *events, int *ret_n, u
 	t.tv_sec = (time_t)(until / 1000000000u);
 	t.tv_nsec = (long)(until % 1000000000u);
 	*ret_n = epoll_pwait2(w->epoll, events, EVENTS, &t, NULL);
+	if (*ret_n < 0 && errno == ENOSYS) /* before Linux 5.11: to the millisecond */
+		*ret_n = epoll_wait(w->epoll, events, EVENTS, (int)(until / 1000000u));
 }
 
 static void handle(struct worker *w, const struct epoll_event *e, uint64_t now)
@@ -500,12 +516,20 @@ static void handle(struct worker *w, const struct epoll_event *e, uint64_t now)
 		receive(w, c, now);
 }
 
+/* What ends by number would never end when nobody is there to take the requests. */
+static bool given_up(const struct worker *w, uint64_t now)
+{
+	return w->end == UINT64_MAX && !w->under_way && !w->idle &&
+	       now - w->alive > w->o->timeout_ns && now >= w->begin;
+}
+
 /* Is there anything left to wait for? */
 static bool over(struct worker *w, uint64_t now)
 {
 	if (atomic_load_explicit(&w->stop, memory_order_relaxed) || w->dead == w->n)
 		return true;
-	if (!w->draining && (now >= w->end || (w->left == 0 && now >= w->begin)))
+	if (!w->draining &&
+	    (now >= w->end || (w->left == 0 && now >= w->begin) || given_up(w, now)))
 		w->draining = true;
 	return w->draining && !w->under_way;
 }
@@ -516,6 +540,8 @@ static void set_times(struct worker *w, uint64_t now)
 	w->begin = now + w->o->warmup_ns;
 	w->end = w->o->duration_ns ? w->begin + w->o->duration_ns : UINT64_MAX;
 	w->tally.begin = w->begin;
+	w->tally.until = w->end;
+	w->alive = now;
 	atomic_store(&w->shown_begin, w->begin);
 }
 
@@ -552,7 +578,7 @@ void worker_run(struct worker *w)
 			w->tally.unsent++;
 			w->arrival++;
 		}
-	w->tally.end = w->tally.end ? w->tally.end : now;
+	tally_end(&w->tally, now, w->left == 0);
 	atomic_store(&w->over, true);
 }
 

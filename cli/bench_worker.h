@@ -24,7 +24,8 @@ struct conn {
 	bool blocked;  /* waits until it can write */
 	size_t which;  /* of the shots */
 	size_t session;
-	uint64_t id, due, sent, retry;
+	uint64_t id, due, retry;
+	uint64_t since; /* when the request was sent, or the connection begun */
 	char *bytes;
 	size_t n, at;
 	struct reader reader;
@@ -46,6 +47,7 @@ struct worker {
 	uint64_t arrival;        /* of the open loop: number of the next */
 	double interval, offset; /* nanoseconds */
 	uint64_t sweep;          /* when to look for timeouts */
+	uint64_t alive;          /* when there was a connection the last time */
 	bool draining, begun;
 	struct tally tally;
 	atomic_bool stop, over;

@@ -5,19 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 128, NAME_USUAL = 64, DESCRIPTION_LEAST = 12, PAIRS_MOST = 2000 };
+enum {
+	NAME_MOST = 128,
+	NAME_USUAL = 64,
+	DESCRIPTION_LEAST = 12,
+	PAIRS_MOST = 50000,
+	SCHEMA_DEPTH = 64
+};
 
 static const char *const singular[] = { "tool", "resource", "template", "prompt" };
 
 /* ---- texts --------------------------------------------------------------------------------------- */
 
-/* Code points that nobody sees, but a model reads: controls, zero width, bidirectional, tags. */
+/* Code points that nobody sees, but a model reads: controls, zero width, bidirectional, tags. The joiners and
+ * marks U+200C to U+200F are how some scripts are written. */
 static bool is_hidden(uint32_t c)
 {
 	return (c < 0x20 && c != '\n' && c != '\t' && c != '\r') || (c >= 0x7F && c < 0xA0) ||
-	       (c >= 0x200B && c <= 0x200F && c != 0x200D) || (c >= 0x202A && c <= 0x202E) ||
-	       (c >= 0x2060 && c <= 0x2064) || (c >= 0x2066 && c <= 0x206F) || c == 0xFEFF ||
-	       (c >= 0xE0000 && c <= 0xE007F);
+	       c == 0x200B || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x2064) ||
+	       (c >= 0x2066 && c <= 0x206F) || c == 0xFEFF || (c >= 0xE0000 && c <= 0xE007F);
+}
+
+/* Behind a black flag, tags are the flag of Wales. */
+static bool is_flag(uint32_t before, uint32_t c)
+{
+	return before == 0x1F3F4 && c >= 0xE0020 && c <= 0xE007F;
 }
 
 /* The text comes from the JSON parser: it is valid UTF-8. */
@@ -38,15 +50,32 @@ static void check_text(struct check *c, const char *where, const char *member, c
 	size_t n = 0;
 	const char *text = cleat_json_strn(v, &n);
 	const unsigned char *at = (const unsigned char *)text, *end = at ? at + n : at;
+	uint32_t before = 0;
 
 	while (at < end) {
 		uint32_t code = next_char(&at);
 
+		if (is_flag(before, code))
+			continue;
 		if (is_hidden(code)) {
 			check_report(c, CHECK_ERROR, "hidden-text", where, "U+%04X in %s",
 				     (unsigned)code, member);
 			return;
 		}
+		before = code;
+	}
+}
+
+/* All text of a schema goes to the model: descriptions, names, choices. */
+static void check_texts(struct check *c, const char *where, const char *member, const cleat_json *v,
+			unsigned depth)
+{
+	cleat_json_iter it = cleat_json_each(v);
+
+	check_text(c, where, member, v);
+	while (depth && cleat_json_next(&it)) {
+		check_text(c, where, member, it.key);
+		check_texts(c, where, member, it.value, depth - 1);
 	}
 }
 
@@ -93,7 +122,8 @@ static void check_description(struct check *c, const char *where, const char *na
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-static void check_name(struct check *c, const char *where, const cleat_json *v, bool strict)
+/* The rules are those for tools; the protocol has none for prompts, but they become commands. */
+static void check_name(struct check *c, const char *where, const cleat_json *v, bool tool)
 {
 	static const char allowed[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
@@ -107,14 +137,17 @@ static void check_name(struct check *c, const char *where, const cleat_json *v, 
 	if (!n)
 		check_report(c, CHECK_ERROR, "name", where, "the name is empty");
 	else if (good < n)
-		check_report(c, strict && name[good] != '/' ? CHECK_ERROR : CHECK_WARNING, "name",
-			     where, "character %zu of the name is none of A-Z a-z 0-9 _ - .",
-			     good + 1);
+		check_report(c,
+			     !tool               ? CHECK_NOTE
+			     : name[good] == '/' ? CHECK_WARNING
+						 : CHECK_ERROR,
+			     "name", where,
+			     "character %zu of the name is none of A-Z a-z 0-9 _ - .", good + 1);
 	if (n > NAME_MOST)
-		check_report(c, CHECK_ERROR, "name", where,
+		check_report(c, tool ? CHECK_ERROR : CHECK_WARNING, "name", where,
 			     "the name has %zu characters, 128 are allowed", n);
 	else if (n > NAME_USUAL)
-		check_report(c, CHECK_WARNING, "name", where,
+		check_report(c, tool ? CHECK_WARNING : CHECK_NOTE, "name", where,
 			     "the name has %zu characters; many clients allow 64", n);
 }
 
@@ -180,9 +213,11 @@ static bool begins_with(const char *name, const char *word)
 static void check_hints(struct check *c, const char *where, const char *name,
 			const cleat_json *entry)
 {
-	static const char *const writes[] = { "delete", "remove", "drop",   "write",
-					      "create", "update", "insert", "send",
-					      "rename", "move",   "kill",   "destroy" };
+	/* The first ones leave no doubt; "create_chart" may well change nothing. */
+	static const char *const writes[] = { "delete",  "remove", "drop",   "write",
+					      "destroy", "kill",   "create", "update",
+					      "insert",  "send",   "rename", "move" };
+	enum { SURE = 6 };
 	const cleat_json *a = cleat_json_get(entry, "annotations");
 	int read_only = hint(a, "readOnlyHint");
 
@@ -191,12 +226,13 @@ static void check_hints(struct check *c, const char *where, const char *name,
 			     "says nothing: clients take it for destructive");
 		return;
 	}
+	/* destructiveHint "is meaningful only when readOnlyHint == false". */
 	if (read_only == 1 && hint(a, "destructiveHint") == 1)
-		check_report(c, CHECK_ERROR, "annotations", where,
+		check_report(c, CHECK_WARNING, "annotations", where,
 			     "is read-only and destructive at the same time");
 	for (size_t i = 0; read_only == 1 && i < CLEAT_COUNT(writes); i++)
 		if (begins_with(name, writes[i]))
-			check_report(c, CHECK_WARNING, "annotations", where,
+			check_report(c, i < SURE ? CHECK_WARNING : CHECK_NOTE, "annotations", where,
 				     "says it is read-only, but its name begins with \"%s\"",
 				     writes[i]);
 	if (hint(a, "destructiveHint") == 0 &&
@@ -209,6 +245,7 @@ static void check_tool(struct check *c, const char *where, const char *name,
 		       const cleat_json *entry)
 {
 	check_hints(c, where, name, entry);
+	check_texts(c, where, "inputSchema", cleat_json_get(entry, "inputSchema"), SCHEMA_DEPTH);
 	check_tool_schema(c, where, "inputSchema", cleat_json_get(entry, "inputSchema"));
 	if (cleat_json_get(entry, "outputSchema"))
 		check_tool_schema(c, where, "outputSchema", cleat_json_get(entry, "outputSchema"));
@@ -216,15 +253,25 @@ static void check_tool(struct check *c, const char *where, const char *name,
 
 /* ---- the others ---------------------------------------------------------------------------------- */
 
+/* RFC 3986: ASCII only, no blanks and delimiters, "%" before two hexadecimal digits. */
+static bool well_formed(const char *uri)
+{
+	for (const unsigned char *p = (const unsigned char *)uri; *p; p++)
+		if (*p <= 0x20 || *p >= 0x7F || strchr("<>\"\\^`{|}", *p) ||
+		    (*p == '%' && !(isxdigit(p[1]) && isxdigit(p[2]))))
+			return false;
+	return true;
+}
+
 static void check_uri(struct check *c, const char *where, const char *uri)
 {
 	size_t n = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
 
 	if (!isalpha((unsigned char)*uri) || uri[n] != ':')
 		check_report(c, CHECK_ERROR, "uri", where, "is no URI: it has no scheme");
-	else if (uri[strcspn(uri, " <>\"\\^`{|}")])
+	else if (!well_formed(uri))
 		check_report(c, CHECK_ERROR, "uri", where,
-			     "has characters in it that a URI cannot have");
+			     "has characters in it that a URI cannot have (%%20 is a space)");
 }
 
 static void check_template(struct check *c, const char *where, const char *text)
@@ -288,6 +335,8 @@ static void check_list(struct check *c, size_t i)
 
 void check_entries(struct check *c)
 {
+	check_text(c, "server", "instructions",
+		   cleat_json_get(cleat_client_server(c->cli->client), "instructions"));
 	for (size_t i = 0; i < CLEAT_COUNT(catalog_kinds); i++)
 		check_list(c, i);
 }

@@ -128,7 +128,9 @@ static void check_arguments(struct check *c, const char *where, const char *name
 	else if (code && code != CLEAT_RPC_INVALID_PARAMS && !wants_to_ask(r))
 		check_report(c, CHECK_WARNING, "arguments", where,
 			     "answers wrong arguments with %d instead of isError or -32602", code);
-	else if (!code && !cleat_result_is_tool_error(r) && !wants_to_ask(r))
+	else if (!code && !cleat_result_is_tool_error(r) && !wants_to_ask(r) &&
+		 cleat_result_step(r) !=
+			 CLEAT_STEP_ARGUMENTS) /* no header can carry it: not sent */
 		check_report(c, CHECK_ERROR, "arguments", where,
 			     "does not answer wrong arguments: %s", cleat_result_error(r)->message);
 	cleat_result_free(r);
@@ -265,6 +267,10 @@ static void check_prompts(struct check *c)
 		else if (cleat_result_status(r) != CLEAT_OK && !needs)
 			check_report(c, CHECK_ERROR, "prompt", where,
 				     "requires no arguments, but cannot be got without: %s",
+				     cleat_result_error(r)->message);
+		else if (needs && !refusal(r))
+			check_report(c, CHECK_ERROR, "prompt", where,
+				     "does not answer without its arguments: %s",
 				     cleat_result_error(r)->message);
 		else if (needs && refusal(r) != CLEAT_RPC_INVALID_PARAMS)
 			check_report(c, CHECK_WARNING, "prompt", where,

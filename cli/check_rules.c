@@ -138,10 +138,11 @@ void check_report(struct check *c, enum check_severity severity, const char *rul
 {
 	static const char *const words[] = { "error", "warning", "note" };
 	const char *fix = check_rules[rule_index(rule)].fix;
+	bool machine = c->cli->json || cli_option(c->cli, "jq");
 	char text[600];
 	va_list ap;
 
-	if (!check_wanted(c, rule) || (severity == CHECK_NOTE && !c->cli->verbose && !c->cli->json))
+	if (!check_wanted(c, rule) || (severity == CHECK_NOTE && !c->cli->verbose && !machine))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -156,6 +157,6 @@ void check_report(struct check *c, enum check_severity severity, const char *rul
 	text_puts(&c->json, ",\"fix\":");
 	text_json(&c->json, fix, strlen(fix));
 	text_puts(&c->json, "}");
-	if (!c->cli->json && !cli_option(c->cli, "jq"))
+	if (!machine)
 		print_finding(c, severity, rule, where, text);
 }

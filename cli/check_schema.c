@@ -22,18 +22,34 @@ static const char *outer_reference(const cleat_json *v, unsigned depth)
 	return NULL;
 }
 
+/* Names may be described elsewhere. */
+static bool has_other_members(const cleat_json *schema)
+{
+	static const char *const words[] = {
+		"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas"
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(words); i++)
+		if (cleat_json_get(schema, words[i]))
+			return true;
+	return false;
+}
+
+/* A required name that is not described can be given, unless nothing else is allowed: then nothing fits. */
 static void check_required(struct check *c, const char *where, const char *member,
 			   const cleat_json *schema)
 {
-	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "required"));
+	cleat_json_iter it = cleat_json_each(
+		has_other_members(schema) ? NULL : cleat_json_get(schema, "required"));
 	const cleat_json *properties = cleat_json_get(schema, "properties");
+	bool closed = !cleat_json_bool(cleat_json_get(schema, "additionalProperties"), true);
 
 	while (cleat_json_next(&it)) {
 		size_t n = 0;
 		const char *name = cleat_json_strn(it.value, &n);
 
 		if (name && !cleat_json_getn(properties, name, n))
-			check_report(c, CHECK_ERROR, "schema", where,
+			check_report(c, closed ? CHECK_ERROR : CHECK_WARNING, "schema", where,
 				     "%s requires \"%s\", which is not among its properties",
 				     member, name);
 	}
@@ -85,18 +101,16 @@ void check_tool_schema(struct check *c, const char *where, const char *member,
 
 	if (cleat_json_type(schema) != CLEAT_JSON_OBJECT)
 		return; /* the protocol's business */
-	if (outside) {
+	/* One that leads to an "$id" inside of the same schema is none. */
+	compiled = cleat_schema_new(schema, NULL, &err);
+	if (!compiled && outside)
 		check_report(c, CHECK_ERROR, "schema-reference", where,
 			     "%s refers to %s: nobody fetches that", member, outside);
-	} else {
-		compiled = cleat_schema_new(schema, NULL, &err);
-		if (!compiled)
-			check_report(c, err.status == CLEAT_EINVAL ? CHECK_ERROR : CHECK_WARNING,
-				     err.status == CLEAT_EUNSUPPORTED ? "schema-portable"
-								      : "schema",
-				     where, "%s: %s", member, err.message);
-		cleat_schema_free(compiled);
-	}
+	else if (!compiled)
+		check_report(c, err.status == CLEAT_EINVAL ? CHECK_ERROR : CHECK_WARNING,
+			     err.status == CLEAT_EUNSUPPORTED ? "schema-portable" : "schema", where,
+			     "%s: %s", member, err.message);
+	cleat_schema_free(compiled);
 	if (input && strcmp(type, "object") != 0)
 		check_report(c, CHECK_ERROR, "schema", where,
 			     "inputSchema must have \"type\": \"object\"");

@@ -88,12 +88,15 @@ struct cli {
 	const char *server;
 	const char *const *command; /* between the dashes; NULL: none */
 	unsigned verbose;
-	bool quiet, json, color;    /* color: of stdout */
-	struct cli_values *values_; /* options, by name */
-	cleat_client *client;       /* cli_client() */
-	cleat_loop *loop;           /* that it is on; Ctrl-C is watched there */
+	bool quiet, json, color, color_err; /* color: of stdout and of stderr */
+	struct cli_values *values_;         /* options, by name */
+	cleat_client *client;               /* cli_client() */
+	cleat_loop *loop;                   /* that it is on; Ctrl-C is watched there */
 	struct cli_server_state *server_;
 	FILE *out_; /* cli_out() */
+	/* -o: the file that is written, and the one that it becomes, unless it is dropped. */
+	const char *beside_, *target_;
+	bool dropped_;
 };
 
 /* Reads a command line. EXIT_GOOD, or what to exit with after a message. */
@@ -112,13 +115,17 @@ bool cli_duration(const char *text, uint64_t *ret_ms);
 /* Says what is wrong with the command line and how it is right ("cleat call: ..."; "try: cleat help
  * call"). Gives EXIT_USAGE. */
 int cli_usage(const struct cli *cli, const char *fmt, ...) CLEAT_PRINTF(2, 3);
+/* Are remarks wanted on stderr, and what a server writes to its own? */
+bool cli_remarks(const struct cli *cli);
+/* May something that is written to the result, or to stderr, have colour? */
+bool cli_color(const struct cli *cli, FILE *to);
 /* An error on stderr: "cleat: ...", or with --json one line {"error":{...}}. Gives `code`. */
 int cli_error(const struct cli *cli, int code, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* The same, with what is known about the step (NULL: nothing), the HTTP status and the JSON-RPC code (0:
  * none). `message` may be a server's: it is made safe. */
 int cli_error_at(const struct cli *cli, int code, const char *step, int http_status, int rpc_code,
 		 const char *message);
-/* Something to know on stderr, unless -q. */
+/* Something to know on stderr, unless -q or --json: then there is nothing but errors there (-v: there is). */
 void cli_note(const struct cli *cli, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 
 /* ---- the server ---------------------------------------------------------------------------- */
@@ -147,15 +154,20 @@ double cli_ms_since_start(void);
 void cli_wait(struct cli *cli, const bool *done, int timeout_ms);
 /* Was Ctrl-C pressed? */
 bool cli_interrupted(void);
-int cli_interrupted_code(void); /* 130, or 143 after SIGTERM */
+int cli_interrupted_code(void);                 /* 130, or 143 after SIGTERM */
+int cli_say_interrupted(const struct cli *cli); /* says so, and gives that code */
 /* Becomes readable on Ctrl-C; borrowed. */
 int cli_interrupt_fd(void);
 
 /* ---- output -------------------------------------------------------------------------------- */
 
 /* Where the result goes: stdout or -o. NULL: it could not be opened (printed). Closed at the end of the
- * run; a failed write is EXIT_OTHER. */
+ * run; a failed write is EXIT_OTHER. A file has its new content only then. */
 FILE *cli_out(struct cli *cli);
+/* It will not be complete: a file keeps its old content. */
+void cli_out_drop(struct cli *cli);
+/* As cli_out(), for what is looked at while it grows. */
+FILE *cli_out_live(struct cli *cli);
 /* Ends the output of one command; cli_end() does this, too. Gives `code`, or EXIT_OTHER when it was lost. */
 int cli_close_output(struct cli *cli, int code);
 /* With --json or --jq: prints the value that way and gives true. */

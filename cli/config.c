@@ -1,7 +1,8 @@
 /* cli/config.c - finds and reads the configuration files of other programs. */
 #include "config.h"
 
-#include "jsonc.h"
+#include "places.h"
+#include "serve/jsonc.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -125,38 +126,35 @@ static void add_local(const struct config_file *f, const char *here)
 	add_servers(f, cleat_json_get(project, "mcpServers"), keys, 3);
 }
 
-static const char *claude_desktop(const char *home, const char **shown)
+static const struct config_file *add_place(const char *client, bool project)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
-	static const char file[] = "Claude/claude_desktop_config.json";
+	struct place p;
 
-	if (xdg && *xdg == '/') {
-		*shown = keepf("%s/%s", xdg, file);
-		return *shown;
-	}
-	*shown = keepf("~/.config/%s", file);
-	return keepf("%s/.config/%s", home, file);
+	return places_find(client, project, &p) ? add_file(p.path, p.shown, p.program, project)
+						: NULL;
 }
 
+/* In the order of config.h; Claude Code's file comes first and once more. */
 static void find_files(void)
 {
-	const char *home = config_home(), *here = keepf("%s", config_workspace()), *shown;
-	const char *desktop = claude_desktop(home, &shown);
-	const struct config_file *claude, *user[2];
+	static const struct {
+		const char *client;
+		bool project;
+	} order[] = { { "claude-code", true },    { "vscode", true },  { "cursor", true },
+		      { "claude-code", false },   { "cursor", false }, { "vscode", false },
+		      { "claude-desktop", false } };
+	const char *here = keepf("%s", config_workspace());
+	bool at_home = strcmp(config_home(), here) == 0; /* then two of them are one file */
+	const struct config_file *claude = add_place("claude-code", false);
 
-	claude = add_file(keepf("%s/.claude.json", home), "~/.claude.json", "Claude Code", false);
 	add_local(claude, here);
-	add_from(add_file(".mcp.json", ".mcp.json", "this project", true));
-	add_from(add_file(".vscode/mcp.json", ".vscode/mcp.json", "VS Code", true));
-	add_from(add_file(".cursor/mcp.json", ".cursor/mcp.json", "Cursor", true));
-	add_from(claude);
-	user[0] = strcmp(home, here) == 0 ? NULL /* the same file as this directory's */
-					  : add_file(keepf("%s/.cursor/mcp.json", home),
-						     "~/.cursor/mcp.json", "Cursor", false);
-	if (user[0])
-		add_from(user[0]);
-	user[1] = add_file(desktop, shown, "Claude Desktop", false);
-	add_from(user[1]);
+	for (size_t i = 0; i < CLEAT_COUNT(order); i++) {
+		bool again = strcmp(order[i].client, "claude-code") == 0 && !order[i].project;
+
+		if (at_home && !order[i].project && strcmp(order[i].client, "cursor") == 0)
+			continue;
+		add_from(again ? claude : add_place(order[i].client, order[i].project));
+	}
 }
 
 const struct config *config_load(struct cli *cli)

@@ -55,6 +55,8 @@ struct target {
 
 /* Expands variables. EXIT_GOOD, or EXIT_USAGE after a message with file, line and key. */
 int config_target(struct cli *cli, const struct config_server *s, struct target *ret);
+/* The same, without printing: NULL, or what is wrong ("file:line:column: key: why"), kept. */
+const char *config_resolve(const struct config_server *s, struct target *ret);
 /* Where the client of cli_client() has been told to go, and with what. Good until the end of the run. */
 const struct target *cli_target(const struct cli *cli, const cleat_client_opts **ret_opts);
 /* After the client is gone: what --record has written is complete. False: it is not (printed). */

@@ -115,6 +115,7 @@ struct page {
 	FILE *to;
 	unsigned images, audios, datas;
 	size_t blocks;
+	bool color;
 	bool reading;     /* the contents of a resource: one needs no title */
 	const char *role; /* of the last block */
 	int code;
@@ -198,9 +199,9 @@ static void print_link(struct page *p, const cleat_content *c)
 static void print_title(struct page *p, const cleat_content *c)
 {
 	if (c->role && (!p->role || strcmp(p->role, c->role) != 0)) {
-		fputs(p->cli->color ? COLOR_BOLD : "", p->to);
+		fputs(p->color ? COLOR_BOLD : "", p->to);
 		print_line(p->to, c->role);
-		fprintf(p->to, ":%s\n", p->cli->color ? COLOR_OFF : "");
+		fprintf(p->to, ":%s\n", p->color ? COLOR_OFF : "");
 	}
 	p->role = c->role;
 	if (c->kind == CLEAT_CONTENT_RESOURCE && c->uri && !(p->reading && p->blocks == 1)) {
@@ -272,6 +273,18 @@ static void print_all(struct page *p, cleat_result *r, const cleat_json *structu
 		cli_pretty(p->cli, p->to, structured);
 }
 
+/* With --json and --jq: the result is on stdout, and that it is none to go on with is said as other errors are. */
+static int say_failed(struct cli *cli, cleat_result *r)
+{
+	cleat_content c;
+
+	for (size_t i = 0; cleat_result_content(r, i, &c); i++)
+		if (c.kind == CLEAT_CONTENT_TEXT)
+			return cli_error(cli, EXIT_TOOL, "the tool failed: %.*s",
+					 (int)(c.size > 1000 ? 1000 : c.size), c.text);
+	return cli_error(cli, EXIT_TOOL, "the tool failed");
+}
+
 int cli_print_content(struct cli *cli, cleat_result *r)
 {
 	const cleat_json *raw = cleat_result_raw(r);
@@ -280,11 +293,12 @@ int cli_print_content(struct cli *cli, cleat_result *r)
 	int code;
 
 	if (cli_print_json(cli, raw, &code))
-		return code ? code : failed ? EXIT_TOOL : EXIT_GOOD;
+		return code || !failed ? code : say_failed(cli, r);
 	/* What went wrong is no result. */
 	p.to = failed ? stderr : cli_out(cli);
 	if (!p.to)
 		return EXIT_OTHER;
+	p.color = cli_color(cli, p.to);
 	p.reading = cleat_json_get(raw, "contents") != NULL;
 	for (cleat_content c; cleat_result_content(r, p.blocks, &c);)
 		p.blocks++;

@@ -34,6 +34,12 @@ void doctor_step(struct doctor *d, enum doctor_status status, int code, const ch
  * it cannot, going on makes no sense. */
 bool doctor_reach(struct doctor *d, const struct target *t, const cleat_client_opts *o);
 
+/* The proxy that requests to `host` go through, and what says so ("https_proxy"); `chosen` is --proxy, NULL:
+ * it was not given. NULL: none. */
+const char *doctor_proxy(const char *chosen, const char *host, bool https, const char **ret_from);
+/* Is the host one of those of a no_proxy list? */
+bool doctor_is_excepted(const char *host, const char *list);
+
 /* Adds callbacks that hear what doctor_start() needs to know. */
 void doctor_listen(struct doctor *d, cleat_client_opts *want);
 /* Waits until the server is ready. False: it is not, going on makes no sense. */

@@ -162,20 +162,30 @@ static void tell_addresses(struct doctor *d, const char *host, const struct addr
 	text_free(&t);
 }
 
+/* The first that answers; NULL: none does. What is wrong with those before it is added to *bad. */
+static const struct addrinfo *first_open(const struct addrinfo *all, int timeout_ms,
+					 struct text *bad, int *ret_error)
+{
+	const struct addrinfo *a;
+
+	for (a = all; a; a = a->ai_next) {
+		*ret_error = try_connect(a->ai_family, a->ai_addr, a->ai_addrlen, timeout_ms);
+		if (!*ret_error)
+			break;
+		text_printf(bad, "%s%s: %s", bad->n ? "; " : "", address_text(a),
+			    strerror(*ret_error));
+	}
+	return a;
+}
+
 /* One address that answers is enough; those before it that do not are worth a warning. */
 static bool reach_addresses(struct doctor *d, const struct addrinfo *all, const char *port,
 			    int timeout_ms)
 {
 	struct text bad = { 0 };
-	const struct addrinfo *a;
 	int error = 0;
+	const struct addrinfo *a = first_open(all, timeout_ms, &bad, &error);
 
-	for (a = all; a; a = a->ai_next) {
-		error = try_connect(a->ai_family, a->ai_addr, a->ai_addrlen, timeout_ms);
-		if (!error)
-			break;
-		text_printf(&bad, "%s%s: %s", bad.n ? "; " : "", address_text(a), strerror(error));
-	}
 	if (!a)
 		doctor_step(d, DOCTOR_FAILED, EXIT_UNREACHABLE, "TCP",
 			    error == ECONNREFUSED ? "start the server, or correct the port"
@@ -212,22 +222,8 @@ static bool reach_host(struct doctor *d, const char *host, const char *port, int
 	return good;
 }
 
-/* Through a proxy neither name nor address are our business. */
-static const char *proxy_of(const cleat_client_opts *o, bool https)
-{
-	static const char *const names[] = { "https_proxy", "HTTPS_PROXY", "http_proxy",
-					     "all_proxy", "ALL_PROXY" };
-
-	if (o->proxy)
-		return *o->proxy ? o->proxy : NULL;
-	for (size_t i = https ? 0 : 2; i < CLEAT_COUNT(names); i++)
-		if (getenv(names[i]) && *getenv(names[i]))
-			return names[i];
-	return NULL;
-}
-
-/* scheme://[user@]host[:port]/..., kept; NULL: it is not that. */
-static bool split(const char *url, const char **ret_host, const char **ret_port)
+/* scheme://[user@]host[:port]/..., where no port is given `port`; both are kept. False: it is not that. */
+static bool split(const char *url, const char *port, const char **ret_host, const char **ret_port)
 {
 	const char *at = strstr(url, "://"), *end, *user, *host, *close;
 	size_t n;
@@ -245,10 +241,47 @@ static bool split(const char *url, const char **ret_host, const char **ret_port)
 	at = close ? close + 1 : at + n;
 	host += close != NULL;
 	*ret_host = keepf("%.*s", (int)n, host);
-	*ret_port = *at == ':' && at + 1 < end          ? keepf("%.*s", (int)(end - at - 1), at + 1)
-		    : strncasecmp(url, "https", 5) == 0 ? "443"
-							: "80";
+	*ret_port = *at == ':' && at + 1 < end ? keepf("%.*s", (int)(end - at - 1), at + 1) : port;
 	return n > 0;
+}
+
+/* Through a proxy neither name nor address of the server are our business, but those of the proxy are. */
+static bool reach_proxy(struct doctor *d, const char *proxy, const char *from, const char *server,
+			int timeout_ms)
+{
+	static const char fix[] =
+		"start the proxy, or correct its address; --proxy \"\" goes without, so does "
+		"the server's name in $no_proxy";
+	const char *url = strstr(proxy, "://") ? proxy : keepf("http://%s", proxy), *host, *port;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *all = NULL;
+	struct text bad = { 0 };
+	int rc, error = 0;
+	bool good;
+
+	/* libcurl's port where none is given, CURLOPT_PROXY(3). */
+	if (!split(url, strncasecmp(url, "https", 5) == 0 ? "443" : "1080", &host, &port)) {
+		doctor_step(d, DOCTOR_FAILED, EXIT_USAGE, "proxy", "http://host:port",
+			    "what %s says is no address of a proxy", from);
+		return false;
+	}
+	rc = getaddrinfo(host, port, &hints, &all);
+	good = rc == 0 && first_open(all, timeout_ms, &bad, &error);
+	if (rc != 0)
+		text_puts(&bad, gai_strerror(rc));
+	if (good)
+		doctor_step(d, DOCTOR_OK, 0, "proxy", NULL,
+			    "%s says that requests go through %s port %s, which answers; the name "
+			    "%s is its business",
+			    from, host, port, server);
+	else
+		doctor_step(
+			d, DOCTOR_FAILED, EXIT_UNREACHABLE, "proxy", fix,
+			"%s says that requests go through %s port %s, where nobody answers (%s)",
+			from, host, port, text_str(&bad));
+	if (all)
+		freeaddrinfo(all);
+	text_free(&bad);
+	return good;
 }
 
 bool doctor_reach(struct doctor *d, const struct target *t, const cleat_client_opts *o)
@@ -257,22 +290,19 @@ bool doctor_reach(struct doctor *d, const struct target *t, const cleat_client_o
 	int timeout = o->connect_timeout_ms && o->connect_timeout_ms < CONNECT_MS
 			      ? (int)o->connect_timeout_ms
 			      : CONNECT_MS;
-	const char *host, *port, *proxy;
+	const char *host, *port, *proxy, *from;
 
 	if (t->argv)
 		return reach_program(d, t, o);
 	if (strncasecmp(t->url, "unix:", 5) == 0 || strncasecmp(t->url, "unix-stream:", 12) == 0)
 		return reach_socket(d, strchr(t->url, ':') + 1);
-	if (!split(t->url, &host, &port)) {
+	if (!split(t->url, https ? "443" : "80", &host, &port)) {
 		doctor_step(d, DOCTOR_FAILED, EXIT_USAGE, "configuration", "http://host:port/path",
 			    "%s is no address", t->url);
 		return false;
 	}
-	proxy = strncasecmp(t->url, "tcp:", 4) == 0 ? NULL : proxy_of(o, https);
-	if (proxy) {
-		doctor_step(d, DOCTOR_OK, 0, "proxy", NULL,
-			    "requests go through %s: DNS and TCP are its business", proxy);
-		return true;
-	}
-	return reach_host(d, host, port, timeout);
+	proxy = strncasecmp(t->url, "tcp:", 4) == 0 ? NULL
+						    : doctor_proxy(o->proxy, host, https, &from);
+	return proxy ? reach_proxy(d, proxy, from, host, timeout)
+		     : reach_host(d, host, port, timeout);
 }

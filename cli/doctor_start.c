@@ -68,9 +68,7 @@ void doctor_listen(struct doctor *d, cleat_client_opts *want)
 	want->userdata = d;
 	want->on_state = on_state;
 	want->on_stderr = on_stderr;
-	/* With -v the trace is printed instead. */
-	if (!d->cli->verbose)
-		want->on_trace = on_trace;
+	want->on_trace = on_trace;
 }
 
 /* ---- beginning ----------------------------------------------------------------------------------- */
@@ -88,24 +86,24 @@ const char *doctor_last_words(const struct doctor *d)
 static const struct {
 	enum cleat_step step;
 	int code;
-	const char *name, *fix;
+	const char *name, *fix; /* name NULL: "start" of a program, "connection" of anything else */
 } reasons[] = {
 	{ CLEAT_STEP_SPAWN, EXIT_UNREACHABLE, "start", "run the command by hand and see" },
 	{ CLEAT_STEP_DNS, EXIT_UNREACHABLE, "DNS", "correct the name in the URL" },
 	{ CLEAT_STEP_CONNECT, EXIT_UNREACHABLE, "TCP", "start the server, or correct the address" },
 	{ CLEAT_STEP_TLS, EXIT_UNREACHABLE, "TLS",
-	  "renew or correct the certificate; --ca FILE trusts one of your own, --insecure any" },
+	  "correct the certificate; --ca FILE trusts an authority of your own, --insecure any" },
 	{ CLEAT_STEP_HTTP, EXIT_UNREACHABLE, "HTTP",
 	  "correct the path of the URL (often /mcp); something else may listen there" },
 	{ CLEAT_STEP_AUTH, EXIT_AUTH, "authorization",
 	  "get a token and give it: --bearer TOKEN, or $CLEAT_BEARER" },
-	{ CLEAT_STEP_EXCHANGE, EXIT_UNREACHABLE, "start",
-	  "the program ended or the connection broke: run the command by hand and see what it says" },
+	{ CLEAT_STEP_EXCHANGE, EXIT_UNREACHABLE, NULL,
+	  "the program ended: run the command by hand and see what it says" },
 	{ CLEAT_STEP_NEGOTIATE, EXIT_PROTOCOL, "revision",
 	  "is it an MCP server at all? -v shows what it says; --era legacy and --protocol try others" },
 	{ CLEAT_STEP_PROTOCOL, EXIT_PROTOCOL, "messages",
 	  "-v shows the message; tell whoever made the server" },
-	{ CLEAT_STEP_TIMEOUT, EXIT_TIMEOUT, "start",
+	{ CLEAT_STEP_TIMEOUT, EXIT_TIMEOUT, NULL,
 	  "does it wait for something? Run the command by hand; --timeout gives it longer" },
 };
 
@@ -124,8 +122,28 @@ static const char *fix_authorization(const struct doctor *d, const char *usual)
 	return keepf("%s; %.*s says who gives them", usual, (int)strcspn(at, "\""), at);
 }
 
-static const char *fix_for(const struct doctor *d, enum cleat_step step, const char *usual)
+/* What is wrong with a certificate is in the library's words; what mends it depends on it. */
+static const char *fix_tls(const char *message, const char *usual)
 {
+	if (strstr(message, "another name"))
+		return "put the name that the certificate is for into the URL, or get one for this name";
+	if (strstr(message, "expired"))
+		return "renew the certificate";
+	if (strstr(message, "does not speak TLS"))
+		return "write http:// instead of https://, or correct the port";
+	return usual;
+}
+
+static const char *fix_for(const struct doctor *d, enum cleat_step step, bool program,
+			   const char *usual)
+{
+	if (step == CLEAT_STEP_TLS)
+		return fix_tls(cleat_client_error(d->cli->client)->message, usual);
+	if (step == CLEAT_STEP_EXCHANGE && !program)
+		return "the server, or something before it, closed the connection: look into its log";
+	if (step == CLEAT_STEP_TIMEOUT && !program)
+		return "something accepts connections there and says nothing: is it the right port? "
+		       "--timeout waits longer";
 	if (step == CLEAT_STEP_AUTH)
 		return fix_authorization(d, usual);
 	if (step == CLEAT_STEP_HTTP && d->heard.status >= 500)
@@ -133,11 +151,12 @@ static const char *fix_for(const struct doctor *d, enum cleat_step step, const c
 	return usual;
 }
 
-static void fail_start(struct doctor *d)
+static void fail_start(struct doctor *d, bool program)
 {
 	enum cleat_step step = cleat_client_error_step(d->cli->client);
 	const cleat_error *e = cleat_client_error(d->cli->client);
-	const char *name = "start", *fix = NULL, *more = doctor_last_words(d);
+	const char *start = program ? "start" : "connection", *name = start, *fix = NULL,
+		   *more = doctor_last_words(d);
 	int code = EXIT_OTHER;
 
 	if (e->status == CLEAT_ETIMEOUT)
@@ -145,8 +164,8 @@ static void fail_start(struct doctor *d)
 	for (size_t i = 0; i < CLEAT_COUNT(reasons); i++)
 		if (reasons[i].step == step) {
 			code = reasons[i].code;
-			name = reasons[i].name;
-			fix = fix_for(d, step, reasons[i].fix);
+			name = reasons[i].name ? reasons[i].name : start;
+			fix = fix_for(d, step, program, reasons[i].fix);
 		}
 	if (step == CLEAT_STEP_AUTH && d->heard.challenge)
 		more = keepf("\nWWW-Authenticate: %s", d->heard.challenge);
@@ -181,7 +200,7 @@ bool doctor_start(struct doctor *d, const struct target *t)
 	if (cli_interrupted())
 		return false;
 	if (!cleat_client_revision(d->cli->client)) {
-		fail_start(d);
+		fail_start(d, t->argv != NULL);
 		return false;
 	}
 	ms = cli_ms_since_start() - d->since;

@@ -25,7 +25,7 @@ static const char *word_of(int code)
 	for (size_t i = 0; i < CLEAT_COUNT(words); i++)
 		if (words[i].code == code)
 			return words[i].word;
-	return "other";
+	return code > 128 ? "interrupted" : "other"; /* 143: by SIGTERM */
 }
 
 static void print_json(int code, const char *step, int http_status, int rpc_code,
@@ -34,7 +34,7 @@ static void print_json(int code, const char *step, int http_status, int rpc_code
 	struct text t = { 0 };
 
 	text_printf(&t, "{\"error\":{\"code\":\"%s\",\"message\":", word_of(code));
-	text_json(&t, message, strlen(message));
+	print_utf8(&t, message);
 	if (step && *step) {
 		text_puts(&t, ",\"step\":");
 		text_json(&t, step, strlen(step));
@@ -105,12 +105,17 @@ int cli_usage(const struct cli *cli, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
+bool cli_remarks(const struct cli *cli)
+{
+	return !cli->quiet && (!cli->json || cli->verbose);
+}
+
 void cli_note(const struct cli *cli, const char *fmt, ...)
 {
 	va_list ap;
 	char *message;
 
-	if (cli->quiet)
+	if (!cli_remarks(cli))
 		return;
 	va_start(ap, fmt);
 	message = format(fmt, ap);
@@ -166,11 +171,41 @@ int cli_result_code(const struct cli *cli, const cleat_result *r)
 	return cli_result_error(cli, r);
 }
 
+/* The library names what a program has set; a person has typed options. */
+static const char *in_options(const char *message)
+{
+	static const char *const names[][2] = {
+		{ "opts.protocol", "--protocol" }, { "opts.era", "--era" },
+		{ "opts.headers", "--header" },    { "opts.bearer", "--bearer" },
+		{ "opts.ca_file", "--ca" },        { "opts.proxy", "--proxy" },
+		{ "opts.env", "--env" },           { "opts.cwd", "--cwd" },
+	};
+	struct text t = { 0 };
+	const char *at;
+
+	while ((at = strstr(message, "opts.")) != NULL) {
+		size_t i = 0;
+
+		while (i < CLEAT_COUNT(names) && strncmp(at, names[i][0], strlen(names[i][0])) != 0)
+			i++;
+		text_add(&t, message, (size_t)(at - message));
+		text_puts(&t, i < CLEAT_COUNT(names) ? names[i][1] : "opts.");
+		message = at + (i < CLEAT_COUNT(names) ? strlen(names[i][0]) : 5);
+	}
+	text_puts(&t, message);
+	return keep(text_take(&t));
+}
+
 static int say(const struct cli *cli, int code, enum cleat_step step, int http_status,
 	       const cleat_error *e)
 {
 	return cli_error_at(cli, code, step == CLEAT_STEP_NONE ? NULL : cleat_step_name(step),
-			    http_status, e->rpc_code, e->message);
+			    http_status, e->rpc_code, in_options(e->message));
+}
+
+int cli_say_interrupted(const struct cli *cli)
+{
+	return cli_error_at(cli, cli_interrupted_code(), NULL, 0, 0, "interrupted");
 }
 
 int cli_result_error(const struct cli *cli, const cleat_result *r)
@@ -182,7 +217,7 @@ int cli_result_error(const struct cli *cli, const cleat_result *r)
 	if (asked)
 		return asked; /* said when it was asked */
 	if (cli_interrupted())
-		return cli_error_at(cli, cli_interrupted_code(), NULL, 0, 0, "interrupted");
+		return cli_say_interrupted(cli);
 	return say(cli, code, step, cleat_result_http_status(r), e);
 }
 
@@ -192,6 +227,6 @@ int cli_client_error(const struct cli *cli)
 	enum cleat_step step = cleat_client_error_step(cli->client);
 
 	if (cli_interrupted())
-		return cli_error_at(cli, cli_interrupted_code(), NULL, 0, 0, "interrupted");
-	return say(cli, step_code(step, e), step, 0, e);
+		return cli_say_interrupted(cli);
+	return say(cli, step_code(step, e), step, cleat_client_error_http_status(cli->client), e);
 }

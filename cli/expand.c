@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DEEPEST = 4 };
+
 static bool is_name(const char *s, size_t n)
 {
 	static const char letters[] =
@@ -46,9 +48,12 @@ static const char *place(const struct expand_places *places, const char *name, s
 	return NULL;
 }
 
-/* The value of what stands between ${ and }. */
+static const char *expand_at(const char *text, const struct expand_places *places, unsigned depth,
+			     const char **why);
+
+/* The value of what stands between ${ and }. What a default has inside is expanded, too. */
 static const char *value_of(const struct expand_places *places, const char *s, size_t n,
-			    const char **why)
+			    unsigned depth, const char **why)
 {
 	const char *value = place(places, s, n), *colon = memchr(s, ':', n);
 	size_t name = colon ? (size_t)(colon - s) : n;
@@ -76,15 +81,34 @@ static const char *value_of(const struct expand_places *places, const char *s, s
 	}
 	value = variable(places, s, name);
 	if (fallback && (!value || !*value))
-		value = fallback;
+		return expand_at(fallback, places, depth + 1, why);
 	if (!value)
 		*why = keepf("${%.*s} is not set", (int)name, s);
 	return value;
 }
 
-const char *expand(const char *text, const struct expand_places *places, const char **why)
+/* The } that belongs to the ${ at the beginning; 0: there is none. */
+static size_t closing(const char *text)
+{
+	unsigned open = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		open += text[i] == '$' && text[i + 1] == '{';
+		if (text[i] == '}' && --open == 0)
+			return i;
+	}
+	return 0;
+}
+
+static const char *expand_at(const char *text, const struct expand_places *places, unsigned depth,
+			     const char **why)
 {
 	struct text out = { 0 };
+
+	if (depth > DEEPEST) {
+		*why = "has defaults inside of defaults, too deep";
+		return NULL;
+	}
 
 	while (*text) {
 		size_t n = strcspn(text, "$");
@@ -98,13 +122,13 @@ const char *expand(const char *text, const struct expand_places *places, const c
 			text_add(&out, text++, 1);
 			continue;
 		}
-		n = strcspn(text, "}");
-		if (!text[n]) {
+		n = closing(text);
+		if (!n) {
 			*why = keepf("\"%s\" has no closing }", text);
 			text_free(&out);
 			return NULL;
 		}
-		value = value_of(places, text + 2, n - 2, why);
+		value = value_of(places, text + 2, n - 2, depth, why);
 		if (!value) {
 			text_free(&out);
 			return NULL;
@@ -113,4 +137,9 @@ const char *expand(const char *text, const struct expand_places *places, const c
 		text += n + 1;
 	}
 	return keep(text_take(&out));
+}
+
+const char *expand(const char *text, const struct expand_places *places, const char **why)
+{
+	return expand_at(text, places, 0, why);
 }

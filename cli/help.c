@@ -92,7 +92,7 @@ static void print_topic(const struct topic *t)
 		if (i)
 			putchar('\n');
 		print_wrapped(stdout, t->lines[i], 0, WIDTH);
-		if (t->lines[i + 1])
+		if (t->lines[i + 1] && strchr(t->lines[i + 1], '\t'))
 			putchar('\n');
 	}
 }
@@ -190,7 +190,7 @@ const struct verb verb_help = {
 	.summary = "explain a verb, or a topic",
 	.usage = usage,
 	.about =
-		"The topics are server, arguments, files, environment and exit-codes. The same stands in the "
+		"The topics are server, arguments, output, files, environment and exit-codes. The same stands in the "
 		"man pages: man cleat, man cleat-call.",
 	.examples = examples,
 	.run = run,

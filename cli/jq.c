@@ -44,6 +44,13 @@ static struct {
 	int (*has_message)(jv v);
 	jv (*get_message)(jv v);
 	jv (*dump)(jv v, int flags);
+	void (*set_attr)(jq_state *jq, jv name, jv value);
+	jv (*string)(const char *text);
+	jv (*array)(void);
+	/* Since 1.6; NULL before. */
+	int (*halted)(jq_state *jq);
+	jv (*exit_code)(jq_state *jq);
+	jv (*error_message)(jq_state *jq);
 } lib;
 
 static bool load(const char *name, void *function)
@@ -68,8 +75,13 @@ bool jq_present(void)
 	    load("jv_get_kind", &lib.kind) && load("jv_string_value", &lib.string_value) &&
 	    load("jv_string_length_bytes", &lib.string_length) &&
 	    load("jv_invalid_has_msg", &lib.has_message) &&
-	    load("jv_invalid_get_msg", &lib.get_message) && load("jv_dump_string", &lib.dump))
+	    load("jv_invalid_get_msg", &lib.get_message) && load("jv_dump_string", &lib.dump) &&
+	    load("jq_set_attr", &lib.set_attr) && load("jv_string", &lib.string) &&
+	    load("jv_array", &lib.array))
 		load("jq_init", &lib.init);
+	if (!load("jq_get_exit_code", &lib.exit_code) ||
+	    !load("jq_get_error_message", &lib.error_message) || !load("jq_halted", &lib.halted))
+		lib.halted = NULL;
 	return lib.init != NULL;
 }
 
@@ -107,6 +119,8 @@ static jq_state *compile(struct cli *cli, const char *expression, char **why, in
 		return NULL;
 	}
 	lib.set_error_cb(jq, on_error, why);
+	/* Modules are looked for nowhere; without a list libjq would abort. */
+	lib.set_attr(jq, lib.string("JQ_LIBRARY_PATH"), lib.array());
 	if (lib.compile(jq, expression))
 		return jq;
 	lib.teardown(&jq);
@@ -139,48 +153,76 @@ static void print_value(FILE *to, jv v)
 	lib.free(text);
 }
 
+/* A text for people of any value; takes the value. */
+static int complain(struct cli *cli, jv message)
+{
+	int code;
+
+	if (lib.kind(message) != JV_KIND_STRING)
+		message = lib.dump(message, 0);
+	cli_out_drop(cli);
+	code = cli_error(cli, EXIT_OTHER, "--jq: %s", lib.string_value(message));
+	lib.free(message);
+	return code;
+}
+
+/* halt and halt_error: with a code, the second with a message. */
+static int halted(struct cli *cli, jq_state *jq)
+{
+	jv code = lib.exit_code(jq), message = lib.error_message(jq);
+	bool bad = lib.kind(code) != JV_KIND_INVALID;
+
+	lib.free(code);
+	if (lib.kind(message) != JV_KIND_INVALID)
+		return complain(cli, message);
+	lib.free(message);
+	return bad ? EXIT_OTHER : EXIT_GOOD;
+}
+
 /* The end of the results, or a mistake that was made while running. */
-static int finish(struct cli *cli, jv last)
+static int finish(struct cli *cli, jq_state *jq, jv last)
 {
 	int code = EXIT_GOOD;
 
-	if (lib.has_message(lib.copy(last))) {
-		jv message = lib.get_message(lib.copy(last));
-
-		if (lib.kind(message) != JV_KIND_STRING)
-			message = lib.dump(message, 0);
-		code = cli_error(cli, EXIT_OTHER, "--jq: %s", lib.string_value(message));
-		lib.free(message);
-	}
+	if (lib.halted && lib.halted(jq))
+		code = halted(cli, jq);
+	else if (lib.has_message(lib.copy(last)))
+		code = complain(cli, lib.get_message(lib.copy(last)));
 	lib.free(last);
 	return code;
 }
 
 int jq_print(struct cli *cli, const char *expression, const cleat_json *v)
 {
-	FILE *to = cli_out(cli);
 	int code = EXIT_OTHER;
 	char *why = NULL, *text;
-	jq_state *jq;
+	jq_state *jq = compile(cli, expression, &why, &code);
+	FILE *to = jq ? cli_out(cli) : NULL;
 	size_t n;
 	jv next;
 
-	if (!to)
-		return EXIT_OTHER;
-	jq = compile(cli, expression, &why, &code);
-	if (!jq)
+	if (!to) {
+		if (jq)
+			lib.teardown(&jq);
 		return code;
+	}
 	text = cleat_json_print(v, &n);
 	if (!text || n > INT32_MAX) {
 		free(text);
 		lib.teardown(&jq);
 		return cli_error(cli, EXIT_OTHER, "the result is too large for jq");
 	}
-	lib.start(jq, lib.parse(text, (int)n), 0);
+	next = lib.parse(text, (int)n);
 	free(text);
+	if (lib.kind(next) == JV_KIND_INVALID) { /* deeper than it likes */
+		code = finish(cli, jq, next);
+		lib.teardown(&jq);
+		return code ? code : cli_error(cli, EXIT_OTHER, "--jq cannot read the result");
+	}
+	lib.start(jq, next, 0);
 	for (next = lib.next(jq); lib.kind(next) != JV_KIND_INVALID; next = lib.next(jq))
 		print_value(to, next);
-	code = finish(cli, next);
+	code = finish(cli, jq, next);
 	lib.teardown(&jq);
 	return code;
 }

@@ -2,8 +2,10 @@
 #include "cli.h"
 #include "help.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int run(struct cli *cli, int argc, char **argv)
 {
@@ -24,10 +26,20 @@ static int run(struct cli *cli, int argc, char **argv)
 	return cli->verb->run(cli);
 }
 
+/* A closed stdout would be the number of the next socket. What takes its place cannot be written to (or read
+ * from), so that the loss is still seen. */
+static void fill_descriptors(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			_exit(EXIT_OTHER);
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = { 0 };
 
+	fill_descriptors();
 	/* A reader that goes away is seen by writing. */
 	signal(SIGPIPE, SIG_IGN);
 	return cli_end(&cli, run(&cli, argc, argv));

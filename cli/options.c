@@ -37,7 +37,10 @@ const struct cli_option cli_general_options[] = {
 const struct cli_option cli_output_options[] = {
 	{ .name = "json", .help = "print the protocol's own JSON; errors are a line of JSON, too" },
 	{ .name = "jq", .arg = "EXPR", .help = "print what this jq expression makes of the JSON" },
-	{ .name = "output", .letter = 'o', .arg = "FILE", .help = "write the result to FILE" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .arg = "FILE",
+	  .help = "write the result to FILE, which is replaced when it is complete" },
 	{ .name = "save",
 	  .arg = "DIR",
 	  .help = "write images, audio and binary data to DIR: image-1.png, ..." },
@@ -165,6 +168,15 @@ static const struct cli_option *find(const struct verb *verb, const char *name, 
 	return NULL;
 }
 
+static bool some_verb_has(const char *name, size_t n)
+{
+	size_t i = 0;
+
+	while (cli_verbs[i] && !find(cli_verbs[i], name, n, 0))
+		i++;
+	return cli_verbs[i] != NULL;
+}
+
 static int unknown(const struct cli *cli, const char *name, size_t n)
 {
 	const char *names[MOST_NAMES], *near;
@@ -175,6 +187,8 @@ static int unknown(const struct cli *cli, const char *name, size_t n)
 	for (size_t i = 0; cli_lists(cli->verb, i, &list); i++)
 		for (const struct cli_option *o = list.options; o->name && count < MOST_NAMES; o++)
 			names[count++] = o->name;
+	if (!cli->verb && some_verb_has(name, n))
+		return cli_usage(cli, "--%s stands behind the verb: cleat VERB --%s", word, word);
 	near = cli_nearest(word, names, count);
 	if (near)
 		return cli_usage(cli, "there is no option --%s, did you mean --%s?", word, near);
@@ -324,15 +338,19 @@ static bool wants_json(int argc, char **argv)
 	return false;
 }
 
-static bool wants_color(const struct cli *cli)
+static bool wants_color(const struct cli *cli, int fd)
 {
 	const char *when = cli_option(cli, "color"), *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
 
 	if (when && strcmp(when, "auto") != 0)
 		return strcmp(when, "always") == 0;
-	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0 &&
-	       !cli_option(cli, "output");
+	return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+bool cli_color(const struct cli *cli, FILE *to)
+{
+	return to == stderr ? cli->color_err : cli->color;
 }
 
 int cli_parse(struct cli *cli, int argc, char **argv)
@@ -357,6 +375,8 @@ int cli_parse(struct cli *cli, int argc, char **argv)
 		else
 			code = text[1] == '-' ? long_option(&l, text + 2) : letters(&l, text + 1);
 	}
-	cli->color = wants_color(cli);
+	cli->color = wants_color(cli, STDOUT_FILENO) &&
+		     (!cli_option(cli, "output") || cli_option(cli, "color"));
+	cli->color_err = wants_color(cli, STDERR_FILENO);
 	return code;
 }

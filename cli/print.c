@@ -73,6 +73,20 @@ static void show_visible(FILE *to, long c, unsigned char byte)
 		fprintf(to, "\\u{%lx}", (unsigned long)c);
 }
 
+void print_utf8(struct text *to, const char *text)
+{
+	size_t n = strlen(text), len;
+	struct text clean = { 0 };
+
+	for (size_t i = 0; i < n; i += len)
+		if (decode((const unsigned char *)text + i, n - i, &len) >= 0)
+			text_add(&clean, text + i, len);
+		else
+			text_puts(&clean, "\xef\xbf\xbd");
+	text_json(to, text_str(&clean), clean.n);
+	text_free(&clean);
+}
+
 void cli_print_text(FILE *to, const char *text, size_t n)
 {
 	filter(to, text, n, show_visible);
@@ -197,7 +211,7 @@ static void value(const struct pretty *p, const cleat_json *v, unsigned depth)
 
 void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v)
 {
-	struct pretty p = { .to = to, .color = cli->color };
+	struct pretty p = { .to = to, .color = cli_color(cli, to) };
 
 	value(&p, v, 0);
 	fputc('\n', to);

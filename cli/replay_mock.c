@@ -4,6 +4,9 @@
  * used once, the last one again and again. What the server said by itself comes where it came: before the
  * answer, or behind it, up to the client's next message. When the recorded server asked something, the
  * rest waits for the client's answer. Ids and progress tokens are those of the client that is there now.
+ *
+ * Where a message goes is not decided here: it is said with the place that its request came from (of a
+ * subscription, or of progress: that of the request that asked for it), or with NULL when it belongs to none.
  */
 #include "replay.h"
 
@@ -23,35 +26,41 @@ struct play {
 	size_t request; /* the line of the request */
 	size_t asked;   /* the line of the question that has to be answered first; TAPE_NONE */
 	bool busy;
+	void *place; /* of the request; NULL: none, or it is answered */
 };
 
 /* What a recorded request is called now; JSON text from malloc. */
 struct alias {
 	char *id, *token;
+	void *place;
 };
 
 struct mock {
 	struct cli *cli;
 	struct tape *tape;
+	struct mock_outlet outlet;
 	cleat_doc **params; /* of the requests, without _meta */
 	struct alias *now;  /* by line */
 	struct play plays[PLAYS_MOST];
 };
 
-static void say(const char *line)
+static void say(struct mock *m, void *place, const char *line, int answer)
 {
-	fputs(line, stdout);
-	fputc('\n', stdout);
-	fflush(stdout);
+	m->outlet.say(m->outlet.ctx, place, line, answer);
 }
 
-static void say_empty(const char *id)
+static void say_empty(struct mock *m, void *place, const char *id)
 {
-	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n", id);
-	fflush(stdout);
+	char *line = NULL;
+	struct text t = { 0 };
+
+	text_printf(&t, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", id);
+	line = text_take(&t);
+	say(m, place, line, MOCK_RESULT);
+	free(line);
 }
 
-static void refuse(const char *id, int code, const char *message)
+static void refuse(struct mock *m, void *place, const char *id, int code, const char *message)
 {
 	struct text t = { 0 };
 
@@ -59,7 +68,7 @@ static void refuse(const char *id, int code, const char *message)
 		    code);
 	text_json(&t, message, strlen(message));
 	text_puts(&t, "}}");
-	say(text_str(&t));
+	say(m, place, text_str(&t), code);
 	text_free(&t);
 }
 
@@ -107,17 +116,17 @@ static const struct alias *alias_of(const struct mock *m, const cleat_json *key,
 	return NULL;
 }
 
-static void say_params(const struct tape_line *l, char *params)
+static void say_params(struct mock *m, void *place, const struct tape_line *l, char *params)
 {
 	char *line = with(l->msg, "params", params);
 
-	say(line);
+	say(m, place, line, MOCK_NO_ANSWER);
 	free(line);
 	free(params);
 }
 
 /* A notification or a question of the server. One about something that was not asked for is left out. */
-static bool say_line(struct mock *m, struct tape_line *l)
+static bool say_line(struct mock *m, struct tape_line *l, void *place)
 {
 	const cleat_json *meta = cleat_json_get(l->params, "_meta"),
 			 *token = cleat_json_get(l->params, "progressToken"),
@@ -129,7 +138,7 @@ static bool say_line(struct mock *m, struct tape_line *l)
 	if (!token && !subscription) {
 		text = cleat_json_print(l->msg, NULL);
 		if (text)
-			say(text);
+			say(m, place, text, MOCK_NO_ANSWER);
 		free(text);
 		return text != NULL;
 	}
@@ -137,20 +146,27 @@ static bool say_line(struct mock *m, struct tape_line *l)
 	if (!a || (token && !a->token))
 		return false;
 	if (token) {
-		say_params(l, with(l->params, "progressToken", a->token));
+		say_params(m, a->place, l, with(l->params, "progressToken", a->token));
 	} else {
 		text = with(meta, SUBSCRIPTION, a->id);
-		say_params(l, with(l->params, "_meta", text));
+		say_params(m, a->place, l, with(l->params, "_meta", text));
 		free(text);
 	}
 	return true;
 }
 
-static void say_answer(struct mock *m, const struct play *p)
+static void say_answer(struct mock *m, struct play *p)
 {
-	char *line = with(m->tape->lines[p->answer].msg, "id", m->now[p->request].id);
+	const cleat_json *msg = m->tape->lines[p->answer].msg,
+			 *error = cleat_json_get(msg, "error");
+	char *line = with(msg, "id", m->now[p->request].id);
 
-	say(line);
+	p->answer = TAPE_NONE;
+	/* What comes behind it has no place any more. */
+	m->now[p->request].place = NULL;
+	say(m, p->place, line,
+	    error ? (int)cleat_json_int(cleat_json_get(error, "code"), -32603) : MOCK_RESULT);
+	p->place = NULL;
 	free(line);
 }
 
@@ -161,13 +177,12 @@ static void go_on(struct mock *m, struct play *p)
 
 		if (p->at == p->answer) {
 			say_answer(m, p);
-			p->answer = TAPE_NONE;
 		} else if (l->out && p->answer == TAPE_NONE &&
 			   (l->kind == TAPE_REQUEST || l->kind == TAPE_NOTIFICATION)) {
 			break;
 		} else if (!l->out && !l->used &&
 			   (l->kind == TAPE_REQUEST || l->kind == TAPE_NOTIFICATION) &&
-			   say_line(m, l) && l->kind == TAPE_REQUEST) {
+			   say_line(m, l, p->place) && l->kind == TAPE_REQUEST) {
 			p->asked = p->at++;
 			return;
 		}
@@ -175,7 +190,7 @@ static void go_on(struct mock *m, struct play *p)
 	p->busy = false;
 }
 
-static void begin(struct mock *m, size_t line)
+static void begin(struct mock *m, size_t line, void *place)
 {
 	const struct tape_line *l = &m->tape->lines[line];
 	struct play *p = m->plays;
@@ -184,14 +199,16 @@ static void begin(struct mock *m, size_t line)
 		p++;
 	if (p == m->plays + PLAYS_MOST) {
 		if (l->kind == TAPE_REQUEST)
-			refuse(m->now[line].id, CLEAT_RPC_INTERNAL_ERROR, "too many at once");
+			refuse(m, place, m->now[line].id, CLEAT_RPC_INTERNAL_ERROR,
+			       "too many at once");
 		return;
 	}
 	*p = (struct play){ .at = line + 1,
 			    .answer = l->kind == TAPE_REQUEST ? l->partner : TAPE_NONE,
 			    .request = line,
 			    .asked = TAPE_NONE,
-			    .busy = true };
+			    .busy = true,
+			    .place = place };
 	/* A subscription stays open; its end was the recorded client's. */
 	if (strcmp(l->method, "subscriptions/listen") == 0)
 		p->answer = TAPE_NONE;
@@ -243,18 +260,20 @@ static bool was_cancelled(const struct mock *m, size_t request)
 	return false;
 }
 
-static void refuse_unknown(struct mock *m, const char *id, const char *method, bool known)
+static void refuse_unknown(struct mock *m, void *place, const char *id, const char *method,
+			   bool known)
 {
 	struct text t = { 0 };
 
 	text_printf(&t, known ? "%s was not recorded with these params" : "%s was not recorded",
 		    method);
 	cli_note(m->cli, "%s", text_str(&t));
-	refuse(id, known ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_METHOD_NOT_FOUND, text_str(&t));
+	refuse(m, place, id, known ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_METHOD_NOT_FOUND,
+	       text_str(&t));
 	text_free(&t);
 }
 
-static void on_request(struct mock *m, const char *method, const cleat_json *msg)
+static void on_request(struct mock *m, const char *method, const cleat_json *msg, void *place)
 {
 	const cleat_json *params = cleat_json_get(msg, "params");
 	char *id = cleat_json_print(cleat_json_get(msg, "id"), NULL);
@@ -265,9 +284,9 @@ static void on_request(struct mock *m, const char *method, const cleat_json *msg
 		return;
 	if (line == TAPE_NONE) {
 		if (strcmp(method, "ping") == 0) /* every server has that */
-			say_empty(id);
+			say_empty(m, place, id);
 		else
-			refuse_unknown(m, id, method, known);
+			refuse_unknown(m, place, id, method, known);
 		free(id);
 		return;
 	}
@@ -276,11 +295,13 @@ static void on_request(struct mock *m, const char *method, const cleat_json *msg
 	free(m->now[line].token);
 	m->now[line].id = id;
 	m->now[line].token = cleat_json_print(token_of(params), NULL);
+	m->now[line].place = place;
 	if (m->tape->lines[line].partner == TAPE_NONE && !was_cancelled(m, line) &&
 	    strcmp(method, "subscriptions/listen") != 0)
-		refuse(id, CLEAT_RPC_INTERNAL_ERROR, "the recording ends before the answer");
+		refuse(m, place, id, CLEAT_RPC_INTERNAL_ERROR,
+		       "the recording ends before the answer");
 	else
-		begin(m, line);
+		begin(m, line, place);
 }
 
 static void on_notification(struct mock *m, const char *method)
@@ -292,7 +313,7 @@ static void on_notification(struct mock *m, const char *method)
 		    strcmp(l->method, method) != 0)
 			continue;
 		l->used = true;
-		begin(m, i);
+		begin(m, i, NULL);
 		return;
 	}
 }
@@ -308,40 +329,92 @@ static void on_response(struct mock *m, const cleat_json *id)
 		}
 }
 
-static void on_message(struct mock *m, const cleat_json *msg)
+/* Gives 1 for a request: it gets an answer. */
+static size_t on_message(struct mock *m, const cleat_json *msg, void *place)
 {
 	const char *method = cleat_json_str(cleat_json_get(msg, "method"), NULL);
 	const cleat_json *id = cleat_json_get(msg, "id");
 
-	if (cleat_json_type(msg) != CLEAT_JSON_OBJECT || (!method && !id))
-		refuse("null", CLEAT_RPC_INVALID_REQUEST, "this is no message");
-	else if (method && id)
-		on_request(m, method, msg);
+	if (cleat_json_type(msg) != CLEAT_JSON_OBJECT || (!method && !id)) {
+		refuse(m, place, "null", CLEAT_RPC_INVALID_REQUEST, "this is no message");
+		return 1;
+	}
+	if (method && id)
+		on_request(m, method, msg, place);
 	else if (method)
 		on_notification(m, method);
 	else
 		on_response(m, id);
+	return method && id;
 }
 
-static void on_line(struct mock *m, const char *line, size_t n)
+size_t mock_message(struct mock *m, void *place, const char *text, size_t n)
 {
 	cleat_error err;
-	cleat_doc *doc = cleat_doc_parse(line, n, NULL, NULL, &err);
+	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, &err);
 	const cleat_json *root = cleat_doc_root(doc);
+	size_t requests = 0;
 
 	if (!doc) {
-		refuse("null", CLEAT_RPC_PARSE_ERROR, err.message);
-		return;
+		refuse(m, place, "null", CLEAT_RPC_PARSE_ERROR, err.message);
+		return 1;
 	}
 	if (cleat_json_type(root) == CLEAT_JSON_ARRAY) {
 		cleat_json_iter it = cleat_json_each(root);
 
 		while (cleat_json_next(&it))
-			on_message(m, it.value);
+			requests += on_message(m, it.value, place);
 	} else {
-		on_message(m, root);
+		requests = on_message(m, root, place);
 	}
 	cleat_doc_free(doc);
+	return requests;
+}
+
+void mock_gone(struct mock *m, const void *place)
+{
+	for (struct play *p = m->plays; p < m->plays + PLAYS_MOST; p++)
+		if (p->busy && p->place == place)
+			p->busy = false;
+	for (size_t i = 0; i < m->tape->n; i++)
+		if (m->now[i].place == place)
+			m->now[i].place = NULL;
+}
+
+struct mock *mock_new(struct cli *cli, struct tape *tape, const struct mock_outlet *outlet)
+{
+	struct mock *m = keep_alloc(sizeof *m);
+
+	m->cli = cli;
+	m->tape = tape;
+	m->outlet = *outlet;
+	m->params = keep_alloc(tape->n * sizeof *m->params);
+	m->now = keep_alloc(tape->n * sizeof *m->now);
+	for (size_t i = 0; i < tape->n; i++)
+		if (tape->lines[i].out && tape->lines[i].kind == TAPE_REQUEST)
+			m->params[i] = tape_params(tape->lines[i].params);
+	return m;
+}
+
+void mock_free(struct mock *m)
+{
+	for (size_t i = 0; i < m->tape->n; i++) {
+		cleat_doc_free(m->params[i]);
+		free(m->now[i].id);
+		free(m->now[i].token);
+	}
+}
+
+/* ---- on stdin and stdout --------------------------------------------------------------------------- */
+
+static void say_stdout(void *ctx, void *place, const char *line, int answer)
+{
+	(void)ctx;
+	(void)place;
+	(void)answer;
+	fputs(line, stdout);
+	fputc('\n', stdout);
+	fflush(stdout);
 }
 
 /* The next line, without its end; false: there is none, or it is too long. */
@@ -360,24 +433,14 @@ static bool read_line(struct text *line)
 
 int replay_mock(struct cli *cli, struct tape *tape)
 {
-	struct mock *m = keep_alloc(sizeof *m);
+	struct mock_outlet outlet = { .say = say_stdout };
+	struct mock *m = mock_new(cli, tape, &outlet);
 	struct text line = { 0 };
 
-	m->cli = cli;
-	m->tape = tape;
-	m->params = keep_alloc(tape->n * sizeof *m->params);
-	m->now = keep_alloc(tape->n * sizeof *m->now);
-	for (size_t i = 0; i < tape->n; i++)
-		if (tape->lines[i].out && tape->lines[i].kind == TAPE_REQUEST)
-			m->params[i] = tape_params(tape->lines[i].params);
 	while (!ferror(stdout) && read_line(&line))
 		if (strspn(line.p, " \t\r\n") < line.n)
-			on_line(m, line.p, line.n);
+			mock_message(m, NULL, line.p, line.n);
 	text_free(&line);
-	for (size_t i = 0; i < tape->n; i++) {
-		cleat_doc_free(m->params[i]);
-		free(m->now[i].id);
-		free(m->now[i].token);
-	}
+	mock_free(m);
 	return EXIT_GOOD;
 }

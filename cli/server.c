@@ -73,6 +73,7 @@ struct cli_server_state {
 	struct target target;
 	struct transcript *transcript; /* --record */
 	void (*on_message)(cleat_client *c, bool out, const char *text, size_t n, void *userdata);
+	void (*on_trace)(cleat_client *c, bool out, const char *line, void *userdata);
 };
 
 static struct cli_server_state *state;
@@ -123,6 +124,14 @@ static void pass_message(cleat_client *c, bool out, const char *text, size_t n, 
 		show_message(c, out, text, n, userdata);
 	if (state->on_message)
 		state->on_message(c, out, text, n, userdata);
+}
+
+static void pass_trace(cleat_client *c, bool out, const char *line, void *userdata)
+{
+	if (state->cli->verbose)
+		show_trace(c, out, line, userdata);
+	if (state->on_trace)
+		state->on_trace(c, out, line, userdata);
 }
 
 static void show_stderr(cleat_client *c, const char *line, void *userdata)
@@ -373,15 +382,16 @@ static int set_options(struct cli *cli, struct target *t, cleat_client_opts *o)
 static void set_callbacks(struct cli *cli, cleat_client_opts *o)
 {
 	o->on_state = on_state;
-	if (!o->on_stderr && !cli->quiet)
+	if (!o->on_stderr && cli_remarks(cli))
 		o->on_stderr = show_stderr;
-	if (!o->on_note && !cli->quiet)
+	if (!o->on_note && cli_remarks(cli))
 		o->on_note = show_note;
 	state->on_message = o->on_message;
 	if (cli->verbose || state->transcript || state->on_message)
 		o->on_message = pass_message;
-	if (!o->on_trace && cli->verbose)
-		o->on_trace = show_trace;
+	state->on_trace = o->on_trace;
+	if (cli->verbose || state->on_trace)
+		o->on_trace = pass_trace;
 	if (!o->on_log && o->log_level)
 		o->on_log = show_log;
 }
@@ -422,8 +432,10 @@ static int make(struct cli *cli, const cleat_client_opts *want)
 		end_line();
 	} else if (cli->verbose) {
 		begin_line("* starting", COLOR_DIM);
-		for (size_t i = 0; t.argv[i]; i++)
-			fprintf(stderr, " %s", t.argv[i]);
+		for (size_t i = 0; t.argv[i]; i++) {
+			fputc(' ', stderr);
+			cli_print_text(stderr, t.argv[i], strlen(t.argv[i]));
+		}
 		end_line();
 	}
 	cli->client = t.url ? cleat_client_connect(t.url, o) : cleat_client_spawn(t.argv, o);
@@ -432,8 +444,6 @@ static int make(struct cli *cli, const cleat_client_opts *want)
 
 cleat_client *cli_client(struct cli *cli, const cleat_client_opts *want, int *ret_code)
 {
-	const char *no = getenv("NO_COLOR");
-
 	*ret_code = EXIT_GOOD;
 	if (cli->client)
 		return cli->client;
@@ -441,7 +451,7 @@ cleat_client *cli_client(struct cli *cli, const cleat_client_opts *want, int *re
 	cli->server_ = state;
 	state->cli = cli;
 	state->on_state = want ? want->on_state : NULL;
-	state->color = isatty(STDERR_FILENO) && !(no && *no);
+	state->color = cli_color(cli, stderr);
 	clock_gettime(CLOCK_MONOTONIC, &state->started);
 	*ret_code = make(cli, want);
 	return cli->client;

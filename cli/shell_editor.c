@@ -12,10 +12,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HISTORY_KEPT = 1000, HISTORY_MOST = 4 << 20, LINE_MOST = 16 << 20 };
+enum { HISTORY_KEPT = 1000, HISTORY_MOST = 4 << 20, LINE_MOST = 16 << 20, SCREEN = 80 };
 
 /* The functions and variables of both libraries that are used. */
 struct library {
@@ -24,19 +25,21 @@ struct library {
 	void (*read_char)(void);
 	void (*remove)(void);
 	int (*add_history)(const char *line);
-	char *(**generator)(const char *text, int n);
-	char **(**attempt)(const char *text, int start, int end);
-	int *over, *append;
+	int (*add_function)(const char *name, int (*f)(int count, int key), int key);
+	int (*insert)(const char *text);
+	int (*on_new_line)(void), (*redraw)(void);
+	bool lazy; /* libedit: what is inserted is not seen by itself */
 	char **line;
-	const char **breaks, **basic_breaks; /* readline looks at the first, libedit at the other */
-	int *catch_signals;                  /* may be missing */
+	int *point;
+	int *catch_signals; /* may be missing */
 };
 
 struct shell_editor {
 	struct cli *cli;
 	struct shell_lists *lists;
 	struct library lib; /* handle NULL: lines as they come */
-	bool terminal, installed, got, ended;
+	bool terminal, installed, bound, got, ended;
+	const char *prompt;
 	char *line;        /* the last one */
 	char *history;     /* path; NULL: none */
 	struct text input; /* read ahead, without a library */
@@ -142,57 +145,101 @@ static char *copy(const char *text, size_t n)
 	return p;
 }
 
-static char *no_more(const char *text, int n)
+/* Candidates in columns, under the line. */
+static void print_all(const struct words *found)
 {
-	(void)text;
-	(void)n;
-	return NULL;
+	size_t width = 0, column = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+		width = strlen(found->at[i]) > width ? strlen(found->at[i]) : width;
+	fputc('\n', stdout);
+	for (size_t i = 0; i < found->n; i++) {
+		bool last = i + 1 == found->n || column + 2 * (width + 2) > SCREEN;
+
+		printf("%-*s%s", last ? 0 : (int)width + 2, found->at[i], last ? "\n" : "");
+		column = last ? 0 : column + width + 2;
+	}
+	fflush(stdout);
 }
 
-/* Each of them once, behind a place for what they have in common; gives how many. */
-static size_t copy_all(const struct words *found, char **all)
+static void drop_copies(struct words *found)
 {
-	size_t unique = 0, common = strlen(found->at[0]);
+	size_t n = 0;
 
 	for (size_t i = 0; i < found->n; i++) {
-		size_t same = 0, k = 1;
+		size_t k = 0;
 
-		while (k <= unique && strcmp(all[k], found->at[i]) != 0)
+		while (k < n && strcmp(found->at[k], found->at[i]) != 0)
 			k++;
-		if (k > unique)
-			all[++unique] = copy(found->at[i], strlen(found->at[i]));
+		if (k == n)
+			found->at[n++] = found->at[i];
+	}
+	found->n = n;
+}
+
+static size_t common_length(const struct words *found)
+{
+	size_t common = strlen(found->at[0]);
+
+	for (size_t i = 1; i < found->n; i++) {
+		size_t same = 0;
+
 		while (same < common && found->at[i][same] == found->at[0][same])
 			same++;
 		common = same;
 	}
-	all[0] = copy(found->at[0], common);
-	return unique;
+	return common;
 }
 
-/* What both libraries want: what all have in common, then all unless there is one only, from malloc. */
-static char **attempt(const char *text, int start, int end)
+/* Goes to where the line begins, and has it drawn anew. */
+static void redraw_line(size_t point)
 {
-	struct words found = { 0 };
-	size_t mark = keep_mark();
-	char **all = NULL;
+	struct winsize size;
+	size_t columns =
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : SCREEN;
 
-	(void)end;
-	*editor->lib.over = 1; /* never names of files instead */
-	shell_complete(editor->lists, *editor->lib.line, (size_t)start, text, &found);
+	fputs("\r", stdout);
+	for (size_t rows = (strlen(editor->prompt) + point) / columns; rows; rows--)
+		fputs("\033[A", stdout);
+	fflush(stdout);
+	editor->lib.redraw();
+}
+
+/* Adds what all candidates have in common, or shows them. The libraries' own completion would do, but
+ * libedit rings the bell also when there is one only. */
+static int on_tab(int count, int key)
+{
+	const struct library *lib = &editor->lib;
+	size_t mark = keep_mark(), point = (size_t)*lib->point, start = point, common, typed;
+	char *line = keepf("%.*s", (int)point, *lib->line);
+	struct words found = { 0 };
+
+	(void)count;
+	(void)key;
+	while (start && !strchr(" \t\n", line[start - 1]))
+		start--;
+	shell_complete(editor->lists, line, start, line + start, &found);
 	if (found.n) {
-		all = must_alloc((found.n + 3) * sizeof *all);
-		memset(all, 0, (found.n + 3) * sizeof *all); /* libedit looks at all[2] */
-		*editor->lib.append = ' ';
-		if (copy_all(&found, all) == 1) {
-			free(all[1]);
-			all[1] = NULL;
-			if (strchr("=/:", all[0][strlen(all[0]) - 1]))
-				*editor->lib.append = '\0';
+		drop_copies(&found);
+		common = common_length(&found);
+		typed = strlen(line + start);
+		if (common > typed || found.n == 1) {
+			const char *one = found.at[0];
+			bool open = found.n > 1 || strchr("=/:", one[common - 1]);
+
+			lib->insert(keepf("%.*s%s", (int)(common - typed), one + typed,
+					  open ? "" : " "));
+			if (lib->lazy)
+				redraw_line(point);
+		} else {
+			print_all(&found);
+			lib->on_new_line();
+			lib->redraw();
 		}
 	}
 	if (!cli_interrupted()) /* as in verb_shell.c */
 		keep_release(mark);
-	return all;
+	return 0;
 }
 
 /* ---- the library --------------------------------------------------------------------------------- */
@@ -207,13 +254,12 @@ static bool find_all(struct library *l)
 		{ "rl_callback_read_char", &l->read_char },
 		{ "rl_callback_handler_remove", &l->remove },
 		{ "add_history", &l->add_history },
-		{ "rl_completion_entry_function", &l->generator },
-		{ "rl_attempted_completion_function", &l->attempt },
-		{ "rl_attempted_completion_over", &l->over },
-		{ "rl_completion_append_character", &l->append },
+		{ "rl_add_defun", &l->add_function },
+		{ "rl_insert_text", &l->insert },
+		{ "rl_on_new_line", &l->on_new_line },
+		{ "rl_forced_update_display", &l->redraw },
 		{ "rl_line_buffer", &l->line },
-		{ "rl_completer_word_break_characters", &l->breaks },
-		{ "rl_basic_word_break_characters", &l->basic_breaks },
+		{ "rl_point", &l->point },
 	};
 	void *catch = dlsym(l->handle, "rl_catch_signals");
 
@@ -237,6 +283,7 @@ static bool open_library(struct library *l)
 		if (choice && strcmp(choice, names[i]) != 0)
 			continue;
 		l->handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+		l->lazy = strncmp(names[i], "libedit", 7) == 0;
 		if (l->handle && find_all(l))
 			return true;
 		if (l->handle)
@@ -266,9 +313,6 @@ struct shell_editor *shell_editor_new(struct cli *cli, struct shell_lists *lists
 	editor = e;
 	if (!e->terminal || !open_library(&e->lib))
 		return e;
-	*e->lib.attempt = attempt;
-	*e->lib.generator = no_more;
-	*e->lib.breaks = *e->lib.basic_breaks = " \t\n";
 	if (e->lib.catch_signals)
 		*e->lib.catch_signals = 0; /* they are ours */
 	load_history(e);
@@ -315,8 +359,12 @@ static bool await_input(struct shell_editor *e)
 static enum shell_input edited_line(struct shell_editor *e, const char *prompt, const char **ret)
 {
 	e->got = false;
+	e->prompt = prompt;
 	e->lib.install(prompt, on_line);
 	e->installed = true;
+	if (!e->bound) /* not before the library is ready */
+		e->lib.add_function("cleat-complete", on_tab, '\t');
+	e->bound = true;
 	while (!e->got) {
 		if (!await_input(e)) {
 			e->lib.remove();

@@ -7,7 +7,7 @@
  */
 #include "config.h"
 #include "expand.h"
-#include "jsonc.h"
+#include "serve/jsonc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +16,9 @@
 enum { MOST_KEYS = 8, FILE_MAX = 1 << 20 };
 
 struct reading {
-	struct cli *cli;
 	const struct config_server *server;
 	struct expand_places places;
-	int code;
+	const char *problem; /* NULL: none */
 };
 
 /* "file:line:column: mcpServers.gh.headers.Authorization: why" */
@@ -42,8 +41,7 @@ static bool complain(struct reading *r, const char *member, const char *inner, c
 	if (jsonc_locate(s->file->text, s->file->n, path, n, &line, &column) ||
 	    (inner && jsonc_locate(s->file->text, s->file->n, path, n - 1, &line, &column)))
 		text_printf(&at, ":%zu:%zu", line, column);
-	r->code = cli_error(r->cli, EXIT_USAGE, "%s%s: %s: %s", s->file->path, text_str(&at),
-			    text_str(&keys), why);
+	r->problem = keepf("%s%s: %s: %s", s->file->path, text_str(&at), text_str(&keys), why);
 	text_free(&at);
 	text_free(&keys);
 	return false;
@@ -88,28 +86,33 @@ static bool pairs(struct reading *r, const char *member, const char *between, st
 	return true;
 }
 
-/* Lines of NAME=value, with # comments and quotes around a value. */
+/* Lines of NAME=value, with # comments and quotes around a value; blanks around both do not count. */
 static void env_lines(char *text, struct words *to)
 {
+	static const char blanks[] = " \t";
 	char *rest = NULL;
 
 	for (char *line = strtok_r(text, "\r\n", &rest); line;
 	     line = strtok_r(NULL, "\r\n", &rest)) {
-		char *equals = strchr(line, '='), *value;
-		size_t n;
+		char *value;
+		size_t n, name;
 
-		line += strspn(line, " \t");
+		line += strspn(line, blanks);
 		if (strncmp(line, "export ", 7) == 0)
-			line += 7;
-		if (*line == '#' || !equals || equals == line)
+			line += 7 + strspn(line + 7, blanks);
+		name = strcspn(line, "= \t");
+		value = line + name + strspn(line + name, blanks);
+		if (*line == '#' || !name || *value != '=')
 			continue;
-		value = equals + 1;
+		value += 1 + strspn(value + 1, blanks);
 		n = strlen(value);
+		while (n && strchr(blanks, value[n - 1]))
+			value[--n] = '\0';
 		if (n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n - 1] == value[0]) {
 			value[n - 1] = '\0';
 			value++;
 		}
-		words_add(to, keepf("%.*s=%s", (int)(equals - line), line, value));
+		words_add(to, keepf("%.*s=%s", (int)name, line, value));
 	}
 }
 
@@ -171,12 +174,10 @@ static bool address(struct reading *r, struct target *t)
 	return pairs(r, "headers", ": ", &t->headers);
 }
 
-int config_target(struct cli *cli, const struct config_server *s, struct target *ret)
+const char *config_resolve(const struct config_server *s, struct target *ret)
 {
-	struct reading r = { .cli = cli,
-			     .server = s,
-			     .places = { .workspace = config_workspace(), .home = config_home() },
-			     .code = EXIT_GOOD };
+	struct reading r = { .server = s,
+			     .places = { .workspace = config_workspace(), .home = config_home() } };
 
 	memset(ret, 0, sizeof *ret);
 	if (cleat_json_get(s->entry, "command"))
@@ -185,7 +186,14 @@ int config_target(struct cli *cli, const struct config_server *s, struct target 
 		address(&r, ret);
 	else
 		complain(&r, NULL, NULL, "has neither \"command\" nor \"url\"");
-	return r.code;
+	return r.problem;
+}
+
+int config_target(struct cli *cli, const struct config_server *s, struct target *ret)
+{
+	const char *problem = config_resolve(s, ret);
+
+	return problem ? cli_error(cli, EXIT_USAGE, "%s", problem) : EXIT_GOOD;
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */

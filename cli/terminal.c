@@ -159,7 +159,7 @@ static bool field_value(struct text *out, const cleat_json *field, char *line, c
 		if (strcmp(type, "boolean") == 0 &&
 		    (strcmp(word, "y") == 0 || strcmp(word, "n") == 0))
 			word = *word == 'y' ? "true" : "false";
-		return argument_value(out, field, word, strlen(word), why);
+		return argument_value(out, field, field, word, strlen(word), why);
 	}
 	text_puts(out, "[");
 	for (char *w = strtok_r(line, ", ", &rest); w; w = strtok_r(NULL, ", ", &rest)) {
@@ -167,7 +167,7 @@ static bool field_value(struct text *out, const cleat_json *field, char *line, c
 
 		text_puts(out, first ? "" : ",");
 		first = false;
-		if (!argument_value(out, items, word, strlen(word), why))
+		if (!argument_value(out, field, items, word, strlen(word), why))
 			return false;
 	}
 	text_puts(out, "]");
@@ -320,7 +320,9 @@ static void print_message(struct terminal *t, const cleat_json *message)
 		if (text)
 			cli_print_text(t->out, text, strlen(text));
 		else
-			fprintf(t->out, "[%s]", cleat_json_str(cleat_json_get(block, "type"), "?"));
+			print_line(
+				t->out,
+				keepf("[%s]", cleat_json_str(cleat_json_get(block, "type"), "?")));
 		fputc('\n', t->out);
 	} while (cleat_json_type(content) == CLEAT_JSON_ARRAY && ++i < cleat_json_size(content));
 }

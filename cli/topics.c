@@ -10,6 +10,8 @@ static const char *const server[] = {
 	"name\ta server of a configuration file that is there already; \"cleat config\" lists them",
 	"./program\ta program without arguments",
 	"-- command ...\ta program with arguments, up to the end or to the next \"--\"",
+	("A command cannot have a \"--\" of its own, as the next one ends it: put it into a shell's words, "
+	 "-- sh -c 'npx -y some-server -- --port 1' -- add a=1, or into a configuration file."),
 	("Options stand before or behind the server, not inside of a command. A program that is named "
 	 "on the command line gets the whole environment, one of a configuration file only HOME, PATH "
 	 "and the like, and what the file says."),
@@ -22,9 +24,28 @@ static const char *const arguments[] = {
 	"key=value\ta number, a boolean or text, as the schema wants it",
 	"key:=json\tJSON as it is: tags:='[\"a\", \"b\"]'",
 	"key=a key=b\tan array, where the schema wants one",
-	"key=@file\tthe text of a file; key:=@file the JSON in it",
+	"key=@file\tthe text of a file; key:=@file the JSON in it; @- is stdin",
 	"'{\"key\": 1}'\tseveral at once",
 	"-\tthe same from stdin",
+	("Numbers stay as they are typed, whatever their size. Where null is allowed and text is not, null "
+	 "is null. Text that begins with @ is written as JSON: key:='\"@name\"'."),
+	NULL,
+};
+
+static const char *const output[] = {
+	("Results go to stdout, everything else to stderr: remarks, what the server writes to its own "
+	 "stderr ([server]), progress. On a terminal nothing that a server says can move the cursor or "
+	 "change the window: control characters are made visible. A pipe or a file gets text as it is."),
+	"--json\tthe protocol's own result in one line (indented on a terminal), with its numbers as they came",
+	("--jq EXPR\twhat jq makes of it; text without quotes. libjq before 1.7 (Debian 12) makes every number "
+	 "a double: integers beyond 2^53 lose digits there, --json keeps them"),
+	("-o FILE\tinto a file, which has its old content until the new one is complete (watch and ping write "
+	 "as they go)"),
+	"--save DIR\timages, audio and binary data as files",
+	"-q\tno remarks and no stderr of the server; with --json there are none unless -v is given",
+	"-v\tmessages sent (>) and received (<), and what happens (*), on stderr",
+	("With --json, every exit code but 0 comes with one line of JSON on stderr (check, validate and doctor "
+	 "have their findings on stdout instead). A tool that failed has a result as well, on stdout."),
 	NULL,
 };
 
@@ -53,6 +74,7 @@ static const char *const files[] = {
 	".cursor/mcp.json\tCursor, this project",
 	"~/.claude.json\tClaude Code: what it has everywhere",
 	"~/.cursor/mcp.json\tCursor",
+	"~/.config/Code/User/mcp.json\tVS Code",
 	"~/.config/Claude/claude_desktop_config.json\tClaude Desktop",
 	("With --config FILE only that one counts. Comments and trailing commas are fine. Variables are "
 	 "${VAR}, ${VAR:-default}, ${env:VAR}, ${workspaceFolder} and ${userHome}; one that is not set "
@@ -70,7 +92,11 @@ static const char *const environment[] = {
 };
 
 const struct topic help_topics[] = {
-	{ "server", "Servers", server },       { "arguments", "Arguments", arguments },
-	{ "files", "Files", files },           { "environment", "Environment", environment },
-	{ "exit-codes", "Exit codes", codes }, { 0 },
+	{ "server", "Servers", server },
+	{ "arguments", "Arguments", arguments },
+	{ "output", "Output", output },
+	{ "files", "Files", files },
+	{ "environment", "Environment", environment },
+	{ "exit-codes", "Exit codes", codes },
+	{ 0 },
 };

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 256 << 20, LINES_MOST = 200000 };
+enum { FILE_MOST = 256 << 20, LINES_MOST = 200000, TEXT_MOST = 1 << 24 };
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
@@ -47,39 +47,66 @@ static long long tenths(const struct transcript *t)
 	return (now.tv_sec - t->start.tv_sec) * 10000LL + (now.tv_nsec - t->start.tv_nsec) / 100000;
 }
 
-void transcript_add(struct transcript *t, bool out, const char *message, size_t n)
+/* What is no JSON may be no UTF-8 either. */
+static void put_text(struct text *to, const char *p, size_t n)
+{
+	cleat_doc *doc;
+	char *printed;
+
+	n = n < TEXT_MOST ? n : TEXT_MOST;
+	doc = cleat_doc_newf(NULL, "%.*s", (int)n, p);
+	printed = memchr(p, 0, n) ? NULL : cleat_json_print(cleat_doc_root(doc), NULL);
+	if (printed) {
+		text_puts(to, printed);
+	} else {
+		text_puts(to, "\"");
+		for (size_t i = 0; i < n; i++)
+			text_printf(to,
+				    (unsigned char)p[i] >= 0x80   ? "\\ufffd"
+				    : p[i] < 0x20 || p[i] == 0x7F ? "\\u%04x"
+				    : strchr("\"\\", p[i])        ? "\\%c"
+								  : "%c",
+				    p[i]);
+		text_puts(to, "\"");
+	}
+	free(printed);
+	cleat_doc_free(doc);
+}
+
+void transcript_line(struct text *to, long long tenths, bool out, const char *message, size_t n)
 {
 	cleat_doc *doc = cleat_doc_parse(message, n, NULL, NULL, NULL);
-	long long at = tenths(t);
-	struct text line = { 0 };
 
-	text_printf(&line, "{\"t\":%lld.%lld,\"dir\":\"%s\",", at / 10, at % 10, out ? ">" : "<");
+	text_printf(to, "{\"t\":%lld.%lld,\"dir\":\"%s\",", tenths / 10, tenths % 10,
+		    out ? ">" : "<");
 	if (doc) {
 		/* Strict JSON has no newline that matters: without them it is one line. */
-		text_puts(&line, "\"msg\":");
+		text_puts(to, "\"msg\":");
 		for (size_t i = 0; i < n;) {
 			size_t part = 0;
 
 			while (i + part < n && message[i + part] != '\n' &&
 			       message[i + part] != '\r')
 				part++;
-			text_add(&line, message + i, part);
+			text_add(to, message + i, part);
 			i += part + 1;
 		}
 	} else {
-		cleat_doc *text =
-			cleat_doc_newf(NULL, "%.*s", (int)(n < 1 << 24 ? n : 1 << 24), message);
-		char *printed = cleat_json_print(cleat_doc_root(text), NULL);
-
-		text_printf(&line, "\"text\":%s", printed ? printed : "null");
-		free(printed);
-		cleat_doc_free(text);
+		text_puts(to, "\"text\":");
+		put_text(to, message, n);
 	}
-	text_puts(&line, "}\n");
+	text_puts(to, "}\n");
+	cleat_doc_free(doc);
+}
+
+void transcript_add(struct transcript *t, bool out, const char *message, size_t n)
+{
+	struct text line = { 0 };
+
+	transcript_line(&line, tenths(t), out, message, n);
 	fwrite(line.p, 1, line.n, t->to);
 	fflush(t->to);
 	text_free(&line);
-	cleat_doc_free(doc);
 }
 
 bool transcript_end(struct transcript *t)
@@ -136,28 +163,73 @@ static void add_message(struct tape *t, bool out, const cleat_json *msg)
 		l->kind = l->id && answer ? TAPE_RESPONSE : TAPE_OTHER;
 }
 
-/* From each answer back to the nearest request of its id: it is near. */
+/* Requests that are not answered yet, by side and id: a table of chains, the latest first. */
+struct waiting {
+	size_t *heads, *next; /* next: by line */
+	char **ids;           /* by line, JSON text */
+	size_t mask;
+};
+
+static size_t slot_of(const struct waiting *w, bool out, const char *id)
+{
+	uint64_t h = out ? 1099511628211u : 14695981039346656037u; /* FNV-1a */
+
+	for (; *id; id++)
+		h = (h ^ (unsigned char)*id) * 1099511628211u;
+	return (size_t)(h ^ h >> 32) & w->mask;
+}
+
+/* From each answer back to the nearest request of its id. */
+static void pair_line(struct tape *t, struct waiting *w, size_t k)
+{
+	struct tape_line *l = &t->lines[k];
+	bool asked_by_client = l->kind == TAPE_REQUEST ? l->out : !l->out;
+	size_t *at;
+
+	if ((l->kind != TAPE_REQUEST && l->kind != TAPE_RESPONSE) ||
+	    !(w->ids[k] = cleat_json_print(l->id, NULL)))
+		return;
+	at = &w->heads[slot_of(w, asked_by_client, w->ids[k])];
+	if (l->kind == TAPE_REQUEST) {
+		w->next[k] = *at;
+		*at = k;
+		return;
+	}
+	while (*at != TAPE_NONE &&
+	       (t->lines[*at].out != asked_by_client || strcmp(w->ids[*at], w->ids[k]) != 0))
+		at = &w->next[*at];
+	if (*at == TAPE_NONE)
+		return;
+	l->partner = *at;
+	t->lines[*at].partner = k;
+	*at = w->next[*at];
+}
+
 static void pair(struct tape *t)
 {
-	for (size_t k = 0; k < t->n; k++) {
-		struct tape_line *a = &t->lines[k];
+	struct waiting w = { .mask = 255 };
 
-		for (size_t i = k; a->kind == TAPE_RESPONSE && i-- > 0;) {
-			struct tape_line *q = &t->lines[i];
-
-			if (q->kind != TAPE_REQUEST || q->out == a->out ||
-			    q->partner != TAPE_NONE || !cleat_json_equal(a->id, q->id))
-				continue;
-			q->partner = k;
-			a->partner = i;
-			break;
-		}
-	}
+	while (w.mask < t->n)
+		w.mask = w.mask * 2 + 1;
+	w.heads = must_alloc((w.mask + 1) * sizeof *w.heads);
+	w.next = must_alloc(t->n * sizeof *w.next);
+	w.ids = must_alloc(t->n * sizeof *w.ids);
+	for (size_t i = 0; i <= w.mask; i++)
+		w.heads[i] = TAPE_NONE;
+	for (size_t i = 0; i < t->n; i++)
+		w.ids[i] = NULL;
+	for (size_t i = 0; i < t->n; i++)
+		pair_line(t, &w, i);
+	for (size_t i = 0; i < t->n; i++)
+		free(w.ids[i]);
+	free(w.heads);
+	free(w.next);
+	free(w.ids);
 }
 
 static int bad_line(const struct cli *cli, const char *path, size_t number, const char *why)
 {
-	return cli_error(cli, EXIT_USAGE, "%s, line %zu: %s", path, number, why);
+	return cli ? cli_error(cli, EXIT_USAGE, "%s, line %zu: %s", path, number, why) : EXIT_USAGE;
 }
 
 static int add_line(const struct cli *cli, const char *path, size_t number, struct tape *t,
@@ -168,7 +240,9 @@ static int add_line(const struct cli *cli, const char *path, size_t number, stru
 	const cleat_json *root;
 	const char *dir;
 
-	if (strspn(p, " \t\r") >= n)
+	while (n && strchr(" \t\r", p[n - 1]) && p[n - 1])
+		n--;
+	if (!n)
 		return EXIT_GOOD;
 	doc = cleat_doc_parse(p, n, NULL, NULL, &err);
 	if (!doc)
@@ -187,26 +261,38 @@ static int add_line(const struct cli *cli, const char *path, size_t number, stru
 	return EXIT_GOOD;
 }
 
-int tape_load(const struct cli *cli, const char *path, struct tape *ret)
+int tape_parse(const struct cli *cli, const char *name, const char *text, size_t n,
+	       struct tape *ret)
 {
-	struct text t = { 0 };
 	int code = EXIT_GOOD;
 	size_t number = 0;
 
 	*ret = (struct tape){ 0 };
+	for (size_t i = 0; code == EXIT_GOOD && i < n;) {
+		const char *end = memchr(text + i, '\n', n - i);
+		size_t length = end ? (size_t)(end - text) - i : n - i;
+
+		code = add_line(cli, name, ++number, ret, text + i, length);
+		i += length + 1;
+	}
+	if (code == EXIT_GOOD && !ret->n)
+		code = cli ? cli_error(cli, EXIT_USAGE, "%s: there are no messages in it", name)
+			   : EXIT_USAGE;
+	pair(ret);
+	return code;
+}
+
+int tape_load(const struct cli *cli, const char *path, struct tape *ret)
+{
+	struct text t = { 0 };
+	int code;
+
+	*ret = (struct tape){ 0 };
 	if (!text_read(&t, path, FILE_MOST))
 		code = cli_error(cli, EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
-	for (size_t i = 0; code == EXIT_GOOD && i < t.n;) {
-		const char *end = memchr(t.p + i, '\n', t.n - i);
-		size_t n = end ? (size_t)(end - t.p) - i : t.n - i;
-
-		code = add_line(cli, path, ++number, ret, t.p + i, n);
-		i += n + 1;
-	}
+	else
+		code = tape_parse(cli, path, text_str(&t), t.n, ret);
 	text_free(&t);
-	if (code == EXIT_GOOD && !ret->n)
-		code = cli_error(cli, EXIT_USAGE, "%s: there are no messages in it", path);
-	pair(ret);
 	return code;
 }
 

@@ -9,6 +9,7 @@
 #define CLI_TRANSCRIPT_H
 
 #include "cli.h"
+#include "text.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
@@ -18,6 +19,8 @@ struct transcript;
 struct transcript *transcript_new(const struct cli *cli, const char *path);
 /* One message, without its newline. */
 void transcript_add(struct transcript *t, bool out, const char *message, size_t n);
+/* What it writes: a line, with its newline. `tenths` of milliseconds since the beginning. */
+void transcript_line(struct text *to, long long tenths, bool out, const char *message, size_t n);
 /* False: something could not be written (printed). Accepts NULL. */
 bool transcript_end(struct transcript *t);
 
@@ -45,6 +48,9 @@ struct tape {
 
 /* "-" is stdin. EXIT_GOOD, or the reason was printed. Free it either way. */
 int tape_load(const struct cli *cli, const char *path, struct tape *ret);
+/* The same from text; `name` is what it is called in messages. `cli` NULL: without any. */
+int tape_parse(const struct cli *cli, const char *name, const char *text, size_t n,
+	       struct tape *ret);
 void tape_free(struct tape *t);
 /* Params without "_meta", which differs from client to client; NULL gives {}. To be freed. */
 cleat_doc *tape_params(const cleat_json *params);

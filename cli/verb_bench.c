@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TICK_MS 100
@@ -314,6 +315,14 @@ static void show_progress(struct bench *b, const struct load_live *live, uint64_
 	b->shown_good = live->good;
 }
 
+static void begin_measuring(struct bench *b, uint64_t now)
+{
+	b->began = true;
+	b->own_cpu = own_cpu();
+	usage_begin(&b->usage);
+	b->looked = now;
+}
+
 /* Ten times a second; true: it is to end. */
 static bool tick(void *ctx, const struct load_live *live)
 {
@@ -321,10 +330,7 @@ static bool tick(void *ctx, const struct load_live *live)
 	uint64_t now = load_clock();
 
 	if (!b->began && now >= live->begin) {
-		b->began = true;
-		b->own_cpu = own_cpu();
-		usage_begin(&b->usage);
-		b->looked = now;
+		begin_measuring(b, now);
 	} else if (b->began && now - b->looked > LOOK_NS) {
 		usage_look(&b->usage);
 		b->looked = now;
@@ -366,6 +372,15 @@ static int run_raw(struct bench *b)
 	return EXIT_GOOD;
 }
 
+static void note_start(struct report *r)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm))
+		strftime(r->started, sizeof r->started, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
 static int run_load(struct bench *b)
 {
 	int code = EXIT_GOOD;
@@ -374,6 +389,9 @@ static int run_load(struct bench *b)
 		usage_of_groups(&b->usage, b->brood.pids, b->brood.n);
 	else if (!b->library || b->goal.kind == GOAL_HTTP)
 		usage_of_goal(&b->usage, &b->goal);
+	note_start(&b->report);
+	if (!b->load.warmup_ns) /* a short run may be over before the first look at it */
+		begin_measuring(b, load_clock());
 	if (!tally_init(&b->tally, b->plan.n))
 		return cli_error(b->cli, EXIT_OTHER, "out of memory");
 	if (!b->library)
@@ -382,8 +400,9 @@ static int run_load(struct bench *b)
 		code = cli_error(b->cli, EXIT_OTHER, "out of memory");
 	b->report.interrupted = cli_interrupted();
 	b->report.own_cpu_ns = b->began ? own_cpu() - b->own_cpu : 0;
-	if (b->began)
-		usage_look(&b->usage);
+	if (!b->began)
+		usage_begin(&b->usage); /* its memory at least */
+	usage_look(&b->usage);
 	if (isatty(STDERR_FILENO) && !b->cli->quiet && !b->cli->json)
 		fputs("\r\033[K", stderr);
 	return code;

@@ -155,7 +155,7 @@ const struct verb verb_config = {
 		"The files of Claude Code, Claude Desktop, VS Code and Cursor are read, and never written; "
 		"\"cleat help files\" says which, and in which order. Entries are shown as they are "
 		"written, with their variables; values of \"env\" and \"headers\" are shown only when "
-		"one server is named.",
+		"one server is named, and with --json.",
 	.groups = CLI_OUTPUT,
 	.options = own,
 	.examples = examples,

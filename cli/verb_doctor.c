@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PINGS = 5, MOST_FINDINGS = 10, SLOW_MS = 1000, ENDS_MS = 1500 };
+enum {
+	PINGS = 5,
+	MOST_FINDINGS = 10,
+	SLOW_MS = 1000,
+	ENDS_MS = 2000 /* then the library ends it */
+};
 
 static struct {
 	struct doctor d;
@@ -115,6 +120,26 @@ static void on_message(cleat_client *c, bool out, const char *text, size_t n, vo
 }
 
 /* ---- configuration ------------------------------------------------------------------------------- */
+
+/* A name of a file whose variables cannot be expanded, or that says nothing to reach. False: so it is. What is
+ * no name of a file at all is the command line's mistake. */
+static bool step_expansion(struct doctor *d)
+{
+	const char *name = d->cli->server;
+	const struct config *config =
+		name && !d->cli->command && !strpbrk(name, ":/") ? config_load(d->cli) : NULL;
+	const struct config_server *s = config ? config_find(config, name) : NULL;
+	struct target t;
+	const char *problem = s ? config_resolve(s, &t) : NULL;
+
+	if (problem)
+		doctor_step(d, DOCTOR_FAILED, EXIT_USAGE, "configuration",
+			    strstr(problem, "not set")
+				    ? "set the variable, or give it a default: ${NAME:-default}"
+				    : "correct the file",
+			    "%s", problem);
+	return !problem;
+}
 
 static void step_configuration(struct doctor *d, const struct target *t)
 {
@@ -251,7 +276,7 @@ static bool step_latency(struct doctor *d)
 	return true;
 }
 
-static void step_messages(struct doctor *d)
+static void tell_messages(struct doctor *d)
 {
 	for (size_t i = 0; i < run_state.notes.n; i++)
 		doctor_step(
@@ -270,6 +295,11 @@ static void step_messages(struct doctor *d)
 	if (run_state.n_findings > run_state.findings.n)
 		doctor_step(d, DOCTOR_FAILED, EXIT_CHECK, "messages", NULL, "and %zu more",
 			    run_state.n_findings - run_state.findings.n);
+}
+
+static void step_messages(struct doctor *d)
+{
+	tell_messages(d);
 	if (!run_state.n_findings && run_state.n_messages)
 		doctor_step(d, DOCTOR_OK, 0, "messages", NULL,
 			    "%zu from the server, all as the protocol says", run_state.n_messages);
@@ -286,7 +316,7 @@ static void step_end(struct doctor *d, const struct target *t)
 	ms = cli_ms_since_start() - d->since;
 	if (!t->argv)
 		return;
-	if (ms > ENDS_MS)
+	if (ms >= ENDS_MS)
 		doctor_step(d, DOCTOR_WARNING, 0, "end", "let it exit at the end of its input",
 			    "the program does not end when its input is closed; it was killed");
 	else
@@ -300,8 +330,14 @@ static void examine(struct doctor *d)
 	bool alive;
 
 	step_configuration(d, t);
-	if (!doctor_reach(d, t, o) || !doctor_start(d, t))
+	if (!doctor_reach(d, t, o))
 		return;
+	if (!doctor_start(d, t)) {
+		/* What was said until then often is why: a program that logs to stdout, say. */
+		if (!cli_interrupted())
+			tell_messages(d);
+		return;
+	}
 	step_revision(d);
 	step_capabilities(d);
 	alive = step_lists(d) && step_latency(d);
@@ -344,6 +380,8 @@ static int run(struct cli *cli)
 	d->to = cli_out(cli);
 	if (!d->to)
 		return EXIT_OTHER;
+	if (!step_expansion(d))
+		return finish(d);
 	doctor_listen(d, &want);
 	if (!cli_client(cli, &want, &code))
 		return code;

@@ -46,7 +46,7 @@ static int print_counts(struct cli *cli, FILE *to)
 			continue;
 		r = cli_await_list(cli, catalog_kinds[i].list);
 		/* Templates are often not there although resources are. */
-		if (cleat_result_status(r) == CLEAT_EREMOTE) {
+		if (cleat_result_error(r)->rpc_code == CLEAT_RPC_METHOD_NOT_FOUND) {
 			cleat_result_free(r);
 			continue;
 		}
@@ -94,9 +94,11 @@ static int print_info(struct cli *cli, FILE *to, double ready_ms)
 	fprintf(to, "%.1f ms\n", ready_ms);
 	print_capabilities(cli, to, cleat_json_get(server, "capabilities"));
 	code = print_counts(cli, to);
+	if (code != EXIT_GOOD)
+		cli_out_drop(cli);
 	if (code == EXIT_GOOD && cleat_client_instructions(c)) {
-		label(cli, to, "instructions");
-		fputc('\n', to);
+		fprintf(to, "%sinstructions%s\n", cli->color ? COLOR_BOLD : "",
+			cli->color ? COLOR_OFF : "");
 		print_wrapped(to, cleat_client_instructions(c), 2, 79);
 	}
 	return code;

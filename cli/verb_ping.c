@@ -84,7 +84,7 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "\"%s\" is too much: ping takes a SERVER only", cli->argv[0]);
 	if (!cli_client(cli, NULL, &code) || (code = cli_open(cli)) != EXIT_GOOD)
 		return code;
-	to = cli_out(cli);
+	to = cli_out_live(cli);
 	for (unsigned i = 0; to && i < count && code == EXIT_GOOD && !cli_interrupted(); i++) {
 		if (i)
 			cli_wait(cli, &never, (int)interval);
@@ -94,7 +94,9 @@ static int run(struct cli *cli)
 	if (!to || !t.n)
 		return code ? code : EXIT_OTHER;
 	print_summary(cli, &t, to);
-	return cli_interrupted() ? cli_interrupted_code() : code;
+	if (!cli_interrupted())
+		return code;
+	return cli->json ? cli_say_interrupted(cli) : cli_interrupted_code();
 }
 
 static const char *const usage[] = { "ping [OPTION]... SERVER", "ping [OPTION]... -- COMMAND...",

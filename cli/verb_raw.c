@@ -36,11 +36,14 @@ static void on_message(cleat_client *c, bool out, const char *text, size_t n, vo
 	last_error = doc;
 }
 
-/* The error of JSON-RPC is an answer, too. */
-static int print_error(struct cli *cli)
+/* The error of JSON-RPC is an answer, too; for a program it is an error besides. */
+static int print_error(struct cli *cli, const cleat_result *r)
 {
-	print_value(cli, cleat_json_get(cleat_doc_root(last_error), "error"));
-	return EXIT_TOOL;
+	int code = print_value(cli, cleat_json_get(cleat_doc_root(last_error), "error"));
+
+	if (code != EXIT_GOOD)
+		return code;
+	return cli->json ? cli_result_error(cli, r) : EXIT_TOOL;
 }
 
 static int request(struct cli *cli, const char *method, const cleat_json *params)
@@ -50,13 +53,13 @@ static int request(struct cli *cli, const char *method, const cleat_json *params
 	int code;
 
 	if (!raw && cleat_result_step(r) == CLEAT_STEP_ANSWER && last_error)
-		code = print_error(cli);
+		code = print_error(cli, r);
 	else if (!raw || cli_unanswered(cli))
 		code = cli_result_error(cli, r);
 	else
 		code = print_value(cli, raw);
 	if (code == EXIT_GOOD && cleat_result_is_tool_error(r))
-		code = EXIT_TOOL;
+		code = cli->json ? cli_error(cli, EXIT_TOOL, "the tool failed") : EXIT_TOOL;
 	cleat_result_free(r);
 	cleat_doc_free(last_error);
 	last_error = NULL;

@@ -1,12 +1,11 @@
-/* cli/verb_record.c - `cleat record`: stands between a client and a server that is a program, and writes
- * down what they say.
+/* cli/verb_record.c - `cleat record`: stands between a client and a server, and writes down what they say.
  *
- * Bytes pass as they are, in both directions; the transcript is made beside that, from whole lines. The
- * program does not outlive us.
+ * The server is a program: bytes pass as they are, in both directions; the transcript is made beside that,
+ * from whole lines. The program does not outlive us. Or it is at an address: record.h.
  */
 #include "bench_child.h"
 #include "config.h"
-#include "transcript.h"
+#include "record.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -144,6 +143,21 @@ static int proxy(struct cli *cli, struct transcript *to, const struct target *ta
 	return code;
 }
 
+static int before_address(struct cli *cli, struct transcript *to, const struct target *target,
+			  const cleat_client_opts *opts)
+{
+	struct back *server = back_new(cli, target->url, opts);
+	const char *address = cli_option(cli, "http");
+	int code = EXIT_USAGE;
+
+	if (server && address)
+		code = record_http(cli, to, server, address);
+	else if (server)
+		code = record_bridge(cli, to, server);
+	back_free(server);
+	return code;
+}
+
 static int run(struct cli *cli)
 {
 	const cleat_client_opts *opts;
@@ -152,7 +166,7 @@ static int run(struct cli *cli)
 	int code;
 
 	if (!cli->argc)
-		return cli_usage(cli, "where to? cleat record FILE -- COMMAND...");
+		return cli_usage(cli, "where to? cleat record FILE SERVER");
 	if (cli->argc > (cli->command ? 1 : 2))
 		return cli_usage(cli, "\"%s\" is too much: a command stands behind --",
 				 cli->argv[cli->argc - 1]);
@@ -161,20 +175,27 @@ static int run(struct cli *cli)
 	if (!cli_client(cli, NULL, &code))
 		return code;
 	target = cli_target(cli, &opts);
-	if (!target->argv)
+	if (target->argv && cli_option(cli, "http"))
 		return cli_usage(cli,
-				 "only programs can be stood in front of; with an address, use "
-				 "--record FILE with any verb, or with cleat shell");
+				 "--http is for a server at an address: a program is spoken to "
+				 "on stdin and stdout");
+	if (target->old_sse)
+		return cli_usage(cli, "HTTP+SSE (2024-11-05) cannot be stood in front of; use "
+				      "--record FILE with any verb");
 	to = transcript_new(cli, cli->argv[0]);
 	if (!to)
 		return EXIT_OTHER;
-	code = proxy(cli, to, target);
+	code = target->argv ? proxy(cli, to, target) : before_address(cli, to, target, opts);
 	return transcript_end(to) || code ? code : EXIT_OTHER;
 }
 
 static const char *const usage[] = { "record [OPTION]... FILE -- COMMAND...",
-				     "record [OPTION]... FILE NAME|./PROGRAM", NULL };
+				     "record [OPTION]... FILE SERVER",
+				     "record --http ADDRESS [OPTION]... FILE SERVER", NULL };
 static const struct cli_option own[] = {
+	{ .name = "http",
+	  .arg = "ADDRESS",
+	  .help = "be a server over HTTP for the client: 8080, 127.0.0.1:0 (any port)" },
 	{ .name = "config", .arg = "FILE", .help = "look for names in this file only" },
 	{ .name = "env",
 	  .letter = 'e',
@@ -182,11 +203,24 @@ static const struct cli_option own[] = {
 	  .repeat = true,
 	  .help = "a variable for the command; NAME alone: as it is here" },
 	{ .name = "cwd", .arg = "DIR", .help = "where the command runs" },
+	{ .name = "header",
+	  .letter = 'H',
+	  .arg = "'NAME: VALUE'",
+	  .repeat = true,
+	  .help = "a header for every HTTP request, instead of the client's" },
+	{ .name = "bearer",
+	  .arg = "TOKEN",
+	  .help = "a token for Authorization; default: $CLEAT_BEARER" },
+	{ .name = "insecure", .letter = 'k', .help = "accept any certificate" },
+	{ .name = "ca", .arg = "FILE", .help = "trust the certificates in this PEM file" },
+	{ .name = "proxy", .arg = "URL", .help = "an HTTP proxy; \"\" for none" },
 	{ 0 },
 };
 static const struct cli_example examples[] = {
 	{ "cleat call -- cleat record session.ndjson $HELLO -- add a=2 b=40",
 	  "a client (here cleat itself), the recorder, the server" },
+	{ "cleat call -- cleat record session.ndjson $URL -- add a=2 b=40",
+	  "a client that starts programs, the recorder, a server at an address" },
 	{ "echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}' | cleat record session.ndjson -- "
 	  "$HELLO",
 	  "messages by hand" },
@@ -204,8 +238,10 @@ const struct verb verb_record = {
 		"stdout that passes everything through, unchanged, and writes each message to FILE, a line of "
 		"JSON each: {\"t\": milliseconds, \"dir\": \">\", \"msg\": {...}}, with \">\" for what the "
 		"client says and \"<\" for what the server says.\n\n"
-		"It stands in front of programs only. For a server at an address, use --record FILE with any "
-		"verb, or with \"cleat shell\".\n\n"
+		"The server may be at an address, too: then each message of the client becomes an HTTP "
+		"request. With --http the client speaks HTTP as well: it connects to ADDRESS instead of the "
+		"server, and requests and answers pass as they are, until Ctrl-C. The client's own "
+		"authorization is passed on; --bearer and --header replace it.\n\n"
 		"The file may hold secrets; it is made for its owner only. \"cleat replay\" plays it back.",
 	.groups = CLI_COMMAND,
 	.options = own,

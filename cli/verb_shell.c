@@ -50,13 +50,21 @@ static int run_verb(struct shell *s, struct words *line)
 	sub.loop = s->cli->loop;
 	sub.server_ = s->cli->server_;
 	sub.quiet = sub.quiet || s->cli->quiet;
-	if (cli_option(s->cli, "color") && !cli_option(&sub, "color"))
+	if (cli_option(s->cli, "color") && !cli_option(&sub, "color")) {
 		sub.color = s->cli->color;
+		sub.color_err = s->cli->color_err;
+	}
 	s->cli->verbose += sub.verbose;
 	if (code == EXIT_GOOD)
 		code = check_options(&sub);
-	if (code == EXIT_GOOD)
-		code = cli_flag(&sub, "help") ? help_verb(&sub, sub.verb) : sub.verb->run(&sub);
+	if (code == EXIT_GOOD && cli_flag(&sub, "help")) {
+		code = help_verb(&sub, sub.verb);
+	} else if (code == EXIT_GOOD) {
+		code = ask_begin(&sub);
+		if (code == EXIT_GOOD)
+			code = sub.verb->run(&sub);
+		ask_return();
+	}
 	s->cli->verbose -= sub.verbose;
 	return cli_close_output(&sub, code);
 }
@@ -133,7 +141,6 @@ static int run_line(struct shell *s, const char *text)
 	/* What was given up may still end: then it needs its memory. */
 	if (!cli_interrupted())
 		keep_release(mark);
-	ask_forgive();
 	return code;
 }
 

@@ -24,7 +24,7 @@ static int find(struct cli *cli, const char *name, struct found *f)
 		int code;
 
 		f->lists[i] = cli_await_list(cli, kind->list);
-		if (cleat_result_status(f->lists[i]) == CLEAT_EREMOTE)
+		if (cleat_result_error(f->lists[i])->rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
 			continue; /* it has no such list */
 		code = cli_result_code(cli, f->lists[i]);
 		if (code)

@@ -242,7 +242,10 @@ static int watch(struct cli *cli, int ms)
 	cli_wait(cli, &now.done, ms);
 	now.done = true;
 	cleat_watch_free(w);
-	return cli_interrupted() ? cli_interrupted_code() : now.code;
+	if (!cli_interrupted())
+		return now.code;
+	/* A person has ended it as it is meant to be ended. */
+	return cli->json ? cli_say_interrupted(cli) : cli_interrupted_code();
 }
 
 static int run(struct cli *cli)
@@ -255,7 +258,7 @@ static int run(struct cli *cli)
 
 	if (code != EXIT_GOOD || !cli_client(cli, &want, &code))
 		return code;
-	now.to = cli_out(cli);
+	now.to = cli_out_live(cli);
 	code = now.to ? cli_open(cli) : EXIT_OTHER;
 	return code == EXIT_GOOD ? watch(cli, ms) : code;
 }

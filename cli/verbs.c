@@ -19,6 +19,9 @@
 	X(check)                                                                                   \
 	X(validate)                                                                                \
 	X(bench)                                                                                   \
+	X(serve)                                                                                   \
+	X(install)                                                                                 \
+	X(uninstall)                                                                               \
 	X(config)                                                                                  \
 	X(completion)                                                                              \
 	X(version)                                                                                 \

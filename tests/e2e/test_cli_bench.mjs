@@ -124,6 +124,16 @@ test('a mix: by weight, each with its own figures', async t => {
 	sane(f);
 });
 
+test('what failed is counted for each scenario of a mix, and the first failure is shown', async t => {
+	const s = await ours(t), path = join(scratch, 'failing.json');
+	writeFileSync(path, JSON.stringify([{ call: 'add', arguments: { a: 1, b: 2 } }, { call: 'add', arguments: { a: 'x', b: 2 } }]));
+	const f = await bench([s.url, '--mix', path, '-n', '400', ...QUICK]);
+	assert.deepEqual(f.scenarios.map(x => x.answered > 100), [true, false]);
+	assert.deepEqual(f.scenarios.map(x => x.failed), [0, f.errors.tool]);
+	assert.equal(f.answered + f.errors.tool, 400);
+	assert.match(f.errors.first, /Invalid arguments for tool add/);
+});
+
 test('a schedule is kept', async t => {
 	const s = await ours(t);
 	const f = await bench([s.url, ...ADD, '--rate', '400', '-d', '1s', '--warmup', '0', '-c', '32']);
@@ -168,6 +178,13 @@ test('a report in words, and a page that needs nothing else', async t => {
 		assert.ok(r.out.includes(word), word);
 	const html = readFileSync(page, 'utf8');
 	assert.equal(html.match(/<svg/g).length, 3);
+	const open = []; // elements that have to be closed
+	for (const [, end, name, single] of html.replace(/<!doctype html>|<meta[^>]*>|<br>/g, '').matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g))
+		if (end) assert.equal(open.pop(), name);
+		else if (!single) open.push(name);
+	assert.deepEqual(open, []);
+	assert.match(html, /<b>[\d,]+<\/b><span>answers a second<\/span>/);
+	assert.match(html, /adder 1\.0\.0[^]*4 connections, closed loop, [\d.]+ m?s after 0 s of warm-up/);
 	assert.ok(!/<script|src=|href=|url\(|NaN/i.test(html));
 });
 
@@ -205,6 +222,18 @@ test('a server that goes away is told', async t => {
 	const r = await b.ended;
 	const f = JSON.parse(r.out);
 	assert.ok(f.answered > 0 && f.errors.connect > 0, JSON.stringify(f.errors));
+});
+
+test('a number of requests ends, too, when there is nobody any more to take them', async t => {
+	const s = await ours(t);
+	const b = start([s.url, ...ADD, '-n', '1000000000', '--warmup', '0', '-c', '2', '--timeout', '300ms', '--json']);
+	await new Promise(r => setTimeout(r, 1000));
+	await s.kill('SIGKILL');
+	const r = await b.ended;
+	assert.equal(r.code, 0, r.err);
+	const f = JSON.parse(r.out);
+	assert.ok(f.answered > 0 && f.errors.connect > 0, JSON.stringify(f.errors));
+	assert.match(f.errors.first, /refused|lost|ended|reset/);
 });
 
 test('what is wrong is said before anything is sent', async t => {
@@ -278,6 +307,30 @@ for (const [how, errors, more = []] of [
 		assert.equal(f.answered, 0);
 		assert.equal(f.latency_ms.max, 0); // what failed has no latency
 	});
+
+// Sorted by somebody else: what the server took, by its own clock.
+test('percentiles are those of the answers', async t => {
+	const s = t.use(await BenchServer.start());
+	const f = await bench([`${s.url}/spread`, ...act, '-n', '205', '-c', '4']);
+	const took = s.took.sort((a, b) => a - b);
+	assert.equal(took.length, 205);
+	const at = q => took[Math.ceil(q * took.length) - 1];
+	for (const [name, q, slack] of [['min', 0.001, 3], ['p50', 0.5, 4], ['p90', 0.9, 6], ['p99', 0.99, 25], ['max', 1, 40]]) {
+		const [ours, theirs] = [f.latency_ms[name], at(q)];
+		assert.ok(ours > theirs - 1.5 && ours < theirs * 1.02 + slack, `${name}: ${ours} and ${theirs}`);
+	}
+	const mean = took.reduce((a, b) => a + b) / took.length;
+	assert.ok(f.latency_ms.mean > mean - 1 && f.latency_ms.mean < mean + 5, `${f.latency_ms.mean} and ${mean}`);
+});
+
+test('an answer that comes late does not make the others slower', async t => {
+	const s = t.use(await BenchServer.start());
+	const f = await bench([`${s.url}/straggling`, ...act, '-d', '500ms', '-c', '2']);
+	assert.equal(f.load.elapsed_ms, 500);
+	assert.ok(f.latency_ms.max >= 1400 && f.latency_ms.p99 < 400, JSON.stringify(f.latency_ms));
+	// That one was not in time, and perhaps one on the other connection.
+	assert.ok(f.per_second <= (f.answered - 1) * 2 && f.per_second >= (f.answered - 2) * 2, `${f.per_second} of ${f.answered}`);
+});
 
 // Coordinated omission: a stall of 400 ms in 1.5 s. A closed loop sees it once for each connection; by a
 // schedule of 200 a second about 80 of 300 requests are late by 200 ms on average.

@@ -112,7 +112,7 @@ test('a variable that is not set is an error with its place', async t => {
 test('headers and environment arrive with their variables', async t => {
 	const echo = await listen(t, fixture);
 	const cwd = place({ 'c.json': json({ servers: { here: { url: echo, headers: { Authorization: 'Bearer ${SECRET}' } },
-		file: { command: fixture, envFile: 'env' } } }), env: '# comment\nexport A=1\nB="two words"\n' });
+		file: { command: fixture, envFile: 'env' } } }), env: '# comment\nexport A=1\n  B = "two words"  \nnothing\n' });
 	assert.equal(await good(['call', '--config', 'c.json', 'here', 'echo', 'text=x'], { cwd, env: { SECRET: 's' } }), 'x\n');
 	const { stderr } = await run(['call', '-vv', '--config', 'c.json', 'here', 'echo', 'text=x'], { cwd, env: { SECRET: 's' } });
 	assert.match(stderr, /^> Authorization: \.\.\.$/m);

@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { selfSigned } from './lib/certificate.mjs';
+import { selfSigned, signed } from './lib/certificate.mjs';
 import { fixture, hello, listen, place, run, start } from './lib/cli.mjs';
 import { NodeServer, freePort, local, packaged } from './lib/node_server.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
@@ -16,8 +17,9 @@ const everything = how => packaged('@modelcontextprotocol/server-everything', 'd
 
 /** The result of --json, checked: the exit code is told, every failed step but the first of several
  * findings says what to do. */
-async function doctor(...args) {
-	const { stdout, stderr, code } = await run(['doctor', '--json', ...args]);
+const doctor = (...args) => doctorIn({}, ...args);
+async function doctorIn(env, ...args) {
+	const { stdout, stderr, code } = await run(['doctor', '--json', ...args], { env });
 	assert.ok(stdout, stderr);
 	const said = JSON.parse(stdout);
 	assert.equal(said.exit, code, stdout);
@@ -38,7 +40,9 @@ for (const [name, command] of Object.entries({
 	'the fixture': [fixture],
 	'server-everything': everything('stdio'),
 	'TypeScript v2': local('server_v2.mjs', 'stdio'),
-	'TypeScript v1': local('server_v1.mjs', 'stdio')
+	'TypeScript v1': local('server_v1.mjs', 'stdio'),
+	'server-filesystem': packaged('@modelcontextprotocol/server-filesystem', 'dist/index.js', place()),
+	'server-memory': packaged('@modelcontextprotocol/server-memory', 'dist/index.js')
 }))
 	test(`good: ${name} over pipes`, async () => {
 		healthy(await doctor('--', ...command), 'configuration', 'program', 'start', 'revision', 'capabilities', 'tools', 'latency', 'messages', 'end');
@@ -74,6 +78,92 @@ test('good: TypeScript v2 over HTTPS, and how long its certificate lasts', async
 	fs.rmSync(directory, { recursive: true });
 });
 
+test('certificates: of an unknown authority, for another name, expired, none at all', async t => {
+	const directory = place();
+	const serve = async files => {
+		const { port } = t.use(await NodeServer.start(local('server_v2.mjs', 'http', '--tls', files.cert, files.key)));
+		return `https://localhost:${port}/mcp`;
+	};
+	const failed = async (text, fix, ...args) => {
+		const said = await doctor(...args), last = said.steps.at(-1);
+		assert.deepEqual([said.code, last.step, last.status], [4, 'TLS', 'failed'], JSON.stringify(said.steps));
+		assert.match(last.text, text);
+		assert.match(last.fix, fix);
+	};
+	const ours = signed(directory), url = await serve(ours);
+	const good = await doctor('--ca', ours.ca, url);
+	healthy(good, 'TLS', 'connection');
+	assert.match(good.step('TLS')[0].text, /good for (89|90) more days, signed by .*An authority/);
+	await failed(/issuer/, /--ca FILE/, url);
+	const other = signed(directory, { host: 'mcp.example' });
+	await failed(/another name/, /name that the certificate is for/, '--ca', other.ca, await serve(other));
+	const old = signed(place(), { days: -1 });
+	await failed(/expired/, /renew/, '--ca', old.ca, await serve(old));
+	await failed(/TLS/, /http:\/\//, (await listen(t)).replace('http:', 'https:'));
+});
+
+test('with -v, too, it is known what the certificate and HTTP said', async t => {
+	const server = t.use(await NodeServer.start(local('broken_server.mjs', 'http', '401')));
+	const { stdout, stderr } = await run(['doctor', '-v', server.url]);
+	assert.match(stdout, /WWW-Authenticate: Bearer resource_metadata/);
+	assert.match(stdout, /do this: .*https:\/\/auth\.example/);
+	assert.match(stderr, /^\* /m);
+});
+
+// ---- proxies ---------------------------------------------------------------------------------------
+
+/** A proxy that knows all names: it takes every request to `url`. `tunnel`: its answer to CONNECT. */
+async function forwarder(t, url, tunnel = 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n') {
+	const { port } = new URL(url), asked = [];
+	const server = http.createServer((req, res) => {
+		asked.push(req.url);
+		const { pathname } = new URL(req.url);
+		req.pipe(http.request({ port, host: '127.0.0.1', path: pathname, method: req.method, headers: { ...req.headers, host: `127.0.0.1:${port}` } },
+			answer => answer.pipe(res.writeHead(answer.statusCode, answer.headers))));
+	}).on('connect', (req, socket) => { asked.push(req.url); socket.end(tunnel); }).listen(0, '127.0.0.1');
+	await new Promise(resolve => server.once('listening', resolve));
+	t.use({ end: async () => { server.closeAllConnections(); server.close(); return []; } });
+	return { url: `http://127.0.0.1:${server.address().port}`, asked };
+}
+
+test('through a proxy, which is told by an option or by the environment', async t => {
+	const proxy = await forwarder(t, await listen(t)), far = 'http://mcp.invalid/mcp';
+	for (const [env, args, name] of [[{}, ['--proxy', proxy.url], '--proxy'], [{ http_proxy: proxy.url }, [], 'http_proxy'],
+		[{ all_proxy: proxy.url, http_proxy: '' }, [], 'all_proxy'], [{ http_proxy: proxy.url, no_proxy: 'other.invalid,10.0.0.0/8' }, [], 'http_proxy']]) {
+		const said = await doctorIn(env, ...args, far);
+		healthy(said, 'proxy', 'connection', 'tools');
+		assert.match(said.step('proxy')[0].text, new RegExp(`^${name} .*127\\.0\\.0\\.1 port \\d+`));
+		assert.deepEqual(said.step('DNS'), []);
+	}
+	assert.ok(proxy.asked.every(url => url.startsWith('http://mcp.invalid')));
+});
+
+test('a proxy that is not there, or does not want to', async t => {
+	const dead = `http://127.0.0.1:${await freePort()}`;
+	for (const env of [{ http_proxy: dead }, { ALL_PROXY: dead }]) {
+		const said = await doctorIn(env, 'http://mcp.invalid/mcp'), last = said.steps.at(-1);
+		assert.deepEqual([said.code, last.step, last.status], [4, 'proxy', 'failed']);
+		assert.match(last.fix, /no_proxy/);
+	}
+	assert.equal((await doctor('--proxy', 'http://', 'http://mcp.invalid/')).steps.at(-1).step, 'proxy');
+	const proxy = await forwarder(t, 'http://127.0.0.1:1');
+	const refused = await doctorIn({ https_proxy: proxy.url }, 'https://mcp.invalid/mcp');
+	assert.notEqual(refused.code, 0);
+	assert.match(refused.steps.at(-1).text, /407/);
+	assert.deepEqual(proxy.asked.filter(a => a !== 'mcp.invalid:443'), []);
+});
+
+test('a proxy that is not for this address is not spoken of', async t => {
+	const dead = `http://127.0.0.1:${await freePort()}`, url = await listen(t);
+	// libcurl and we agree: each of these is reached, or not, without the proxy.
+	healthy(await doctorIn({ http_proxy: dead }, url), 'DNS', 'TCP', 'connection');
+	healthy(await doctorIn({ http_proxy: dead }, url.replace('127.0.0.1', 'localhost')), 'DNS', 'connection');
+	healthy(await doctorIn({ http_proxy: dead }, '--proxy', '', url), 'DNS', 'TCP', 'connection');
+	for (const env of [{ http_proxy: dead, no_proxy: 'invalid' }, { http_proxy: dead, NO_PROXY: '*' }, { HTTP_PROXY: dead }])
+		assert.equal((await doctorIn(env, 'http://mcp.invalid/mcp')).steps.at(-1).step, 'DNS', JSON.stringify(env));
+	assert.equal((await doctorIn({ http_proxy: dead }, 'https://mcp.invalid/mcp')).steps.at(-1).step, 'DNS');
+});
+
 test('the lines for people', async () => {
 	const { stdout, code, stderr } = await run(['doctor', '--', hello]);
 	assert.equal(code, 0);
@@ -96,7 +186,9 @@ test('a name of a configuration file, with what it hides', async () => {
 	assert.match(second.text, /\.cursor\/mcp\.json/);
 	const unset = await run(['doctor', 'adder'], { cwd, home: place() });
 	assert.equal(unset.code, 2);
-	assert.match(unset.stderr, /\.mcp\.json:1:\d+: mcpServers\.adder\.command: .*BIN/);
+	assert.match(unset.stdout, /^failed {3}configuration {2}\.mcp\.json:1:\d+: mcpServers\.adder\.command: .*BIN.*\n +-> do this: +set the variable, .*\$\{NAME:-default\}\n$/);
+	const empty = await run(['doctor', '--json', 'x'], { cwd: place({ '.mcp.json': '{"mcpServers":{"x":{}}}' }) });
+	assert.deepEqual(JSON.parse(empty.stdout).steps.map(s => [s.step, s.status, s.fix]), [['configuration', 'failed', 'correct the file']]);
 });
 
 const places = [
@@ -135,6 +227,8 @@ test('a socket that never says anything', async t => {
 	const said = await doctor('--timeout', '500ms', `http://127.0.0.1:${server.address().port}/mcp`);
 	assert.equal(said.code, 124);
 	assert.equal(said.step('TCP')[0].status, 'ok');
+	assert.equal(said.steps.at(-1).step, 'connection');
+	assert.match(said.steps.at(-1).fix, /port/);
 });
 
 // ---- what it says ----------------------------------------------------------------------------------
@@ -144,6 +238,7 @@ const refusals = [
 	['403', 3, 'authorization', /403/, /token/],
 	['404', 4, 'HTTP', /404/, /path/],
 	['500', 4, 'HTTP', /500/, /log/],
+	['hangup', 4, 'connection', /closed/, /log/],
 	['html', 6, 'revision', /text\/html/, /MCP server/]
 ];
 for (const [fault, code, step, text, fix] of refusals)
@@ -166,12 +261,13 @@ const faults = [
 	['messages', 7, 'messages', 'failed', /\/result\/tools\/0\/inputSchema/],
 	['chatter', 7, 'messages', 'failed', /\/params\/level/],
 	['noise', 0, 'messages', 'warning', /no JSON/],
+	['logs', 124, 'messages', 'warning', /no JSON/],
 	['stays', 0, 'end', 'warning', /does not end/],
 	['nothing', 0, 'capabilities', 'warning', /nothing/]
 ];
 for (const [fault, code, step, status, text] of faults)
 	test(`broken: ${fault}`, async () => {
-		const said = await doctor('--timeout', fault === 'deaf' ? '2s' : '10s', '--', ...broken(fault));
+		const said = await doctor('--timeout', fault === 'deaf' || fault === 'logs' ? '2s' : '10s', '--', ...broken(fault));
 		assert.equal(said.code, code, JSON.stringify(said.steps));
 		const found = said.step(step).filter(s => s.status === status);
 		assert.ok(found.length, JSON.stringify(said.steps));

@@ -89,7 +89,11 @@ for (const library of libraries) {
 		await type(child, 'a\t', /dd /);
 		await type(child, 'a=1 b=1 --js\t', /on /);
 		await type(child, '\r', /"2"[^]*adder> $/);
-		child.stdin.write('\x04');
+		// Several: they are shown at once. None: nothing happens. Neither rings, and one that is found does not.
+		await type(child, 'c\t', /call +complete\r\n[^]*adder> c$/);
+		await type(child, '\x15zz\tx', /zz?.*x/);
+		assert.ok(!child.result.stdout.includes('\x07'));
+		await type(child, '\x15quit\r', /quit/);
 		assert.equal((await within(child.ended, 'the end')).code, 0);
 	});
 
@@ -167,6 +171,15 @@ test('without a library: lines as they are typed', async t => {
 	await type(child, '\x03', /adder> $/);
 	child.stdin.write('\x04');
 	assert.equal((await within(child.ended, 'the end')).code, 0);
+});
+
+test('a command has answers of its own, before those of the shell', async () => {
+	const cwd = place({ 'a.json': '{"name": "Bob", "mail": "b@example.com", "age": 7}' });
+	const lines = ['ask_confirm --accept', 'ask_confirm --decline', 'ask_confirm', 'ask_profile --answers a.json', 'ask_profile --answers nothing.json', 'ask_hint', 'ask_hint --answer sampling=Oslo'];
+	const { stdout, stderr, code } = await run(['shell', '--keep-going', '--answer', 'sampling=Rome', '--', fixture], { input: `${lines.join('\n')}\n`, cwd });
+	assert.match(stdout, /^deleted\nBob <b@example\.com>, 7.*\n.*Rome.*\n.*Oslo.*\n$/);
+	assert.match(stderr, /the tool failed[^]*asks "Delete 3 files\?" and there is no terminal[^]*cannot read nothing\.json/);
+	assert.equal(code, 5);
 });
 
 test('a child that dies is started again with the next command', async () => {

@@ -226,4 +226,15 @@ test('nothing that a server says reaches the terminal as it is', async () => {
 	assert.ok((await run(['call', ...server, '--', 'evil'])).stdout.includes('\u001b]0;title\u0007'));
 });
 
+test('nor does what it asks', async () => {
+	for (const verb of [['call'], ['call', '-v']]) {
+		const { stdout, code } = await converse([...verb, '--color', 'never', '--', ...bad('asks'), '--', 'tool'], [
+			[/declines\): $/, 'model\n'], [/> $/, '\n'], [/> $/, '2\n'], [/\[Y\/n\] $/, '\n']]);
+		assert.equal(code, 0, stdout);
+		assert.match(stdout, /asked\r\n$|asked/);
+		const found = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/.exec(stdout.replaceAll('\r\u001b[K', ''));
+		assert.equal(found, null, JSON.stringify(stdout));
+	}
+});
+
 await runCases();

@@ -10,7 +10,7 @@ import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { cleat, hello, listen, place, run } from './lib/cli.mjs';
 import { packaged } from './lib/node_server.mjs';
-import { instance, mutate, random } from './lib/schema_messages.mjs';
+import { full, instance, mutants, mutate, random } from './lib/schema_messages.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 
 const source = process.env.CLEAT_SOURCE_DIR ?? path.resolve(import.meta.dirname, '../..');
@@ -148,6 +148,53 @@ function conversation(revision, seed) {
 	return all;
 }
 
+const TURNS = 7; // as many kinds as the largest union has
+
+/** Every member of every message, removed and replaced: [line, right, what] of requests, notifications and results. */
+function* systematic(revision) {
+	const official = new Official(revision);
+	let id = 1;
+	/** An id is used once; which one it is makes no difference. */
+	const renew = message => {
+		if (Number.isInteger(message.id)) message.id = id++;
+		else if (typeof message.id === 'string') message.id = `id ${id++}`;
+		else return false;
+		return true;
+	};
+	const frames = { request: 'JSONRPCRequest', notification: 'JSONRPCNotification', result: official.defs.JSONRPCResultResponse ? 'JSONRPCResultResponse' : 'JSONRPCResponse' };
+	function* each(make, under) {
+		const seen = new Set();
+		for (let turn = 0; turn < TURNS; turn++) {
+			const good = make(turn);
+			for (const message of [good, ...(good[under] === undefined ? [] : mutants(good, under)), ...mutants({ id: 7, ...good }, 'jsonrpc'), ...('id' in good ? mutants(good, 'id') : [])]) {
+				const text = JSON.stringify(message);
+				if (!seen.has(text)) yield JSON.parse(text);
+				seen.add(text);
+			}
+		}
+	}
+	for (const [mark, back, side] of [['>', '<', 'Client'], ['<', '>', 'Server']]) {
+		for (const [kind, names] of [['request', official.union(`${side}Request`)], ['notification', official.union(`${side}Notification`)]])
+			for (const [name, method] of names)
+				for (const message of each(turn => ({ jsonrpc: '2.0', ...full(official.defs[name], official.defs, turn), ...(method && { method }), ...(kind === 'request' ? { id: 1 } : {}) }), 'params')) {
+					if (!('id' in message) !== (kind === 'notification')) continue; // is another kind then
+					renew(message);
+					yield [`${mark} ${JSON.stringify(message)}`, official.fits(name, message) && official.fits(frames[kind], message), name];
+				}
+		for (const [name, method] of official.union(`${side}Request`)) {
+			const result = official.result(name), asked = full(official.defs[name], official.defs, 0);
+			delete asked.params?.task;
+			for (const message of each(turn => ({ jsonrpc: '2.0', id: 1, result: full(official.defs[result], official.defs, turn) }), 'result')) {
+				const kind = message.result?.resultType;
+				if (!('result' in message) || (typeof kind === 'string' && kind !== 'complete')) continue; // another kind; an extension's
+				const paired = renew(message);
+				if (paired) yield [`${mark} ${JSON.stringify({ ...asked, jsonrpc: '2.0', id: message.id, method })}`, true, name];
+				yield [`${back} ${JSON.stringify(message)}`, official.fits(paired ? result : 'Result', message.result) && official.fits(frames.result, message), `${result} of ${method}`];
+			}
+		}
+	}
+}
+
 const missing = existsSync(data) ? '' : ` # SKIP no schemas in ${data} (set CLEAT_TEST_DATA)`;
 for (const revision of revisions)
 	test(`${revision}: the tables agree with the official schema${missing}`, async () => {
@@ -161,6 +208,19 @@ for (const revision of revisions)
 			return `${m.what}: the schema says ${m.right}, we say: ${found || 'valid'}\n  ${m.line.slice(0, 700)}`;
 		}).join('\n') + `\n(${wrong.length} of ${all.length})`);
 		assert.ok(all.filter(m => m.right).length > 150 && all.filter(m => !m.right).length > 150);
+	});
+
+for (const revision of revisions)
+	test(`${revision}: with every member of every message removed and replaced, too${missing}`, async () => {
+		if (missing) return;
+		const all = [...systematic(revision)];
+		const said = await verdicts(all.map(([line]) => line), '--protocol', revision);
+		assert.equal(said.length, all.length);
+		const wrong = [];
+		for (const [i, [line, right, what]] of all.entries())
+			if (said[i].valid !== right) wrong.push(`${what}: the schema says ${right}, we say: ${said[i].findings.map(f => `${f.pointer} ${f.text}`).join('; ') || 'valid'}\n  ${line.slice(0, 500)}`);
+		assert.equal(wrong.length, 0, `${wrong.filter((_, i) => i % Math.ceil(wrong.length / 8) === 0).join('\n')}\n(${wrong.length} of ${all.length})`);
+		assert.ok(all.length > 4000, `only ${all.length}`);
 	});
 
 // ---- what is wrong, and where ----------------------------------------------------------------------

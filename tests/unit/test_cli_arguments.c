@@ -52,8 +52,13 @@ static const char schema_text[] =
 	"\"o\":{\"type\":\"object\"},\"any\":{},"
 	"\"opt\":{\"anyOf\":[{\"type\":\"number\"},{\"type\":\"null\"}]},"
 	"\"two\":{\"type\":[\"string\",\"number\"]},"
-	"\"ref\":{\"$ref\":\"#/$defs/count\"},\"get-it\":{\"type\":\"string\"}},"
-	"\"$defs\":{\"count\":{\"type\":\"integer\"}},"
+	"\"ref\":{\"$ref\":\"#/$defs/count\"},\"get-it\":{\"type\":\"string\"},"
+	"\"maybe\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}},"
+	"\"either\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]},"
+	"\"titled\":{\"oneOf\":[{\"const\":\"1\"},{\"const\":2}]},"
+	"\"choice\":{\"anyOf\":[{\"enum\":[\"x\",\"y\"]},{\"type\":\"null\"}]},"
+	"\"only\":{\"allOf\":[{\"$ref\":\"#/$defs/word\"}]}},"
+	"\"$defs\":{\"count\":{\"type\":\"integer\"},\"word\":{\"type\":\"string\"}},"
 	"\"additionalProperties\":false}";
 
 /* Words separated by "|"; messages go to `said`. */
@@ -114,6 +119,18 @@ static void values_get_the_types_of_the_schema(void **state)
 		{ "two=x", "{\"two\":\"x\"}" },
 		{ "two:=\"5\"", "{\"two\":\"5\"}" },
 		{ "ref=5", "{\"ref\":5}" },
+		{ "n=9007199254740993", "{\"n\":9007199254740993}" },
+		{ "opt=null", "{\"opt\":null}" },
+		{ "maybe=a|maybe=b", "{\"maybe\":[\"a\",\"b\"]}" },
+		{ "maybe=null", "{\"maybe\":null}" },
+		{ "maybe=[\"a\"]", "{\"maybe\":[\"a\"]}" },
+		{ "either=5", "{\"either\":\"5\"}" },
+		{ "either=a|either=5", "{\"either\":[\"a\",\"5\"]}" },
+		{ "titled=1", "{\"titled\":\"1\"}" },
+		{ "titled=2", "{\"titled\":2}" },
+		{ "choice=x", "{\"choice\":\"x\"}" },
+		{ "choice=null", "{\"choice\":null}" },
+		{ "only=5", "{\"only\":\"5\"}" },
 		{ "s=@text", "{\"s\":\"some \\\"text\\\"\\n\"}" },
 		{ "any:=@json", "{\"any\":[1, 2.50]}" },
 		{ "{\"s\":\"x\",\"n\":1.0}", "{\"s\":\"x\",\"n\":1.0}" },
@@ -160,7 +177,12 @@ static void what_does_not_fit_is_said_before_anything_is_sent(void **state)
 		{ "{1}", "the arguments are no JSON object: " },
 		{ "word", "\"word\" is no argument: write key=value" },
 		{ "=x", "\"=x\" is no argument" },
-		{ "s=\xff", "" },
+		{ "s=\xff", "argument \"s\" must be text in UTF-8" },
+		{ "s=y|{\"s\":\"x\"}", "argument \"s\" is given twice" },
+		{ "a=[1]|a=2", "argument \"a\" is given twice" },
+		{ "titled=3", "argument \"titled\" must be one of 1|2, not \"3\"" },
+		{ "choice=z", "argument \"choice\" must be one of x|y, not \"z\"" },
+		{ "maybe=1|maybe:=[2]", "argument \"maybe\" is given twice" },
 	};
 
 	(void)state;
@@ -168,12 +190,37 @@ static void what_does_not_fit_is_said_before_anything_is_sent(void **state)
 		int code;
 		char *text = make(cases[i].line, schema_text, &code);
 
-		assert_null(text);
+		if (text)
+			fail_msg("%s: %s", cases[i].line, text);
 		assert_int_equal(code, EXIT_USAGE);
 		if (strncmp(said, "cleat: tool: ", 13) != 0 ||
 		    strncmp(said + 13, cases[i].message, strlen(cases[i].message)) != 0)
 			fail_msg("%s: %s", cases[i].line, said);
 	}
+}
+
+/* Schemas of a server that is out to make us busy: in a circle, and with branches of branches. */
+static void schemas_that_lead_nowhere_end(void **state)
+{
+	struct text t = { 0 };
+	char *text;
+	int code;
+
+	(void)state;
+	text_puts(&t,
+		  "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/a\"}},\"$defs\":{\"a\":{\"anyOf\":[");
+	for (int i = 0; i < 100; i++)
+		text_printf(&t, "%s{\"anyOf\":[{\"$ref\":\"#/$defs/a\"},{\"$ref\":\"#/$defs/a\"}]}",
+			    i ? "," : "");
+	text_puts(&t, "]}}}");
+	text = make("x=5", text_str(&t), &code);
+	text_free(&t);
+	assert_non_null(text);
+	assert_string_equal(text, "{\"x\":5}");
+	free(text);
+	text = make("x=5", "{\"properties\":{\"x\":{\"$ref\":\"#/properties/x\"}}}", &code);
+	assert_string_equal(text, "{\"x\":5}");
+	free(text);
 }
 
 static void missing_arguments_are_named_with_their_type(void **state)
@@ -231,6 +278,7 @@ int main(void)
 		cmocka_unit_test(values_get_the_types_of_the_schema),
 		cmocka_unit_test(what_does_not_fit_is_said_before_anything_is_sent),
 		cmocka_unit_test(missing_arguments_are_named_with_their_type),
+		cmocka_unit_test(schemas_that_lead_nowhere_end),
 		cmocka_unit_test(other_names_pass_where_the_schema_lets_them),
 	};
 

@@ -1,9 +1,9 @@
-/* test_cli_config.c - JSON as people write it, and the variables in it (cli/jsonc.c, cli/expand.c). */
+/* test_cli_config.c - JSON as people write it, and the variables in it (serve/jsonc.c, cli/expand.c). */
 #include "support.h"
 
 #include "../../cli/expand.h"
-#include "../../cli/jsonc.h"
 #include "../../cli/text.h"
+#include "serve/jsonc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,6 +152,10 @@ static void variables_are_replaced_and_nothing_else(void **state)
 		{ "${NONE:-}", "" },
 		{ "${NONE:-a:-b}", "a:-b" },
 		{ "${EMPTY:-d}", "d" },
+		{ "${NONE:-${A}}", "alpha" },
+		{ "${NONE:-x${NONE:-${A}}y}z", "xalphayz" },
+		{ "${NONE:-${LOOP}}", "${A}" },
+		{ "${A:-${NONE}}", "alpha" },
 		{ "${EMPTY}", "" },
 		{ "${env:NONE:-d}", "d" },
 		{ "${workspaceFolder}/x", "/src/project/x" },
@@ -187,6 +191,9 @@ static void what_cannot_be_replaced_is_an_error(void **state)
 		{ "${a b}", "${a b} is no variable" },
 		{ "${A:x}", "${A:x} is no variable" },
 		{ "${A", "\"${A\" has no closing }" },
+		{ "${NONE:-${A}", "\"${NONE:-${A}\" has no closing }" },
+		{ "${NONE:-${NONE}}", "${NONE} is not set" },
+		{ "${N:-${N:-${N:-${N:-${N:-${N:-x}}}}}}", "has defaults inside of defaults" },
 		{ "ok ${", "\"${\" has no closing }" },
 	};
 

@@ -137,7 +137,9 @@ static void what_is_wrong_is_said_with_a_way_out(void **state)
 		{ "cleat call x --timeout 1 --timeout 2", "cleat call: --timeout stands twice\n" },
 		{ "cleat ls --", "cleat ls: there is no command behind --\n" },
 		{ "cleat call -- -- tool", "cleat call: there is no command behind --\n" },
-		{ "cleat --timeout 3 ls x", "cleat: there is no option --timeout\n" },
+		{ "cleat --timeout 3 ls x",
+		  "cleat: --timeout stands behind the verb: cleat VERB --timeout\n" },
+		{ "cleat --tomeiut 3 ls x", "cleat: there is no option --tomeiut\n" },
 		{ "cleat ls --nope --json x",
 		  "{\"error\":{\"code\":\"usage\",\"message\":\"there is no option --nope" },
 	};

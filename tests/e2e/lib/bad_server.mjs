@@ -1,4 +1,5 @@
 // bad_server.mjs - a server on stdio (2025-11-25) that does what no server should: bad_server.mjs MODE
+// With $CALLED it writes its process id into that file when it is called.
 //
 //   hostile  names, descriptions and results full of control characters
 //   silent   never answers a call
@@ -6,6 +7,9 @@
 //   garbage  answers a call with something that is no result
 //   nothing  never answers anything
 //   picture  a tool with one image
+//   names    tools whose names are commands of a shell
+//   asks     asks for a model's answer, then for a form, full of control characters
+//   stubborn answers no call, and does not end by itself
 //   slow     progress, then waits for its cancellation, which it writes to the file $CANCELLED
 
 import fs from 'node:fs';
@@ -13,34 +17,53 @@ import { createInterface } from 'node:readline';
 
 const [mode] = process.argv.slice(2);
 const EVIL = 'a\u001b]0;title\u0007b\u001b[2Jc\u009b31md\u202ee\u0000f\rg';
+const LOUD = EVIL.replace('\0', '');
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+let waiting;
 const send = message => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
 
 const tools = mode === 'hostile'
 	? [{ name: 'evil', description: `${EVIL}\nsecond line`, inputSchema: { type: 'object', properties: { [`x\u001b[1m`]: { type: 'string' } } } }]
+	: mode === 'names' ? ['$(touch pwned)', '`touch pwned`', 'x;touch pwned;'].map(name => ({ name, inputSchema: { type: 'object' } }))
 	: [{ name: 'tool', inputSchema: { type: 'object' } }];
 
 const calls = {
 	hostile: () => ({ content: [{ type: 'text', text: EVIL }, { type: 'resource_link', uri: 'x://\u001b[1m', name: EVIL }] }),
 	picture: () => ({ content: [{ type: 'image', mimeType: 'image/png', data: PNG }] }),
 	silent: () => undefined,
+	stubborn: () => undefined,
 	dies: () => process.exit(3),
 	garbage: () => [1, 2, 3]
 };
 
 function call(id, params) {
+	if (process.env.CALLED) fs.writeFileSync(process.env.CALLED, String(process.pid));
 	if (mode === 'slow') {
 		send({ method: 'notifications/progress', params: { progressToken: params._meta?.progressToken, progress: 2, total: 4, message: 'half \u001b[2Jway' } });
+		return;
+	}
+	if (mode === 'asks') {
+		waiting = id;
+		send({ id: 'model', method: 'sampling/createMessage', params: { systemPrompt: EVIL, maxTokens: 9,
+			messages: [{ role: 'user', content: { type: 'text', text: EVIL } }, { role: 'assistant', content: { type: EVIL, text: 5 } }] } });
 		return;
 	}
 	const result = calls[mode]();
 	if (result) send({ id, result });
 }
 
+if (mode === 'stubborn') {
+	process.on('SIGTERM', () => {});
+	setInterval(() => {}, 1000);
+}
 if (mode === 'hostile') process.stderr.write(`on stderr ${EVIL}\n`);
 createInterface({ input: process.stdin }).on('line', line => {
 	const { id, method, params } = JSON.parse(line);
 	if (mode === 'nothing') return;
+	if (id === 'model')
+		return send({ id: 'form', method: 'elicitation/create', params: { message: LOUD, requestedSchema: { type: 'object', properties: {
+			[`x${EVIL[1]}[1m`]: { type: 'string', title: LOUD, description: LOUD }, pick: { type: 'string', enum: [`${EVIL[1]}[1m`, 'b'], enumNames: [LOUD, LOUD] } } } } });
+	if (id === 'form') return send({ id: waiting, result: { content: [{ type: 'text', text: 'asked' }] } });
 	if (method === 'initialize')
 		send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, instructions: mode === 'hostile' ? EVIL : undefined,
 			serverInfo: { name: mode === 'hostile' ? EVIL : 'bad', version: '1' } } });

@@ -40,6 +40,16 @@ const behaviours = {
 	cut: id => socket => socket.end(plain(good(id)).slice(0, -5)),
 	nothttp: () => 'SSH-2.0-OpenSSH\r\n',
 	delayed: id => socket => setTimeout(() => socket.write(plain(good(id))), 5),
+	// Between 2 and 42 ms, each as often; what it really took is written down.
+	spread(id, n, s) {
+		const began = performance.now();
+		return socket => setTimeout(() => {
+			socket.write(plain(good(id)));
+			s.took.push(performance.now() - began);
+		}, 2 + (n * 17) % 41);
+	},
+	// One of them is very late.
+	straggling: (id, n) => (n === 20 ? socket => setTimeout(() => socket.write(plain(good(id))), 1500) : plain(good(id))),
 	// Everybody waits for 400 ms, once, half a second after the first call.
 	stalling(id, n, s) {
 		s.began ??= performance.now();
@@ -65,6 +75,7 @@ export class BenchServer {
 	heads = new Set(); // without what changes
 	ids = new Set();
 	repeated = 0; // ids that came twice
+	took = []; // milliseconds, of `spread`
 	sockets = new Set();
 
 	static async start() {

@@ -30,12 +30,49 @@ const faults = {
 			tool('remote', { inputSchema: object({ a: { $ref: 'https://example.com/schema.json' } }) }),
 			tool('choice', { inputSchema: { ...object({ a: text }), anyOf: [{ required: ['a'] }] } }),
 			tool('needy', { inputSchema: object({}, { required: ['ghost'] }) }),
+			tool('never', { inputSchema: object({}, { required: ['ghost'], additionalProperties: false }) }),
+			tool('whispers', { inputSchema: object({ a: { ...text, description: 'Some text\u2060 to work with' } }) }),
 			tool('torn', { annotations: { readOnlyHint: true, destructiveHint: true } }),
 			tool('delete_all', { annotations: { readOnlyHint: true } })
 		],
-		resources: [{ uri: 'no scheme', name: 'a' }, { uri: 'test://one', name: 'b' }, { uri: 'test://one', name: 'c' }],
+		instructions: 'Be kind.\u{E0042}',
+		resources: [{ uri: 'no scheme', name: 'a' }, { uri: 'test://a b', name: 'd' }, { uri: 'test://100%', name: 'e' }, { uri: 'test://größe', name: 'f' }, { uri: 'test://one', name: 'b' }, { uri: 'test://one', name: 'c' }],
 		templates: [{ uriTemplate: 'test://{open', name: 'a' }, { uriTemplate: 'test://plain', name: 'b' }],
 		prompts: [{ name: 'p', arguments: [{ name: 'a' }, { name: 'a' }] }]
+	},
+	// Unusual, but right.
+	fine: {
+		tools: [
+			tool('persian', { description: 'می\u200cخواهم: what somebody wants \u{1F469}\u200d\u{1F4BB}' }),
+			tool('wales', { description: 'For \u{1F3F4}\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F} only' }),
+			tool('bundled', { inputSchema: object({ a: { $ref: 'https://example.com/a' } }, { $defs: { a: { $id: 'https://example.com/a', ...text } } }) }),
+			tool('pattern', { inputSchema: object({}, { required: ['x-a'], patternProperties: { '^x-': text } }) }),
+			tool('create_chart', { ...readOnly, inputSchema: object() }),
+			tool('sample', { inputSchema: object({ a: { ...text, default: { $ref: 'https://example.com/no-schema' } } }) })
+		],
+		call: () => say('fine'),
+		resources: [{ uri: 'test://a%20b/?q=%C3%A9#f', name: 'a' }, { uri: 'urn:isbn:0', name: 'b' }],
+		read: ({ uri }) => ({ contents: [{ uri, text: 'x' }] }),
+		prompts: [{ name: 'Say it again', description: 'What was said' }],
+		get: ({ name }) => {
+			if (name !== 'Say it again') throw [-32602, 'no such prompt'];
+			return { messages: [] };
+		}
+	},
+	lost: {
+		resources: [{ uri: 'test://one', name: 'one' }], prompts: [{ name: 'p', description: 'A prompt' }],
+		read: ({ uri }) => ({ contents: [{ uri, text: 'whatever you like' }] }), readAll: true,
+		get: ({ name }) => {
+			if (name !== 'p') throw [-32603, 'TypeError: undefined'];
+			return { messages: [] };
+		}
+	},
+	mute: {
+		prompts: [{ name: 'p', description: 'A prompt', arguments: [{ name: 'a', required: true }] }],
+		get: ({ name }) => {
+			if (name !== 'p') throw [-32602, 'no such prompt'];
+			return undefined;
+		}
 	},
 	yes: { answer: () => ({}) },
 	loose: {
@@ -73,6 +110,7 @@ const faults = {
 	noise: { begin: () => process.stdout.write(`Server ready ${EVIL}\n`) },
 	crash: { begin: () => { process.stderr.write(`cannot open the database ${EVIL}\n`); process.exit(3); } },
 	deaf: { deaf: true },
+	logs: { deaf: true, begin: () => process.stdout.write('INFO the server is starting\n') },
 	stays: { begin: () => setInterval(() => {}, 1000) },
 	chatter: { begin: () => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'loud' } }) + '\n') },
 	stranger: { version: '1999-01-01' }
@@ -91,7 +129,7 @@ function capabilities() {
 
 function answer(method, params) {
 	if (method === 'initialize')
-		return { protocolVersion: state.version ?? '2025-11-25', capabilities: capabilities(), serverInfo: state.info ?? { name: 'broken', version: '1' } };
+		return { protocolVersion: state.version ?? '2025-11-25', capabilities: capabilities(), serverInfo: state.info ?? { name: 'broken', version: '1' }, instructions: state.instructions };
 	if (state.answer) return state.answer(method, params);
 	if (method === 'ping') return {};
 	if (lists[method] && state[lists[method][0]]) {
@@ -102,7 +140,7 @@ function answer(method, params) {
 	}
 	if (method === 'tools/call' && state.call && state.tools.some(t => t.name === params.name)) return state.call(params);
 	if (method === 'tools/call') throw [-32602, `there is no tool ${params.name}`];
-	if (method === 'resources/read' && state.read && params.uri.startsWith('test:')) return state.read(params);
+	if (method === 'resources/read' && state.read && (state.readAll || state.resources.some(r => r.uri === params.uri))) return state.read(params);
 	if (method === 'resources/read') throw [-32002, 'no such resource'];
 	if (method === 'prompts/get' && state.get) return state.get(params);
 	if (method === 'prompts/get') throw [-32602, 'no such prompt'];
@@ -112,7 +150,8 @@ function answer(method, params) {
 function reply(message) {
 	if (message.id === undefined || message.method === undefined) return undefined;
 	try {
-		return { jsonrpc: '2.0', id: message.id, result: answer(message.method, message.params) };
+		const result = answer(message.method, message.params);
+		return result && { jsonrpc: '2.0', id: message.id, result };
 	} catch (error) {
 		if (!Array.isArray(error)) throw error;
 		return { jsonrpc: '2.0', id: message.id, error: { code: error[0], message: error[1] } };
@@ -126,10 +165,12 @@ if (http) {
 		403: [403, {}, ''],
 		404: [404, { 'Content-Type': 'text/html' }, '<h1>Not Found</h1>'],
 		html: [200, { 'Content-Type': 'text/html' }, '<h1>Welcome</h1>'],
-		500: [500, { 'Content-Type': 'text/plain' }, `oh ${EVIL}`]
+		500: [500, { 'Content-Type': 'text/plain' }, `oh ${EVIL}`],
+		hangup: []
 	};
 	const server = createServer((req, res) => {
 		const [status, headers, body] = refusals[fault];
+		if (!status) return req.socket.destroy();
 		res.writeHead(status, headers).end(body);
 	});
 	server.listen(0, '127.0.0.1', () => console.error(`listening on ${server.address().port}`));

@@ -16,10 +16,10 @@ export class HttpServer {
 	stderr = ''; // all that it wrote, but for those
 	#out = '';
 
-	constructor({ listen = ['127.0.0.1:0'], args = [], ...server }) {
+	constructor({ listen = ['127.0.0.1:0'], before = [], args = [], ...server }) {
 		const addresses = [listen].flat();
 		const { command, env } = serverParameters(server);
-		const options = [...addresses.flatMap(a => ['--http', a]), ...args];
+		const options = [...before, ...addresses.flatMap(a => ['--http', a]), ...args];
 		this.child = spawn(command, options, { env, stdio: ['ignore', 'ignore', 'pipe'] });
 		this.pid = this.child.pid;
 		this.exit = new Promise(resolve => {
@@ -43,7 +43,7 @@ export class HttpServer {
 		}
 	}
 
-	/** options: listen (one address or several), args, program, env. */
+	/** options: listen (one address or several), args, before (words before the addresses), program, env. */
 	static async start(options = {}) {
 		const server = new HttpServer(options);
 		const early = server.exit.then(({ code, signal }) => {

@@ -63,3 +63,41 @@ export function mutate(message, under, pick) {
 	else parent[last] = structuredClone(others[pick(others.length)]);
 	return copy;
 }
+
+/** The `turn`-th of some that together have every member that there may be, and of each union every kind. */
+export function full(schema, defs, turn, deep = 7) {
+	const inner = (s, d = deep - 1) => full(s, defs, turn, d);
+	if (schema === true || Object.keys(schema).every(k => k === 'description')) return ['any', 1.5, null, { a: [null] }][turn % 4];
+	if (schema.$ref) return inner(defs[schema.$ref.split('/').pop()], deep);
+	if ('const' in schema) return schema.const;
+	if (schema.enum) return schema.enum[turn % schema.enum.length];
+	if (schema.anyOf) return inner(schema.anyOf[turn % schema.anyOf.length], deep);
+	if (schema.allOf) return Object.assign({}, ...schema.allOf.map(s => inner(s, deep)));
+	const type = Array.isArray(schema.type) ? schema.type[turn % schema.type.length] : schema.type;
+	if (type === 'array') return deep > 0 ? [inner(schema.items ?? true)] : [];
+	if (type !== 'object') return { string: 'text', integer: 1, number: 0.5, boolean: true, null: null }[type];
+	const value = {};
+	for (const [key, member] of Object.entries(schema.properties ?? {}))
+		if (schema.required?.includes(key) || deep > 0) value[key] = key === 'resultType' ? 'complete' : inner(member);
+	const rest = schema.additionalProperties;
+	if (rest && typeof rest === 'object' && Object.keys(rest).length && deep > 0) value.further = inner(rest);
+	return value;
+}
+
+/** Every copy with one thing at or below `under` removed, of another kind, one more than there was, or too many. */
+export function* mutants(message, under) {
+	const all = places(message[under], [under], [[under]]);
+	for (const path of all) {
+		const at = copy => path.slice(0, -1).reduce((value, key) => value[key], copy), last = path.at(-1);
+		const old = at(message)[last], isObject = old !== null && typeof old === 'object' && !Array.isArray(old);
+		for (const other of [...others, ...(isObject ? [{ ...old, unknownToAll: null }] : []), ...(Array.isArray(old) ? [[...old, ...old], Array(101).fill(old[0] ?? 'x')] : [])]) {
+			const copy = structuredClone(message);
+			at(copy)[last] = structuredClone(other);
+			yield copy;
+		}
+		const copy = structuredClone(message);
+		if (Array.isArray(at(copy))) at(copy).splice(Number(last), 1);
+		else delete at(copy)[last];
+		yield copy;
+	}
+}

@@ -12,17 +12,14 @@ TARGET  ?=
 # configuration did not find.
 build = cmake --preset $(1) --log-level=WARNING >/dev/null && cmake --build build/$(1)
 
-.PHONY: all test asan tsan valgrind coverage lint fuzz torture install clean help
+.PHONY: all run test asan tsan valgrind coverage lint fuzz torture install clean help
 
 all: ## build the library and the examples (build/release)
 	@scripts/setup --for build
 	@$(call build,release) --target product
 
-ifneq ($(wildcard scripts/run-demo),)
-.PHONY: run
-run: all ## build and show a server at work
-	@scripts/run-demo
-endif
+run: all ## build, and serve examples/demo.json on http://127.0.0.1:7331/mcp
+	@exec build/release/cleat serve examples/demo.json --http 127.0.0.1:7331 --any-port --banner
 
 test: ## build (PRESET=debug) and run the whole test suite
 	@scripts/setup --for test
@@ -83,9 +80,10 @@ bench: ## measure
 endif
 ifneq ($(wildcard scripts/load),)
 .PHONY: load
-load: ## 10,000 streams, a million refusals, 5,000 slow clients, 10,000 crashes
+load: ## 10,000 streams, a million refusals, 5,000 slow clients, 10,000 crashes, 100,000 files
 	@scripts/setup --for test
-	@$(call build,release) --target conformance_server bench_load_http test_child_cycles
+	@$(call build,release) --target conformance_server bench_load_http test_child_cycles \
+		bench_load_folder cleat
 	@scripts/load build/release
 endif
 install: ## install into $(DESTDIR)$(PREFIX)
@@ -97,7 +95,7 @@ install: ## install into $(DESTDIR)$(PREFIX)
 clean: ## remove everything that was built (not .deps/)
 	rm -rf build
 
-absent = $(foreach t,run:run-demo conformance:conformance interop:interop bench:bench load:load,\
+absent = $(foreach t,conformance:conformance interop:interop bench:bench load:load,\
 	$(if $(wildcard scripts/$(lastword $(subst :, ,$(t)))),,$(firstword $(subst :, ,$(t)))))
 
 help: ## this list

@@ -95,5 +95,17 @@ if(NOT CLEAT_CURL_INCLUDE)
   cleat_missing("curl/curl.h (libcurl)")
 endif()
 
+# What `cleat serve` opens when a configuration needs it: headers only, as above.
+foreach(pair SQLITE:sqlite3.h MAGIC:magic.h SECCOMP:seccomp.h YAML:yaml.h)
+  string(REPLACE ":" ";" pair "${pair}")
+  list(GET pair 0 name)
+  list(GET pair 1 header)
+  find_path(CLEAT_${name}_INCLUDE ${header})
+  mark_as_advanced(CLEAT_${name}_INCLUDE)
+  if(NOT CLEAT_${name}_INCLUDE)
+    cleat_missing("${header}")
+  endif()
+endforeach()
+
 message(STATUS "yyjson ${yyjson_version}: ${CLEAT_YYJSON_LIBRARY}")
 message(STATUS "llhttp ${llhttp_version}: ${CLEAT_LLHTTP_LIBRARY}")

@@ -22,6 +22,7 @@ set(fuzz_mcp_http_MORE ${CLEAT_FIXTURE_SOURCES})
 set(test_client_matrix_MORE ${CLEAT_FIXTURE_SOURCES})
 # Parts of the program that stand alone.
 set(test_bench_hist_MORE ${PROJECT_SOURCE_DIR}/cli/bench_hist.c)
+set(test_bench_tally_MORE ${PROJECT_SOURCE_DIR}/cli/bench_tally.c ${PROJECT_SOURCE_DIR}/cli/bench_hist.c)
 set(test_bench_reader_MORE ${PROJECT_SOURCE_DIR}/cli/bench_reader.c
                            ${PROJECT_SOURCE_DIR}/cli/bench_scan.c)
 set(fuzz_bench_reader_MORE ${test_bench_reader_MORE})

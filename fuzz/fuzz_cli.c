@@ -8,8 +8,8 @@
 
 #include "../cli/arguments.h"
 #include "../cli/expand.h"
-#include "../cli/jsonc.h"
 #include "../cli/print.h"
+#include "serve/jsonc.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -60,9 +60,8 @@ static void argument(const char *data, size_t size)
 	const char *why = NULL;
 
 	if (schema && zero) {
-		if (argument_value(&out,
-				   argument_schema(cleat_doc_root(schema), cleat_doc_root(schema)),
-				   zero + 1, size - n - 1, &why)) {
+		if (argument_value(&out, cleat_doc_root(schema), cleat_doc_root(schema), zero + 1,
+				   size - n - 1, &why)) {
 			/* What is made is JSON, except for text that is no UTF-8. */
 			value = cleat_doc_parse(text_str(&out), out.n, NULL, NULL, NULL);
 			if (!value && text_str(&out)[0] != '"')

@@ -94,6 +94,13 @@ typedef struct cleat_server_opts {
 	void (*on_roots_changed)(cleat_server *s, void *userdata);
 	void *userdata;                /* cleat_server_userdata() */
 	const cleat_allocator *memory; /* NULL: malloc */
+	/* For programs that use cleat_server_main(); loop thread. It is about to serve; over HTTP it listens
+	 * already, and cleat_server_http_url() says where. With this it prints nothing itself at its
+	 * beginning. NULL: it does. */
+	void (*on_ready)(cleat_server *s, void *userdata);
+	/* SIGHUP came: read your files again. With this SIGHUP does not end a server on standard input and
+	 * output either. (Certificates and tokens are read again before.) NULL: nothing is to be done. */
+	void (*on_reload)(cleat_server *s, void *userdata);
 } cleat_server_opts;
 
 /* A tool. Either a `signature` (which gives name and arguments) or a `name` with `input` fields or

@@ -23,7 +23,8 @@ static bool missing(const struct lazy *l, cleat_error *err)
 
 static bool fill(const struct lazy *l, void *table, cleat_error *err)
 {
-	void *handle = dlopen(l->library, RTLD_NOW | RTLD_LOCAL);
+	/* Lazily: libcurl brings thirty libraries along, of which a request calls few functions. */
+	void *handle = dlopen(l->library, RTLD_LAZY | RTLD_LOCAL);
 
 	if (!handle)
 		return missing(l, err);

@@ -320,7 +320,7 @@ static struct slot *slot_new(const struct regex *re)
 	memory = re->calls.pcre2_general_context_create_8(slot_alloc, slot_release, s);
 	if (memory) {
 		s->context = re->calls.pcre2_match_context_create_8(memory);
-		s->data = re->calls.pcre2_match_data_create_8(1, memory);
+		s->data = re->calls.pcre2_match_data_create_8(1 + REGEX_GROUPS, memory);
 		re->calls.pcre2_general_context_free_8(memory);
 	}
 	if (!s->context || !s->data) {
@@ -379,8 +379,21 @@ static int run(struct slot *s, struct str text, size_t from, uint64_t most)
 	return rc;
 }
 
+/* Where the groups were found, `pairs` of them with the whole as the first; 0: all that there is room for. */
+static void take_groups(const size_t *place, int pairs, struct str text, struct str *ret)
+{
+	for (int i = 1; i <= REGEX_GROUPS; i++) {
+		bool found = (pairs == 0 || i < pairs) && place[2 * i] != PCRE2_UNSET &&
+			     place[2 * i + 1] >= place[2 * i];
+
+		ret[i - 1] = found ? (struct str){ text.p + place[2 * i],
+						   place[2 * i + 1] - place[2 * i] }
+				   : (struct str){ NULL, 0 };
+	}
+}
+
 static int match(const struct regex *re, struct str text, size_t from, uint64_t *budget,
-		 size_t *ret_at, size_t *ret_end)
+		 size_t *ret_at, size_t *ret_end, struct str *ret_groups)
 {
 	uint64_t most = BUDGET + (uint64_t)text.n * BUDGET_BYTE;
 	/* Only the place of the idle slot changes, and that atomically. */
@@ -406,6 +419,8 @@ static int match(const struct regex *re, struct str text, size_t from, uint64_t 
 			*ret_at = place[0];
 		if (ret_end)
 			*ret_end = place[1];
+		if (ret_groups)
+			take_groups(place, rc, text, ret_groups);
 		rc = 1;
 	} else if (rc == PCRE2_ERROR_NOMATCH) {
 		rc = 0;
@@ -419,12 +434,18 @@ static int match(const struct regex *re, struct str text, size_t from, uint64_t 
 int regex_match(const struct regex *re, struct str text, size_t from, size_t *ret_at,
 		size_t *ret_end)
 {
-	return match(re, text, from, NULL, ret_at, ret_end);
+	return match(re, text, from, NULL, ret_at, ret_end, NULL);
 }
 
 int regex_match_within(const struct regex *re, struct str text, uint64_t *budget)
 {
-	return match(re, text, 0, budget, NULL, NULL);
+	return match(re, text, 0, budget, NULL, NULL, NULL);
+}
+
+int regex_groups(const struct regex *re, struct str text, struct str ret[REGEX_GROUPS],
+		 uint64_t *budget)
+{
+	return match(re, text, 0, budget, NULL, NULL, ret);
 }
 
 size_t regex_size(const struct regex *re)

@@ -19,7 +19,7 @@ enum regex_flag {
 	REGEX_MULTILINE = 4 /* ^ and $ at line ends */
 };
 
-enum { REGEX_MAX_PATTERN = 64 * 1024 };
+enum { REGEX_MAX_PATTERN = 64 * 1024, REGEX_GROUPS = 3 };
 
 /* Compiles. CLEAT_EINVAL with PCRE2's own words and the offset in *err; CLEAT_ELIMIT for a pattern
  * that is too long or needs too much; CLEAT_EUNSUPPORTED when PCRE2 is not installed (the message
@@ -34,6 +34,10 @@ int regex_match(const struct regex *re, struct str text, size_t from, size_t *re
 /* The same anywhere in the text, for callers that have a budget for many matches: what this one took,
  * in about nanoseconds, is taken from *budget, and more than that it does not take (CLEAT_ELIMIT). */
 int regex_match_within(const struct regex *re, struct str text, uint64_t *budget);
+/* As regex_match_within(), `budget` may be NULL; when found, ret[i] is what group i + 1 matched (absent: there
+ * is no such group, or it took no part). */
+int regex_groups(const struct regex *re, struct str text, struct str ret[REGEX_GROUPS],
+		 uint64_t *budget);
 /* Bytes that it takes while nothing is matched: some patterns take a thousand times their length. */
 size_t regex_size(const struct regex *re);
 /* Accepts NULL. */

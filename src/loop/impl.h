@@ -1,4 +1,4 @@
-/* loop/impl.h - what loop.c and watch.c share. Nobody else includes it: it is where libuv begins.
+/* loop/impl.h - what loop.c, watch.c and fswatch.c share. Nobody else includes it: it is where libuv begins.
  */
 #ifndef LOOP_IMPL_H
 #define LOOP_IMPL_H
@@ -37,6 +37,7 @@ struct handle {
 		uv_timer_t timer;
 		uv_poll_t poll;
 		uv_idle_t idle;
+		uv_fs_event_t fs_event;
 	} uv;
 	cleat_loop *loop;
 };

@@ -1,7 +1,7 @@
 /* loop/loop.h - the event loop as the rest of the library sees it: readiness, time, and calls that
  * are carried to the loop's thread.
  *
- * libuv does the work and is seen by loop.c and watch.c alone. Watches and timers are made of the
+ * libuv does the work and is seen by loop.c, watch.c and fswatch.c alone. Watches and timers are made of the
  * loop's own memory, because libuv may hold on to them for one more turn after they were freed.
  * Everything here belongs to the thread that steps the loop, except where it says "any thread".
  *

@@ -3,7 +3,8 @@
  * The only place of the library that prints, and the only one that touches signals: SIGPIPE is
  * ignored; SIGTERM, SIGINT and SIGHUP end the server in an orderly way, a second one ends the
  * process at once. A server on HTTP reads its files again on SIGHUP instead. All of them are as they
- * were before when it returns.
+ * were before when it returns. A program with files of its own (opts.on_reload) hears of SIGHUP on
+ * standard input and output, too.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -92,6 +93,17 @@ static void on_log(void *userdata, int level, const char *message)
 			message);
 }
 
+/* The program's own log, or ours. */
+static void use_log(cleat_server *s)
+{
+	const cleat_server_opts *o = server_opts(s);
+
+	if (o->log)
+		server_set_log(s, o->log, o->userdata);
+	else
+		server_set_log(s, on_log, (void *)server_name(s));
+}
+
 /* A string of a JSON text. */
 static void print_json_string(const char *text)
 {
@@ -145,6 +157,7 @@ static void print_help(cleat_server *s, const char *program)
 	       "  --stdio              serve standard input and output (the default)\n"
 	       "  --http ADDRESS       serve HTTP: 8080, 127.0.0.1:8080, [::1]:8080,\n"
 	       "                       http://127.0.0.1:8080/mcp, unix:/path, fd:3; may be repeated\n"
+	       "  --any-port           where the port is taken, serve another and say so\n"
 	       "  --token-file FILE    clients need a bearer token: one \"NAME TOKEN\" a line\n"
 	       "  --allow-remote       serve an address that others can reach without tokens\n"
 	       "  --allow-host NAME    accept this name in Host; may be repeated\n"
@@ -180,7 +193,7 @@ struct items {
 
 struct options {
 	struct items addresses, hosts, origins;
-	bool stdio, access_log;
+	bool stdio, access_log, any_port;
 	cleat_http_opts http;
 	const char *of_http; /* an option that is of use with --http only */
 };
@@ -197,6 +210,7 @@ static const struct option {
 #define AT(member) offsetof(struct options, member)
 	{ "--stdio", FLAG, true, AT(stdio) },
 	{ "--http", ITEM, true, AT(addresses) },
+	{ "--any-port", FLAG, false, AT(any_port) },
 	{ "--token-file", TEXT, false, AT(http.token_file) },
 	{ "--allow-remote", FLAG, false, AT(http.allow_remote) },
 	{ "--allow-host", ITEM, false, AT(hosts) },
@@ -357,21 +371,25 @@ static void on_turn(struct loop_turn *t)
 	} else if (atomic_load(&reload_asked) && atomic_exchange(&reload_asked, false)) {
 		listen_notify("RELOADING=1");
 		cleat_server_reload_http(d->s);
+		if (server_opts(d->s)->on_reload)
+			server_opts(d->s)->on_reload(d->s, server_opts(d->s)->userdata);
 		listen_notify("READY=1");
 	}
 }
 
-static int run_http(cleat_server *s)
+/* Serves until it is over, and obeys signals meanwhile. */
+static int run_with_desk(cleat_server *s, int (*run)(cleat_server *s))
 {
 	struct desk desk = { .turn = { .fn = on_turn }, .s = s };
 	cleat_loop *l = cleat_server_loop(s);
 	int rc;
 
+	if (!l)
+		return run(s); /* which finds out the same */
 	loop_turn_add(l, &desk.turn);
 	atomic_store(&reloaded, l);
-	print_addresses(s);
 	listen_notify("READY=1");
-	rc = cleat_server_run(s);
+	rc = run(s);
 	if (!desk.stopping)
 		listen_notify("STOPPING=1");
 	atomic_store(&reloaded, NULL);
@@ -379,15 +397,121 @@ static int run_http(cleat_server *s)
 	return rc;
 }
 
+/* The same address with another port; false when it has none, or does not fit. */
+static bool with_port(const char *address, unsigned port, char *to, size_t size)
+{
+	const char *scheme = strstr(address, "://");
+	const char *start = scheme ? scheme + 3 : address;
+	size_t end = strcspn(start, "/"), digits = 0;
+	int n;
+
+	while (digits < end && start[end - digits - 1] >= '0' && start[end - digits - 1] <= '9')
+		digits++;
+	if (!digits)
+		return false;
+	n = snprintf(to, size, "%.*s%u%s", (int)(start + end - digits - address), address, port,
+		     start + end);
+	return n > 0 && (size_t)n < size;
+}
+
+static void be_silent(void *userdata, int level, const char *message)
+{
+	(void)userdata;
+	(void)level;
+	(void)message;
+}
+
+/* The port of a URL; 0: none. */
+static unsigned port_of(const char *url)
+{
+	struct address a;
+
+	return url && !address_parse(url, &a, NULL) ? a.port : 0;
+}
+
+/* --any-port: the next few, so that it is easy to find, then whichever is free. */
+static int listen_nearby(cleat_server *s, const char *address, const cleat_http_opts *opts)
+{
+	enum { NEARBY = 10 };
+	char other[1024];
+	struct address a;
+	int rc = CLEAT_EIO;
+
+	if (address_parse(address, &a, NULL) || !a.port)
+		return rc;
+	for (unsigned i = 1; i <= NEARBY + 1 && rc == CLEAT_EIO; i++) {
+		unsigned port = i <= NEARBY ? a.port + i : 0;
+
+		if (port > 65535 || !with_port(address, port, other, sizeof other))
+			continue;
+		rc = cleat_server_listen_http(s, other, opts);
+	}
+	return rc;
+}
+
+/* The address, or with --any-port one beside it; then says which, instead of why not the first. */
+static int listen_on(cleat_server *s, const char *address, const struct options *o)
+{
+	size_t n = 0;
+	int rc;
+
+	if (!o->any_port)
+		return cleat_server_listen_http(s, address, &o->http);
+	while (cleat_server_http_url(s, n))
+		n++;
+	server_set_log(s, be_silent, NULL);
+	rc = cleat_server_listen_http(s, address, &o->http);
+	if (rc == CLEAT_EIO)
+		rc = listen_nearby(s, address, &o->http);
+	use_log(s);
+	if (rc)
+		return cleat_server_listen_http(s, address, &o->http); /* for what it says */
+	if (port_of(address) && port_of(cleat_server_http_url(s, n)) != port_of(address))
+		server_note(s, CLEAT_LOG_WARNING,
+			    "port %u is taken by another program, so this is port %u",
+			    port_of(address), port_of(cleat_server_http_url(s, n)));
+	return CLEAT_OK;
+}
+
 static int serve_http(cleat_server *s, const struct options *o)
 {
 	int rc = CLEAT_OK;
 
 	for (size_t i = 0; i < o->addresses.n && !rc; i++)
-		rc = cleat_server_listen_http(s, o->addresses.at[i], &o->http);
-	if (!rc)
-		rc = run_http(s);
-	return rc; /* why it failed, the log has said */
+		rc = listen_on(s, o->addresses.at[i], o);
+	if (rc)
+		return rc; /* why it failed, the log has said */
+	if (server_opts(s)->on_ready)
+		server_opts(s)->on_ready(s, server_opts(s)->userdata);
+	else
+		print_addresses(s);
+	return run_with_desk(s, cleat_server_run);
+}
+
+static int serve_stdio(cleat_server *s)
+{
+	if (server_opts(s)->on_ready)
+		server_opts(s)->on_ready(s, server_opts(s)->userdata);
+	else
+		greet_terminal(server_name(s));
+	/* Without need of a loop before standard input and output are taken there is none: see there. */
+	return server_opts(s)->on_reload ? run_with_desk(s, cleat_server_run_stdio)
+					 : cleat_server_run_stdio(s);
+}
+
+/* Lets calls that were cancelled end: what they wait for may come through the loop. */
+static bool settle(struct runner *r, unsigned ms)
+{
+	cleat_loop *l = atomic_load(&r->loop);
+	uint64_t now = loop_now(), until = now + ms;
+	int rc = CLEAT_OK;
+
+	while (l && server_running(r->server) && now < until &&
+	       (rc == CLEAT_OK || rc == CLEAT_ECLOSED)) {
+		rc = cleat_loop_step(l, (int)(until - now));
+		now = loop_now();
+	}
+	return runner_wait(r, now < until ? (unsigned)(until - now) : 1);
 }
 
 static int serve(cleat_server *s, const struct options *o)
@@ -397,19 +521,14 @@ static int serve(cleat_server *s, const struct options *o)
 	int rc;
 
 	atomic_store(&served, s);
-	take_signals(&before, o->addresses.n > 0);
+	take_signals(&before, o->addresses.n > 0 || server_opts(s)->on_reload);
 	r = runner_get(s);
 	if (r)
 		r->sigpipe_ignored = true;
-	if (o->addresses.n) {
-		rc = serve_http(s, o);
-	} else {
-		greet_terminal(server_name(s));
-		rc = cleat_server_run_stdio(s);
-	}
+	rc = o->addresses.n ? serve_http(s, o) : serve_stdio(s);
 	atomic_store(&served, NULL); /* the next signal ends the process, however long this takes */
 	r = server_runner(s);
-	if (r && !runner_wait(r, RUNNER_EXIT_MS)) {
+	if (r && !settle(r, RUNNER_EXIT_MS)) {
 		fprintf(stderr, "%s: %zu calls did not end although they were cancelled\n",
 			server_name(s), server_running(s));
 		_exit(rc ? 1 : 0);
@@ -430,8 +549,7 @@ int cleat_server_main(cleat_server *s, int argc, char **argv)
 		cleat_server_free(s);
 		return 1;
 	}
-	if (!server_opts(s)->log)
-		server_set_log(s, on_log, (void *)server_name(s));
+	use_log(s);
 	switch (read_options(s, argc, argv, &o)) {
 	case SERVE: return serve(s, &o);
 	case HELP: print_help(s, program); break;

@@ -395,22 +395,36 @@ static int read_arg(struct reader *r, struct args *args)
 	return rc;
 }
 
-static int read_args(struct reader *r, struct args *args)
+/* Up to the closing parenthesis, or where there is none (`bare`) to the end. */
+static bool take_end(struct reader *r, bool bare)
 {
-	if (reader_take(r, ')'))
-		return CLEAT_OK;
-	for (;;) {
+	return bare ? !*reader_place(r) : reader_take(r, ')');
+}
+
+static int read_args(struct reader *r, struct args *args, bool bare)
+{
+	while (!take_end(r, bare)) {
 		int rc = read_arg(r, args);
 
 		if (rc)
 			return rc;
-		if (reader_take(r, ')'))
-			return CLEAT_OK;
+		if (take_end(r, bare))
+			break;
 		if (!reader_take(r, ','))
-			return reader_expected(r, "\",\" or \")\"");
-		if (reader_take(r, ')'))
-			return CLEAT_OK;
+			return reader_expected(r, bare ? "\",\" or the end" : "\",\" or \")\"");
 	}
+	return CLEAT_OK;
+}
+
+static int copy_fields(struct reader *r, const struct args *args, const cleat_field **ret)
+{
+	cleat_field *fields = arena_alloc(r->ar, (args->n + 1) * sizeof *fields);
+
+	if (!fields)
+		return reader_no_memory(r);
+	memcpy(fields, args->fields, (args->n + 1) * sizeof *fields);
+	*ret = fields;
+	return CLEAT_OK;
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
@@ -445,38 +459,36 @@ static int read_name(struct reader *r, const char **ret)
 static int read_signature(struct reader *r, struct signature *ret)
 {
 	struct args args = { 0 };
-	cleat_field *fields;
 	int rc = read_name(r, &ret->name);
 
 	if (!rc && reader_take(r, '('))
-		rc = read_args(r, &args);
+		rc = read_args(r, &args, false);
 	if (!rc && reader_peek(r) == '"')
 		rc = reader_text(r, &ret->description);
-	if (rc)
-		return rc;
-	fields = arena_alloc(r->ar, (args.n + 1) * sizeof *fields);
-	if (!fields)
-		return reader_no_memory(r);
-	memcpy(fields, args.fields, (args.n + 1) * sizeof *fields);
-	ret->fields = fields;
-	return CLEAT_OK;
+	return rc ? rc : copy_fields(r, &args, &ret->fields);
+}
+
+static struct reader begin(struct arena *ar, const char *text, cleat_error *err)
+{
+	struct reader r = { .ar = ar, .err = err, .text = text, .p = text, .max = SIGNATURE_MAX };
+	const char *end = memchr(text, '\0', SIGNATURE_MAX);
+	size_t n = end ? (size_t)(end - text) : SIGNATURE_MAX;
+
+	r.end = text + utf8_valid_prefix((struct str){ text, n });
+	r.too_long = !end && r.end + 3 >= text + SIGNATURE_MAX && *r.end; /* may cut a character */
+	return r;
 }
 
 int signature_parse(struct arena *ar, const char *text, struct signature *ret, const char **rest,
 		    cleat_error *err)
 {
-	struct reader r = { .ar = ar, .err = err, .text = text, .p = text, .max = SIGNATURE_MAX };
 	struct signature sig = { 0 };
-	const char *end;
-	size_t n;
+	struct reader r;
 	int rc;
 
 	if (!text)
 		return error_set(err, CLEAT_EINVAL, "no signature given");
-	end = memchr(text, '\0', SIGNATURE_MAX);
-	n = end ? (size_t)(end - text) : SIGNATURE_MAX;
-	r.end = text + utf8_valid_prefix((struct str){ text, n });
-	r.too_long = !end && r.end + 3 >= text + SIGNATURE_MAX && *r.end; /* may cut a character */
+	r = begin(ar, text, err);
 	rc = read_signature(&r, &sig);
 	if (rc)
 		return rc;
@@ -486,6 +498,16 @@ int signature_parse(struct arena *ar, const char *text, struct signature *ret, c
 		*rest = reader_place(&r);
 	*ret = sig;
 	return CLEAT_OK;
+}
+
+int signature_parse_args(struct arena *ar, const char *text, const cleat_field **ret,
+			 cleat_error *err)
+{
+	struct reader r = begin(ar, text, err);
+	struct args args = { 0 };
+	int rc = read_args(&r, &args, true);
+
+	return rc ? rc : copy_fields(&r, &args, ret);
 }
 
 char *cleat_signature_schema(const char *signature, char **ret_name, cleat_error *err)

@@ -32,6 +32,10 @@ struct signature {
 int signature_parse(struct arena *ar, const char *text, struct signature *ret, const char **rest,
 		    cleat_error *err);
 
+/* What stands between the parentheses of one, alone: "a: number, b?: string". Errors as above. */
+int signature_parse_args(struct arena *ar, const char *text, const cleat_field **ret,
+			 cleat_error *err);
+
 /* As cleat_signature_print, with memory from `mem` (may be NULL). The text has at most
  * SIGNATURE_PRINTED bytes, then "…". */
 char *signature_print(const cleat_allocator *mem, const char *name, const cleat_json *input_schema,

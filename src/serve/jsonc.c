@@ -1,5 +1,5 @@
-/* cli/jsonc.c - JSON as people write it: with comments and trailing commas. */
-#include "jsonc.h"
+/* serve/jsonc.c - JSON as people write it: with comments and trailing commas. */
+#include "serve/jsonc.h"
 
 #include <string.h>
 
@@ -21,8 +21,7 @@ static void blank(char *text, size_t from, size_t to)
 			text[from] = ' ';
 }
 
-/* Behind the comment that begins at i; i itself when there is none. */
-static size_t comment_end(const char *text, size_t n, size_t i)
+size_t jsonc_comment_end(const char *text, size_t n, size_t i)
 {
 	if (i + 1 >= n || text[i] != '/' || (text[i + 1] != '/' && text[i + 1] != '*'))
 		return i;
@@ -45,7 +44,7 @@ void jsonc_blank(char *text, size_t n)
 	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		blank(text, 0, 3);
 	while (i < n) {
-		size_t end = comment_end(text, n, i);
+		size_t end = jsonc_comment_end(text, n, i);
 
 		if (end > i) {
 			blank(text, i, end);
@@ -76,6 +75,16 @@ static void skip_space(struct scan *s)
 		s->i++;
 }
 
+/* Behind a token that is not a bracket, comma or colon. */
+static size_t skip_scalar(const char *text, size_t n, size_t i)
+{
+	if (text[i] == '"')
+		return skip_string(text, n, i);
+	while (i < n && text[i] && !strchr(" \t\r\n,:{}[]\"", text[i]))
+		i++;
+	return i < n && !text[i] ? i + 1 : i;
+}
+
 /* Behind a value of any kind. */
 static void skip_value(struct scan *s)
 {
@@ -85,9 +94,7 @@ static void skip_value(struct scan *s)
 		skip_space(s);
 		if (s->i >= s->n)
 			return;
-		if (s->text[s->i] == '"') {
-			s->i = skip_string(s->text, s->n, s->i);
-		} else if (s->text[s->i] && strchr("{[", s->text[s->i])) {
+		if (s->text[s->i] && strchr("{[", s->text[s->i])) {
 			depth++;
 			s->i++;
 		} else if (s->text[s->i] && strchr("}]", s->text[s->i])) {
@@ -96,12 +103,35 @@ static void skip_value(struct scan *s)
 		} else if (s->text[s->i] && strchr(",:", s->text[s->i])) {
 			s->i++;
 		} else {
-			while (s->i < s->n && s->text[s->i] &&
-			       !strchr(" \t\r\n,:{}[]\"", s->text[s->i]))
-				s->i++;
-			s->i += s->i < s->n && !s->text[s->i];
+			s->i = skip_scalar(s->text, s->n, s->i);
 		}
 	} while (depth);
+}
+
+size_t jsonc_value_end(const char *text, size_t n, size_t i)
+{
+	struct scan s = { text, n, i };
+
+	skip_value(&s);
+	return s.i;
+}
+
+size_t jsonc_values(const char *text, size_t n, uint32_t *ret, size_t max)
+{
+	struct scan s = { text, n, 0 };
+	size_t count = 0;
+
+	for (skip_space(&s); s.i < n; skip_space(&s)) {
+		if (text[s.i] && strchr(",:}]", text[s.i])) {
+			s.i++;
+			continue;
+		}
+		if (count < max)
+			ret[count] = (uint32_t)s.i;
+		count++;
+		s.i = text[s.i] == '{' || text[s.i] == '[' ? s.i + 1 : skip_scalar(text, n, s.i);
+	}
+	return count;
 }
 
 /* Into the member `key` of the object that begins here. */
@@ -135,6 +165,18 @@ static bool enter(struct scan *s, const char *key)
 	}
 }
 
+void jsonc_line(const char *text, size_t at, size_t *ret_line, size_t *ret_column)
+{
+	*ret_line = *ret_column = 1;
+	for (size_t i = 0; i < at; i++) {
+		*ret_column += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (text[i] == '\n') {
+			++*ret_line;
+			*ret_column = 1;
+		}
+	}
+}
+
 bool jsonc_locate(const char *text, size_t n, const char *const *path, size_t depth,
 		  size_t *ret_line, size_t *ret_column)
 {
@@ -143,13 +185,6 @@ bool jsonc_locate(const char *text, size_t n, const char *const *path, size_t de
 	for (size_t i = 0; i < depth; i++)
 		if (!enter(&s, path[i]))
 			return false;
-	*ret_line = *ret_column = 1;
-	for (size_t i = 0; i < s.i; i++) {
-		++*ret_column;
-		if (text[i] == '\n') {
-			++*ret_line;
-			*ret_column = 1;
-		}
-	}
+	jsonc_line(text, s.i, ret_line, ret_column);
 	return true;
 }

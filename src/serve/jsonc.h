@@ -1,6 +1,10 @@
-/* cli/jsonc.h - JSON as people write it: with comments and trailing commas. */
-#ifndef CLI_JSONC_H
-#define CLI_JSONC_H
+/* serve/jsonc.h - JSON as people write it: with comments and trailing commas.
+ *
+ * Text to text, and places in text; what is valid is the parser's to say. Of the program, not of the
+ * library: `cleat serve` reads its configuration with this, cli/ those of other programs.
+ */
+#ifndef SERVE_JSONC_H
+#define SERVE_JSONC_H
 
 #include <cleat/json.h>
 
@@ -10,5 +14,14 @@ void jsonc_blank(char *text, size_t n);
 /* Where the value at a path of keys stands in strict JSON: line and column from 1. False: not found. */
 bool jsonc_locate(const char *text, size_t n, const char *const *path, size_t depth,
 		  size_t *ret_line, size_t *ret_column);
+/* Line and column (characters) of an offset, from 1. */
+void jsonc_line(const char *text, size_t at, size_t *ret_line, size_t *ret_column);
+/* Where each value and key begins in strict JSON, in the order of the text: at most `max` offsets. Gives
+ * how many there are. */
+size_t jsonc_values(const char *text, size_t n, uint32_t *ret, size_t max);
+/* For whoever changes such a text. Behind the comment that begins at i; i itself when there is none. */
+size_t jsonc_comment_end(const char *text, size_t n, size_t i);
+/* Behind the value that begins at i in strict JSON (blanks before it are skipped). */
+size_t jsonc_value_end(const char *text, size_t n, size_t i);
 
 #endif

@@ -195,3 +195,69 @@ int cleat_server_remove_prompt(cleat_server *s, const char *name)
 {
 	return remove_entry(s, SHELF_PROMPTS, name);
 }
+
+/* ---- many at once ---- */
+
+static bool is_gone(const struct entry *e, struct entry *const *gone, size_t n_gone)
+{
+	for (size_t i = 0; i < n_gone; i++)
+		if (gone[i] == e)
+			return true;
+	return false;
+}
+
+/* Everything that can fail. */
+static int prepare(cleat_server *s, struct entry *const *gone, size_t n_gone,
+		   const struct registry *more)
+{
+	int rc = CLEAT_OK;
+
+	for (unsigned kind = 0; kind < SHELF_COUNT && !rc; kind++) {
+		const struct shelf *shelf = &more->shelves[kind];
+
+		rc = registry_reserve(&s->registry, (enum shelf_kind)kind, shelf->count);
+		for (size_t i = 0; i < shelf->count && !rc; i++) {
+			const struct entry *there = registry_find(
+				&s->registry, (enum shelf_kind)kind, shelf->list[i]->key);
+
+			if (there && !is_gone(there, gone, n_gone))
+				rc = server_refuse(s, CLEAT_EEXIST, "\"%s\" is registered already",
+						   there->key.p);
+		}
+	}
+	return rc;
+}
+
+int server_exchange(cleat_server *s, struct entry *const *gone, size_t n_gone,
+		    struct registry *more, void (*between)(void *ctx), void *ctx)
+{
+	bool changed[SHELF_COUNT] = { false };
+	int rc = prepare(s, gone, n_gone, more);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n_gone; i++) {
+		changed[gone[i]->kind] = true;
+		entry_unref(registry_take(&s->registry, gone[i]->kind, gone[i]->key));
+	}
+	if (between)
+		between(ctx);
+	for (unsigned kind = 0; kind < SHELF_COUNT; kind++) {
+		struct shelf *shelf = &more->shelves[kind];
+
+		changed[kind] = changed[kind] || shelf->count;
+		for (size_t i = 0; i < shelf->count; i++)
+			registry_add(&s->registry, shelf->list[i], NULL);
+		shelf->count = 0; /* they are the server's now */
+		if (shelf->n_buckets)
+			memset(shelf->buckets, 0, shelf->n_buckets * sizeof *shelf->buckets);
+		if (changed[kind])
+			notify_changed(s, (enum shelf_kind)kind);
+	}
+	return CLEAT_OK;
+}
+
+struct registry *server_registry(cleat_server *s)
+{
+	return &s->registry;
+}

@@ -76,6 +76,29 @@ const char *server_version(const cleat_server *s);
 size_t server_max_message(const cleat_server *s); /* with the default applied */
 size_t server_max_reply(const cleat_server *s);
 
+/* Changes what is offered in one go: the entries `gone` (of this server) are taken out, and all of the
+ * registry `more` move in; clients that listen are told once. CLEAT_OK; CLEAT_EEXIST (one of `more` is
+ * there already and not `gone`), CLEAT_ENOMEM or CLEAT_ELIMIT: then nothing has changed. `between` (may be
+ * NULL) is called when nothing can go wrong any more, before anything moves in; it may remove things.
+ * Owner's thread. */
+struct entry;
+struct registry;
+int server_exchange(cleat_server *s, struct entry *const *gone, size_t n_gone,
+		    struct registry *more, void (*between)(void *ctx), void *ctx);
+struct registry *server_registry(cleat_server *s);
+
+/* Told of each URI that a client subscribes to, so that only what somebody wants to hear of needs to be
+ * watched. Ends of subscriptions are not told: ask server_is_subscribed() when it matters. Owner's thread. */
+struct subscription_hook {
+	void (*fn)(struct subscription_hook *h, struct str uri);
+	struct subscription_hook *next; /* the server's */
+};
+/* Also calls fn for every subscription that is there already. */
+void server_hook_subscriptions(cleat_server *s, struct subscription_hook *h);
+/* Does nothing for one that is not there. */
+void server_unhook_subscriptions(cleat_server *s, struct subscription_hook *h);
+bool server_is_subscribed(const cleat_server *s, struct str uri);
+
 /* A new connection; NULL when out of memory, and for PEER_ASKED before server_set_asked(). Sink and
  * facts are copied; `facts` NULL is all-zero. */
 struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,

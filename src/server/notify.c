@@ -224,9 +224,9 @@ void notify_flush(cleat_server *s)
 	s->changed = 0;
 }
 
-static bool wants_uri(const cleat_request *req, struct str uri)
+bool notify_wants_uri(const cleat_request *listen, struct str uri)
 {
-	cleat_json_iter it = cleat_json_each(req->wanted_uris);
+	cleat_json_iter it = cleat_json_each(listen->wanted_uris);
 
 	while (cleat_json_next(&it))
 		if (str_eq(json_str(it.value), uri))
@@ -246,7 +246,7 @@ void cleat_server_resource_changed(cleat_server *s, const char *uri)
 			if (str_eq(sub->uri, key))
 				send_notice(c, NULL, method, key);
 		for (cleat_request *req = c->n_listening ? c->requests : NULL; req; req = req->next)
-			if (is_listening(req) && wants_uri(req, key))
+			if (is_listening(req) && notify_wants_uri(req, key))
 				send_notice(c, req, method, key);
 	}
 	if (s->has_hooks && s->conns)

@@ -17,6 +17,11 @@ void notify_flush(cleat_server *s);
 void notify_subscription_meta(struct jw *w, const cleat_request *listen);
 /* Ends a subscription from our side. */
 void notify_listen_end(cleat_request *listen);
+/* Is this URI one that the subscription is about? */
+bool notify_wants_uri(const cleat_request *listen, struct str uri);
+/* Tells the hooks (core.h) of a new subscription: of one URI, or of all in a subscriptions/listen. */
+void subscribed_tell(cleat_server *s, struct str uri);
+void subscribed_tell_all(const cleat_request *listen);
 /* A list of this kind has changed. */
 void notify_changed(cleat_server *s, enum shelf_kind kind);
 

@@ -44,13 +44,16 @@ static void rehash(struct shelf *s, struct entry **buckets, size_t n)
 	}
 }
 
-static int grow_buckets(struct registry *r, struct shelf *s)
+/* Enough buckets for so many entries. */
+static int grow_buckets(struct registry *r, struct shelf *s, size_t count)
 {
-	size_t n = s->n_buckets ? s->n_buckets * 2 : 16;
+	size_t n = s->n_buckets ? s->n_buckets : 16;
 	struct entry **buckets;
 
-	if (s->count < s->n_buckets)
+	if (count <= s->n_buckets)
 		return CLEAT_OK;
+	while (n < count)
+		n *= 2;
 	buckets = mem_alloc(&r->mem, n * sizeof *buckets);
 	if (!buckets)
 		return CLEAT_ENOMEM;
@@ -79,6 +82,17 @@ static bool can_complete(const struct entry *e)
 	return e->prompt.complete != NULL;
 }
 
+int registry_reserve(struct registry *r, enum shelf_kind kind, size_t more)
+{
+	struct shelf *s = &r->shelves[kind];
+	int rc = more > REGISTRY_MAX ? CLEAT_ELIMIT : CLEAT_OK;
+
+	while (!rc && s->cap < s->count + more)
+		rc = mem_grow(&r->mem, (void **)&s->list, &s->cap, s->cap, sizeof *s->list,
+			      REGISTRY_MAX);
+	return rc || !more ? rc : grow_buckets(r, s, s->count + more);
+}
+
 int registry_add(struct registry *r, struct entry *e, cleat_error *err)
 {
 	struct shelf *s = &r->shelves[e->kind];
@@ -90,7 +104,7 @@ int registry_add(struct registry *r, struct entry *e, cleat_error *err)
 				 noun(e->kind), e->key.p);
 	rc = mem_grow(&r->mem, (void **)&s->list, &s->cap, s->count, sizeof *s->list, REGISTRY_MAX);
 	if (!rc)
-		rc = grow_buckets(r, s);
+		rc = grow_buckets(r, s, s->count + 1);
 	if (rc)
 		return error_set(err, rc, "%s \"%s\": %s", noun(e->kind), e->key.p,
 				 cleat_strstatus(rc));

@@ -79,6 +79,8 @@ void *entry_userdata(const struct entry *e);
 /* Takes over the reference. CLEAT_OK, CLEAT_EEXIST, CLEAT_ENOMEM, CLEAT_ELIMIT; on failure the entry
  * is still the caller's. */
 int registry_add(struct registry *r, struct entry *e, cleat_error *err);
+/* Makes room, so that this many can be added without fail. CLEAT_OK, CLEAT_ENOMEM, CLEAT_ELIMIT. */
+int registry_reserve(struct registry *r, enum shelf_kind kind, size_t more);
 /* Takes the entry out and gives its reference to the caller; NULL when there is none. */
 struct entry *registry_take(struct registry *r, enum shelf_kind kind, struct str key);
 struct entry *registry_find(const struct registry *r, enum shelf_kind kind, struct str key);

@@ -247,6 +247,7 @@ struct cleat_server {
 	unsigned char key[CRYPTO_KEY_SIZE];
 	bool has_key;
 	struct asked *asked; /* NULL: there is no client behind this server (asked.h) */
+	struct subscription_hook *subscription_hooks;
 };
 
 #endif

@@ -125,6 +125,7 @@ void serve_listen(cleat_request *req)
 	req->counted = false; /* it waits, it does not run */
 	c->n_running--;
 	req->server->running--;
+	subscribed_tell_all(req);
 }
 
 /* 2026-07-28: patterns/subscriptions wants a result that says that the subscription ended gracefully,
@@ -191,6 +192,7 @@ static void subscribe(cleat_request *req, struct str uri)
 	c->subscriptions = sub;
 	c->n_subscriptions++;
 	result_empty(req);
+	subscribed_tell(c->server, sub->uri);
 }
 
 void serve_subscribe(cleat_request *req)

@@ -206,7 +206,7 @@ static bool configure(struct http_fetch *f, bool direct)
 {
 	const struct libcurl *k = &f->h->curl;
 	bool get = strcmp(f->o.method, "GET") == 0, post = strcmp(f->o.method, "POST") == 0;
-	bool body = post || f->o.body.n > 0;
+	bool body = post || f->o.body.n > 0, head = strcmp(f->o.method, "HEAD") == 0;
 	CURLcode rc = CURLE_OK;
 
 #define SET(option, value)                                                                         \
@@ -220,11 +220,14 @@ static bool configure(struct http_fetch *f, bool direct)
 	SET(HTTPHEADER, f->list);
 	if (!f->h->proxy && !f->h->unix_socket)
 		SET(PROXY, direct ? "" : NULL);
+	SET(NOBODY, 0L);
 	SET(POSTFIELDSIZE_LARGE, (curl_off_t)f->o.body.n);
 	SET(POSTFIELDS, body ? f->o.body.p : NULL);
 	if (!body)
 		SET(HTTPGET, 1L);
-	SET(CUSTOMREQUEST, get || post ? NULL : f->o.method);
+	if (head) /* its answer has no body, whatever Content-Length says */
+		SET(NOBODY, 1L);
+	SET(CUSTOMREQUEST, get || post || head ? NULL : f->o.method);
 #undef SET
 	return rc == CURLE_OK;
 }

@@ -1,0 +1,147 @@
+/* serve/conf_check.c - a file against the schema of configurations (docs/serve.schema.json, built in).
+ *
+ * The schema says what is there and of which type; what a text means (a time, a variable, a signature) is
+ * said by whoever reads it, in better words than a pattern's.
+ */
+#include "serve/conf_impl.h"
+
+#include "base/mem.h"
+#include "schema/show.h"
+#include "json/node.h"
+#include "json/parse.h"
+
+#include "serve/serve.h"
+
+/* Made by cmake/embed.cmake. */
+extern const unsigned char serve_schema_text[];
+extern const unsigned long serve_schema_text_size;
+
+const char *serve_schema(void)
+{
+	return (const char *)serve_schema_text;
+}
+
+struct report {
+	struct conf *c;
+	struct conf_file *f;
+};
+
+/* The next part of a JSON Pointer, decoded into buf; false: there is none. */
+static bool next_token(const char **p, char *buf, size_t size, struct str *ret)
+{
+	size_t n = 0;
+
+	if (**p != '/')
+		return false;
+	for (++*p; **p && **p != '/'; ++*p) {
+		char c = **p;
+
+		if (c == '~' && ((*p)[1] == '0' || (*p)[1] == '1'))
+			c = *++*p == '0' ? '~' : '/';
+		if (n < size)
+			buf[n++] = c;
+	}
+	*ret = (struct str){ buf, n };
+	return true;
+}
+
+static const cleat_json *element(const cleat_json *v, struct str token)
+{
+	size_t i = 0;
+
+	for (size_t k = 0; k < token.n; k++)
+		i = i * 10 + (size_t)(token.p[k] - '0');
+	return cleat_json_at(v, i);
+}
+
+/* The value at a pointer, or the last one on the way that is there. */
+static const cleat_json *resolve(const cleat_json *v, const char *pointer)
+{
+	char token[256];
+	struct str s;
+
+	while (next_token(&pointer, token, sizeof token, &s)) {
+		const cleat_json *next = json_is_array(v) ? element(v, s) : json_get(v, s);
+
+		if (!next)
+			break;
+		v = next;
+	}
+	return v;
+}
+
+/* The key of a member whose value this is; the value itself where there is none. */
+static const cleat_json *key_of(const struct conf_file *f, const cleat_json *v)
+{
+	const yyjson_val *at = node_of(f->root);
+
+	while (at != node_of(v)) {
+		cleat_json_iter it = cleat_json_each(node_json(at));
+
+		while (cleat_json_next(&it) && node_of(v) >= node_next(node_of(it.value)))
+			;
+		if (!it.value)
+			return v;
+		if (it.value == v && it.key)
+			return it.key;
+		at = node_of(it.value);
+	}
+	return v;
+}
+
+static void on_problem(void *ctx, const cleat_schema_problem *p)
+{
+	struct report *r = ctx;
+	const cleat_json *at = p->value ? p->value : resolve(r->f->root, p->path);
+	const char *keyword = strrchr(p->schema_path, '/');
+
+	if (keyword && strcmp(keyword, "/additionalProperties") == 0)
+		at = key_of(r->f, at);
+	conf_add_problem(r->c, conf_where(r->c, at), p->line);
+}
+
+static bool load_schema(struct conf *c)
+{
+	const cleat_schema_options opts = { .mem = &c->mem };
+	cleat_error err = { 0 };
+
+	if (!c->schema)
+		c->schema = cleat_schema_parse((const char *)serve_schema_text,
+					       serve_schema_text_size, &opts, &err);
+	if (!c->schema && err.status == CLEAT_ENOMEM)
+		c->no_memory = true;
+	else if (!c->schema)
+		conf_add_problem(c, "the schema of configurations", err.message);
+	return c->schema != NULL;
+}
+
+/* The library would say so, too, but of the whole object. */
+static bool check_duplicates(struct conf *c, const struct conf_file *f)
+{
+	bool any = false;
+
+	for (const yyjson_val *v = node_of(f->root); v < node_of(f->root) + f->count; v++) {
+		const cleat_json *key =
+			node_is_container(v) ? cleat_json_duplicate(node_json(v)) : NULL;
+
+		if (key)
+			conf_problem(c, key, "stands here for the second time");
+		any |= key != NULL;
+	}
+	return any;
+}
+
+void conf_check(struct conf *c, struct conf_file *f)
+{
+	struct report r = { c, f };
+	cleat_error err = { 0 };
+	int rc;
+
+	if (check_duplicates(c, f) || !load_schema(c))
+		return;
+	rc = cleat_schema_explain(c->schema, f->root, on_problem, &r, &err);
+	if (rc == CLEAT_ENOMEM)
+		c->no_memory = true;
+	else if (rc && rc != CLEAT_EINVAL)
+		conf_add_problem(c, conf_place(c, f, 0, 0), err.message);
+}

@@ -1,0 +1,214 @@
+/* serve/job.c - running a program for a request (job.h).
+ *
+ * A job is memory of its request, linked into its entry's list from job_start() until the request is
+ * finished. A request that is cancelled is finished when its process is gone, not before: so what the process
+ * uses (the program, its sandbox, the entry) is there as long as it needs it.
+ */
+#include "serve/job.h"
+
+#include "base/error.h"
+#include "serve/gate.h"
+#include "serve/reqmem.h"
+#include "transport/child.h"
+
+#include <errno.h>
+
+struct job {
+	struct job *next;
+	struct jobs *jobs;
+	const struct program *program;
+	cleat_request *req;
+	struct job_hooks hooks;
+	void *ctx;
+	const cleat_json *args;
+	struct process *process; /* NULL: waits for its turn */
+	bool ended;              /* it must not be cancelled any more */
+};
+
+/* ---- the list ----------------------------------------------------------------------------- */
+
+static void link_job(struct job *j)
+{
+	j->next = j->jobs->first;
+	j->jobs->first = j;
+}
+
+static void unlink_job(struct job *j)
+{
+	struct job **p = &j->jobs->first;
+
+	while (*p && *p != j)
+		p = &(*p)->next;
+	if (*p)
+		*p = j->next;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static void finish(struct job *j, int status)
+{
+	cleat_request *req = j->req;
+	struct gate *gate = program_gate(j->program);
+
+	unlink_job(j);
+	cleat_request_on_cancel(req, NULL);
+	/* The next one first: with the last request its entry may go, and the gate with it. */
+	gate_leave(gate);
+	cleat_request_finish(req, status);
+}
+
+static void on_line(void *ctx, bool is_err, struct str line)
+{
+	struct job *j = ctx;
+
+	j->hooks.line(j->req, j->ctx, is_err, line);
+}
+
+static void on_done(void *ctx, const struct process_result *r)
+{
+	struct job *j = ctx;
+
+	j->ended = true;
+	finish(j, r->ending == PROCESS_CANCELLED ? CLEAT_ECANCELLED
+						 : j->hooks.done(j->req, j->ctx, r));
+}
+
+static int refuse(struct job *j, const char *why)
+{
+	if (j->hooks.refused)
+		return j->hooks.refused(j->req, j->ctx, why);
+	return cleat_reply_error(j->req, "%s", why);
+}
+
+/* What it is given is made now, not when it began to wait: those that wait cost nothing more than their
+ * request. */
+static void run(cleat_request *req, void *ctx)
+{
+	const cleat_allocator mem = reqmem(req);
+	struct job *j = ctx;
+	cleat_error err = { .status = CLEAT_OK };
+	struct process_spec spec;
+	struct arena ar;
+
+	arena_init(&ar, &mem, SIZE_MAX);
+	if (program_prepare(j->program, j->args, &ar, &spec, &err)) {
+		finish(j, refuse(j, err.message));
+		return;
+	}
+	spec.line = j->hooks.line ? on_line : NULL;
+	spec.done = on_done;
+	spec.ctx = j;
+	j->process = process_start(&spec, &err);
+	if (!j->process)
+		finish(j, refuse(j, err.os_errno == E2BIG
+					    ? "the arguments are too long for a command line; "
+					      "longer values need \"stdin\""
+					    : err.message));
+}
+
+static void on_cancel(cleat_request *req)
+{
+	struct jobs *jobs = cleat_request_userdata(req);
+	struct job *j = jobs->first;
+
+	while (j && j->req != req)
+		j = j->next;
+	if (!j || j->ended)
+		return;
+	if (j->process) {
+		process_cancel(j->process);
+		return;
+	}
+	unlink_job(j);
+	gate_cancel(program_gate(j->program), req);
+}
+
+int job_start(struct jobs *jobs, const struct program *p, cleat_request *req,
+	      const cleat_json *args, const struct job_hooks *hooks, void *ctx)
+{
+	struct job *j = cleat_request_alloc(req, sizeof *j);
+	int rc;
+
+	if (!j)
+		return CLEAT_ENOMEM;
+	*j = (struct job){
+		.jobs = jobs, .program = p, .req = req, .hooks = *hooks, .ctx = ctx, .args = args
+	};
+	link_job(j);
+	cleat_request_on_cancel(req, on_cancel);
+	rc = gate_enter(program_gate(p), req, run, j);
+	if (rc != CLEAT_PENDING) {
+		unlink_job(j);
+		cleat_request_on_cancel(req, NULL);
+	}
+	return rc;
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static void write_duration(struct buf *out, uint64_t ms)
+{
+	if (ms % 1000)
+		buf_printf(out, "%llu ms", (unsigned long long)ms);
+	else if (ms % 60000)
+		buf_printf(out, "%llu s", (unsigned long long)ms / 1000);
+	else
+		buf_printf(out, "%llu min", (unsigned long long)ms / 60000);
+}
+
+static void write_size(struct buf *out, size_t n)
+{
+	if (n % 1024)
+		buf_printf(out, "%zu bytes", n);
+	else if (n % (1024 * 1024))
+		buf_printf(out, "%zu KB", n / 1024);
+	else
+		buf_printf(out, "%zu MB", n / 1024 / 1024);
+}
+
+/* The last ten lines, without blank ones at the end. */
+static struct str last_lines(struct str s)
+{
+	size_t from, lines = 0;
+
+	while (s.n && (s.p[s.n - 1] == '\n' || s.p[s.n - 1] == '\r' || s.p[s.n - 1] == ' '))
+		s.n--;
+	for (from = s.n; from; from--)
+		if (s.p[from - 1] == '\n' && ++lines == 10)
+			break;
+	return (struct str){ s.p + from, s.n - from };
+}
+
+void job_write_ending(struct buf *out, const struct program *p, const struct process_result *r,
+		      bool with_stderr)
+{
+	struct tool_limits limits = program_limits(p);
+	struct str said = with_stderr ? last_lines(r->err) : (struct str){ NULL, 0 };
+	char words[80];
+
+	buf_appendz(out, program_name(p));
+	switch (r->ending) {
+	case PROCESS_EXITED:
+	case PROCESS_KILLED:
+		child_ending(r->ending == PROCESS_EXITED ? r->status << 8 : r->status, words,
+			     sizeof words);
+		buf_printf(out, " %s", words);
+		break;
+	case PROCESS_TIMED_OUT:
+		buf_appendz(out, " timed out after ");
+		write_duration(out, limits.timeout_ms);
+		buf_appendz(out, " and was ended");
+		break;
+	case PROCESS_TOO_MUCH:
+		buf_appendz(out, " printed more than ");
+		write_size(out, limits.output_max);
+		buf_appendz(out, " and was ended");
+		break;
+	case PROCESS_CANCELLED: buf_appendz(out, " was cancelled"); break;
+	case PROCESS_NO_MEMORY: buf_appendz(out, " was ended: no memory for its output"); break;
+	}
+	if (!said.n)
+		return;
+	buf_appendz(out, memchr(said.p, '\n', said.n) ? ":\n" : ": ");
+	buf_append(out, said.p, said.n);
+}

@@ -1,0 +1,30 @@
+/* serve/set.h - all that one configuration offers. See build.h for who fills it. */
+#ifndef SERVE_SET_H
+#define SERVE_SET_H
+
+#include "server/registry.h"
+
+struct set;
+
+/* NULL when out of memory. */
+struct set *set_new(const cleat_allocator *mem);
+/* Frees the record; of one that never was in force all that was made goes with it. Accepts NULL. */
+void set_free(struct set *s);
+/* Takes over the entry. CLEAT_OK; CLEAT_EEXIST with the place of the other one in *ret_other, CLEAT_ELIMIT,
+ * CLEAT_ENOMEM: then it is still the caller's. */
+int set_add(struct set *s, struct entry *e, const char *recipe, const cleat_json *at,
+	    const cleat_json **ret_other, cleat_error *err);
+/* How many entries there are. */
+size_t set_size(const struct set *s);
+/* Calls destroy(thing) when the set is no longer in force. False: no memory, it has been called. */
+bool set_keep(struct set *s, void *thing, void (*destroy)(void *thing));
+
+/* What has changed, for people. */
+struct set_change {
+	size_t added, removed, changed, kept;
+};
+/* Puts `next` in force in place of `old` (NULL: nothing was), whose things are let go. CLEAT_OK, or why
+ * not (cleat_server_error()); then nothing has changed. Loop thread. */
+int set_apply(struct set *next, struct set *old, cleat_server *server, struct set_change *ret);
+
+#endif

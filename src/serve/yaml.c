@@ -1,0 +1,291 @@
+/* serve/yaml.c - YAML as JSON (yaml.h). */
+#include "serve/yaml.h"
+
+#include "base/error.h"
+#include "base/lazy.h"
+#include "base/mem.h"
+#include "json/writer.h"
+
+#include <string.h>
+#include <yaml.h>
+
+enum { DEPTH_MAX = 256, ANCHORS_MAX = 1000 };
+
+struct calls {
+	int (*yaml_parser_initialize)(yaml_parser_t *);
+	void (*yaml_parser_delete)(yaml_parser_t *);
+	void (*yaml_parser_set_input_string)(yaml_parser_t *, const unsigned char *, size_t);
+	int (*yaml_parser_parse)(yaml_parser_t *, yaml_event_t *);
+	void (*yaml_event_delete)(yaml_event_t *);
+};
+
+#define CALLS(X)                                                                                   \
+	X(yaml_parser_initialize)                                                                  \
+	X(yaml_parser_delete)                                                                      \
+	X(yaml_parser_set_input_string)                                                            \
+	X(yaml_parser_parse)                                                                       \
+	X(yaml_event_delete)
+
+LAZY_LOADED(CALLS, "libyaml-0.so.2", "libyaml-0-2")
+
+/* A value that may be referred to: where its JSON stands in the result. */
+struct anchor {
+	char *name;
+	size_t from, to; /* to 0: not complete yet */
+};
+
+struct reader {
+	const struct calls *k;
+	yaml_parser_t parser;
+	struct buf *out;
+	struct jw w;
+	struct {
+		bool mapping, value; /* `value`: the next node is a member's value, not its key */
+		int anchor;          /* -1: none */
+	} levels[DEPTH_MAX];
+	size_t depth;
+	struct anchor anchors[ANCHORS_MAX];
+	size_t n_anchors;
+	bool done; /* the document is complete */
+	cleat_error *err;
+};
+
+static int fail(struct reader *r, int status, const yaml_mark_t *at, const char *what)
+{
+	return error_set(r->err, status, "line %zu, column %zu: %s", at->line + 1, at->column + 1,
+			 what);
+}
+
+/* ---- scalars ---------------------------------------------------------------------------------- */
+
+static size_t digits(struct str s, size_t i)
+{
+	size_t from = i;
+
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return i - from;
+}
+
+/* A number as JSON writes it too (a sign +, and digits missing around the point, are YAML's own). */
+static bool is_json_number(struct str s)
+{
+	size_t i = s.n && s.p[0] == '-', n = digits(s, i);
+
+	if (!n || (n > 1 && s.p[i] == '0'))
+		return false;
+	i += n;
+	if (i < s.n && s.p[i] == '.') {
+		n = digits(s, i + 1);
+		if (!n)
+			return false;
+		i += n + 1;
+	}
+	if (i < s.n && (s.p[i] | 32) == 'e') {
+		i++;
+		i += i < s.n && (s.p[i] == '+' || s.p[i] == '-');
+		n = digits(s, i);
+		if (!n)
+			return false;
+		i += n;
+	}
+	return i == s.n;
+}
+
+static bool one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eqz(s, *words))
+			return true;
+	return false;
+}
+
+static void put_plain(struct jw *w, struct str s)
+{
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
+	static const char *const yes[] = { "true", "True", "TRUE", NULL };
+	static const char *const no[] = { "false", "False", "FALSE", NULL };
+
+	if (one_of(s, nulls))
+		jw_null(w);
+	else if (one_of(s, yes) || one_of(s, no))
+		jw_bool(w, one_of(s, yes));
+	else if (is_json_number(s))
+		jw_raw(w, s);
+	else
+		jw_str(w, s);
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static bool key_expected(const struct reader *r)
+{
+	return r->depth && r->levels[r->depth - 1].mapping && !r->levels[r->depth - 1].value;
+}
+
+/* A node is complete: what comes next in its mapping is the other of key and value. */
+static void node_done(struct reader *r, int anchor)
+{
+	if (anchor >= 0)
+		r->anchors[anchor].to = buf_size(r->out);
+	if (r->depth && r->levels[r->depth - 1].mapping)
+		r->levels[r->depth - 1].value = !r->levels[r->depth - 1].value;
+	r->done = r->done || !r->depth;
+}
+
+/* Where the value that comes next will begin: behind the comma, if there is one. */
+static int add_anchor(struct reader *r, const yaml_char_t *name, const yaml_mark_t *at, int *ret)
+{
+	*ret = -1;
+	if (!name)
+		return CLEAT_OK;
+	if (r->n_anchors == ANCHORS_MAX)
+		return fail(r, CLEAT_ELIMIT, at, "more than 1000 anchors");
+	r->anchors[r->n_anchors].name = mem_strdup(&r->out->mem, (const char *)name);
+	if (!r->anchors[r->n_anchors].name)
+		return error_set(r->err, CLEAT_ENOMEM, "out of memory");
+	r->anchors[r->n_anchors].from = buf_size(r->out) + r->w.comma;
+	r->anchors[r->n_anchors].to = 0;
+	*ret = (int)r->n_anchors++;
+	return CLEAT_OK;
+}
+
+static int on_scalar(struct reader *r, const yaml_event_t *e)
+{
+	struct str s = { (const char *)e->data.scalar.value, e->data.scalar.length };
+	int anchor, rc;
+
+	if (key_expected(r)) {
+		jw_keyn(&r->w, s);
+		node_done(r, -1);
+		return CLEAT_OK;
+	}
+	rc = add_anchor(r, e->data.scalar.anchor, &e->start_mark, &anchor);
+	if (rc != CLEAT_OK)
+		return rc;
+	if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		put_plain(&r->w, s);
+	else
+		jw_str(&r->w, s);
+	node_done(r, anchor);
+	return CLEAT_OK;
+}
+
+static int on_start(struct reader *r, const yaml_event_t *e, bool mapping)
+{
+	int anchor, rc;
+
+	if (key_expected(r))
+		return fail(r, CLEAT_EPROTO, &e->start_mark, "a key has to be a text");
+	if (r->depth == DEPTH_MAX)
+		return fail(r, CLEAT_ELIMIT, &e->start_mark, "nested too deeply");
+	rc = add_anchor(r, mapping ? e->data.mapping_start.anchor : e->data.sequence_start.anchor,
+			&e->start_mark, &anchor);
+	if (rc != CLEAT_OK)
+		return rc;
+	r->levels[r->depth].mapping = mapping;
+	r->levels[r->depth].value = false;
+	r->levels[r->depth++].anchor = anchor;
+	if (mapping)
+		jw_obj(&r->w);
+	else
+		jw_arr(&r->w);
+	return CLEAT_OK;
+}
+
+static void on_end(struct reader *r)
+{
+	r->depth--;
+	if (r->levels[r->depth].mapping)
+		jw_obj_end(&r->w);
+	else
+		jw_arr_end(&r->w);
+	node_done(r, r->levels[r->depth].anchor);
+}
+
+static int on_alias(struct reader *r, const yaml_event_t *e)
+{
+	for (size_t i = r->n_anchors; i-- > 0;) {
+		struct anchor *a = &r->anchors[i];
+		char *copy;
+
+		if (strcmp(a->name, (const char *)e->data.alias.anchor) != 0)
+			continue;
+		if (!a->to || key_expected(r))
+			break;
+		copy = mem_strndup(&r->out->mem, buf_str(r->out).p + a->from, a->to - a->from);
+		if (!copy)
+			return error_set(r->err, CLEAT_ENOMEM, "out of memory");
+		jw_raw(&r->w, (struct str){ copy, a->to - a->from });
+		mem_free(&r->out->mem, copy);
+		node_done(r, -1);
+		return CLEAT_OK;
+	}
+	return fail(r, CLEAT_EPROTO, &e->start_mark, "an alias of nothing");
+}
+
+static int on_event(struct reader *r, const yaml_event_t *e)
+{
+	switch (e->type) {
+	case YAML_SCALAR_EVENT: return on_scalar(r, e);
+	case YAML_MAPPING_START_EVENT: return on_start(r, e, true);
+	case YAML_SEQUENCE_START_EVENT: return on_start(r, e, false);
+	case YAML_MAPPING_END_EVENT:
+	case YAML_SEQUENCE_END_EVENT: on_end(r); return CLEAT_OK;
+	case YAML_ALIAS_EVENT: return on_alias(r, e);
+	case YAML_DOCUMENT_START_EVENT:
+		return r->done ? fail(r, CLEAT_EPROTO, &e->start_mark, "a second document")
+			       : CLEAT_OK;
+	default: return CLEAT_OK;
+	}
+}
+
+static int read_all(struct reader *r)
+{
+	for (bool more = true; more;) {
+		yaml_event_t e;
+		int rc;
+
+		if (!r->k->yaml_parser_parse(&r->parser, &e))
+			return r->parser.error == YAML_MEMORY_ERROR
+				       ? error_set(r->err, CLEAT_ENOMEM, "out of memory")
+				       : fail(r, CLEAT_EPROTO, &r->parser.problem_mark,
+					      r->parser.problem ? r->parser.problem : "no YAML");
+		more = e.type != YAML_STREAM_END_EVENT;
+		rc = on_event(r, &e);
+		r->k->yaml_event_delete(&e);
+		if (rc != CLEAT_OK)
+			return rc;
+		if (buf_status(r->out) != CLEAT_OK)
+			return error_set(r->err, buf_status(r->out), "the document is too large");
+	}
+	return r->done ? CLEAT_OK : error_set(r->err, CLEAT_EPROTO, "there is nothing in it");
+}
+
+int yaml_to_json(struct str text, struct buf *out, cleat_error *err)
+{
+	struct calls own;
+	const struct calls *k = calls_get(&own, err);
+	struct reader *r;
+	int rc;
+
+	if (!k)
+		return CLEAT_EUNSUPPORTED;
+	r = mem_zalloc(&out->mem, sizeof *r);
+	if (!r || !k->yaml_parser_initialize(&r->parser)) {
+		mem_free(&out->mem, r);
+		return error_set(err, CLEAT_ENOMEM, "out of memory");
+	}
+	r->k = k;
+	r->out = out;
+	r->err = err;
+	jw_init(&r->w, out);
+	k->yaml_parser_set_input_string(&r->parser, (const unsigned char *)(text.p ? text.p : ""),
+					text.n);
+	rc = read_all(r);
+	k->yaml_parser_delete(&r->parser);
+	for (size_t i = 0; i < r->n_anchors; i++)
+		mem_free(&out->mem, r->anchors[i].name);
+	mem_free(&out->mem, r);
+	return rc;
+}

@@ -1,0 +1,353 @@
+/* test_serve_set.c - one configuration in place of another: what stays, what goes, and that nothing
+ * changes when something is wrong (serve/set.c, serve/build.c, serve/serve.c, server_exchange()).
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE   700
+
+#include "base/mem.h"
+#include "serve/serve.h"
+#include "serve/set.h"
+#include "server/core.h"
+#include "support.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- sets by hand ------------------------------------------------------------------------------ */
+
+static int nothing(cleat_request *req)
+{
+	return cleat_reply_nothing(req);
+}
+
+static unsigned destroyed[8];
+
+static void count(void *userdata)
+{
+	++*(unsigned *)userdata;
+}
+
+static int add_tool(struct set *s, const char *name, const char *recipe, unsigned *counter)
+{
+	const cleat_tool t = {
+		.name = name, .call = nothing, .userdata = counter, .destroy = count
+	};
+	const cleat_json *other;
+	cleat_error note = { 0 }, err = { 0 };
+	struct entry *e = NULL;
+	int rc = entry_from_tool(&mem_default, &t, &e, &note, &err);
+
+	if (!rc)
+		rc = set_add(s, e, recipe, NULL, &other, &err);
+	if (rc)
+		entry_discard(e);
+	return rc;
+}
+
+static struct entry *find(cleat_server *s, const char *name)
+{
+	return registry_find(server_registry(s), SHELF_TOOLS, str_of(name));
+}
+
+static void what_is_the_same_stays_and_the_rest_is_replaced(void **state)
+{
+	cleat_server *server = cleat_server_new("s", "1", NULL);
+	struct set *one = set_new(NULL), *two = set_new(NULL);
+	struct entry *same, *changed;
+	struct set_change change;
+
+	(void)state;
+	memset(destroyed, 0, sizeof destroyed);
+	assert_int_equal(add_tool(one, "same", "1", &destroyed[0]), CLEAT_OK);
+	assert_int_equal(add_tool(one, "changed", "1", &destroyed[1]), CLEAT_OK);
+	assert_int_equal(add_tool(one, "gone", "1", &destroyed[2]), CLEAT_OK);
+	assert_true(set_keep(one, &destroyed[6], count));
+	assert_int_equal(set_apply(one, NULL, server, &change), CLEAT_OK);
+	assert_int_equal(change.added, 3);
+	same = find(server, "same");
+	changed = find(server, "changed");
+	assert_non_null(same);
+	assert_int_equal(add_tool(two, "same", "1", &destroyed[3]), CLEAT_OK);
+	assert_int_equal(add_tool(two, "changed", "2", &destroyed[4]), CLEAT_OK);
+	assert_int_equal(add_tool(two, "new", "1", &destroyed[5]), CLEAT_OK);
+	assert_int_equal(set_apply(two, one, server, &change), CLEAT_OK);
+	assert_int_equal(change.added, 1);
+	assert_int_equal(change.removed, 1);
+	assert_int_equal(change.changed, 1);
+	assert_int_equal(change.kept, 1);
+	assert_ptr_equal(find(server, "same"), same);
+	assert_ptr_not_equal(find(server, "changed"), changed);
+	assert_null(find(server, "gone"));
+	assert_non_null(find(server, "new"));
+	/* The old ones that went, the new one that was not needed, and what was kept. */
+	assert_int_equal(destroyed[0], 0);
+	assert_int_equal(destroyed[1], 1);
+	assert_int_equal(destroyed[2], 1);
+	assert_int_equal(destroyed[3], 1);
+	assert_int_equal(destroyed[4], 0);
+	assert_int_equal(destroyed[5], 0);
+	assert_int_equal(destroyed[6], 1);
+	set_free(one);
+	set_free(two);
+	cleat_server_free(server);
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(destroyed[i], 1);
+}
+
+static void a_set_that_never_was_in_force_takes_all_of_it_along(void **state)
+{
+	struct set *s = set_new(NULL);
+
+	(void)state;
+	memset(destroyed, 0, sizeof destroyed);
+	assert_int_equal(add_tool(s, "a", "1", &destroyed[0]), CLEAT_OK);
+	assert_int_equal(add_tool(s, "a", "1", &destroyed[1]), CLEAT_EEXIST);
+	assert_true(set_keep(s, &destroyed[2], count));
+	set_free(s);
+	assert_int_equal(destroyed[0], 1);
+	assert_int_equal(destroyed[2], 1);
+}
+
+static void take_away(void *server)
+{
+	cleat_server_remove_tool(server, "r");
+}
+
+/* A thing of the old set (a folder that is watched) has added what the new one has in its own right. */
+static void what_old_things_added_makes_room(void **state)
+{
+	cleat_server *server = cleat_server_new("s", "1", NULL);
+	struct set *one = set_new(NULL), *two = set_new(NULL);
+	struct set_change change;
+
+	(void)state;
+	memset(destroyed, 0, sizeof destroyed);
+	assert_true(set_keep(one, server, take_away));
+	assert_int_equal(set_apply(one, NULL, server, &change), CLEAT_OK);
+	assert_int_equal(cleat_server_add_tool(server, &(cleat_tool){ .name = "r",
+								      .call = nothing,
+								      .userdata = &destroyed[0],
+								      .destroy = count }),
+			 CLEAT_OK);
+	assert_int_equal(add_tool(two, "r", "1", &destroyed[1]), CLEAT_OK);
+	assert_int_equal(set_apply(two, one, server, &change), CLEAT_OK);
+	assert_non_null(find(server, "r"));
+	assert_int_equal(destroyed[0], 1);
+	assert_int_equal(destroyed[1], 0);
+	set_free(one);
+	set_free(two);
+	cleat_server_free(server);
+	assert_int_equal(destroyed[1], 1);
+}
+
+/* What is in the way and does not go: nothing has changed. */
+static void an_exchange_is_all_or_nothing(void **state)
+{
+	cleat_server *server = cleat_server_new("s", "1", NULL);
+	cleat_error note = { 0 }, err = { 0 };
+	struct registry more;
+	struct entry *e;
+
+	(void)state;
+	registry_init(&more, &mem_default);
+	for (int i = 0; i < 2; i++) {
+		const cleat_tool t = { .name = i ? "b" : "a", .call = nothing };
+
+		assert_int_equal(entry_from_tool(&mem_default, &t, &e, &note, &err), CLEAT_OK);
+		assert_int_equal(registry_add(&more, e, &err), CLEAT_OK);
+	}
+	assert_int_equal(
+		cleat_server_add_tool(server, &(cleat_tool){ .name = "b", .call = nothing }),
+		CLEAT_OK);
+	assert_int_equal(server_exchange(server, NULL, 0, &more, NULL, NULL), CLEAT_EEXIST);
+	assert_null(find(server, "a"));
+	assert_int_equal(server_start_status(server), CLEAT_OK);
+	e = find(server, "b");
+	assert_int_equal(server_exchange(server, &e, 1, &more, NULL, NULL), CLEAT_OK);
+	assert_non_null(find(server, "a"));
+	registry_done(&more);
+	cleat_server_free(server);
+}
+
+/* ---- whole configurations ---------------------------------------------------------------------- */
+
+static char file[64];
+static char said[8192];
+
+static void on_say(void *ctx, int level, const char *line)
+{
+	(void)ctx;
+	(void)level;
+	if (strlen(said) + strlen(line) + 2 < sizeof said)
+		strcat(strcat(said, line), "\n");
+}
+
+static void put(const char *text)
+{
+	FILE *f = fopen(file, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int begin(void **state)
+{
+	int fd;
+
+	(void)state;
+	strcpy(file, "/tmp/cleat-set-XXXXXX");
+	fd = mkstemp(file);
+	said[0] = 0;
+	return fd < 0 ? 1 : close(fd);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	return unlink(file);
+}
+
+static struct serve *start(const cleat_allocator *mem, int *ret)
+{
+	const char *const files[] = { file, NULL };
+	const struct serve_opts o = { .files = files, .say = on_say, .mem = mem };
+
+	return serve_new(&o, ret);
+}
+
+#define A_AND_B                                                                                    \
+	"{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v}\"]},\"b\":{\"cmd\":[\"echo\"]}},\"vars\":{\"v\":\"1\"}"
+
+static void only_what_behaves_otherwise_is_replaced(void **state)
+{
+	static const struct {
+		const char *text;
+		bool a_stays, b_stays;
+		const char *words;
+	} cases[] = {
+		{ A_AND_B "}", true, true, "loaded again: nothing has changed\n" },
+		{ A_AND_B ",\"name\":\"n\"}", true, true,
+		  "\"name\" has changed: that counts from the next start on\nloaded again: nothing has "
+		  "changed\n" },
+		{ "{\"vars\":{\"v\":\"2\"},\"tools\":{\"b\":{\"cmd\":[\"echo\"]},\"a\":{\"cmd\":[\"echo\","
+		  "\"${v}\"]}}}",
+		  false, true, "loaded again: 0 added, 0 removed, 1 changed, 1 as before\n" },
+		{ A_AND_B ",\"defaults\":{\"timeout\":\"5s\"}}", false, false,
+		  "loaded again: 0 added, 0 removed, 2 changed, 0 as before\n" },
+		{ "{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"1\"],\"title\":\"A\"},\"b\":{\"cmd\":[\"echo\"]}}}",
+		  false, true, "loaded again: 0 added, 0 removed, 1 changed, 1 as before\n" },
+		{ "{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v}\"]}}}", true, true,
+		  "%s:1:30: tools.a.cmd[1]: ${v} is neither in \"vars\" nor in \"secrets\" nor set in the "
+		  "environment\nthe configuration stays as it was\n" },
+	};
+	char expected[500];
+
+	(void)state;
+	unsetenv("v");
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct entry *a, *b;
+		struct serve *s;
+		int rc;
+
+		put(A_AND_B "}");
+		s = start(NULL, &rc);
+		assert_non_null(s);
+		a = find(serve_server(s), "a");
+		b = find(serve_server(s), "b");
+		put(cases[i].text);
+		said[0] = 0;
+		rc = serve_reload(s);
+		snprintf(expected, sizeof expected, cases[i].words[0] == '%' ? "%s%s" : "%.0s%s",
+			 file, cases[i].words[0] == '%' ? cases[i].words + 2 : cases[i].words);
+		assert_string_equal(said, expected);
+		assert_int_equal(find(serve_server(s), "a") == a, cases[i].a_stays);
+		assert_int_equal(find(serve_server(s), "b") == b, cases[i].b_stays);
+		assert_int_equal(serve_count(s, SERVE_TOOLS), 2);
+		serve_free(s);
+	}
+}
+
+static void memory_that_runs_out_leaves_the_old_configuration(void **state)
+{
+	(void)state;
+	for (int forever = 0; forever < 2; forever++) {
+		bool hit = true;
+
+		for (size_t n = 1; hit; n += n < 200 ? 1 : 7) {
+			struct fail_alloc fa;
+			struct serve *s;
+			int rc;
+
+			put(A_AND_B "}");
+			fail_alloc_init(&fa, 0, forever);
+			s = start(&fa.hook, &rc);
+			assert_non_null(s);
+			put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"2\"]},\"c\":{\"args\":\"x: integer = 1\",\"cmd\":"
+			    "[\"echo\",\"{x}\"],\"confirm\":\"{x}?\"}}}");
+			fa.failures = 0;
+			fa.countdown = n;
+			rc = serve_reload(s);
+			hit = fail_alloc_hit(&fa);
+			fa.countdown = 0;
+			fa.forever = false;
+			if (rc) {
+				assert_non_null(find(serve_server(s), "b"));
+				assert_null(find(serve_server(s), "c"));
+				assert_int_equal(serve_reload(s), CLEAT_OK);
+			}
+			assert_non_null(find(serve_server(s), "c"));
+			assert_null(find(serve_server(s), "b"));
+			serve_free(s);
+			assert_int_equal(fa.live, 0);
+		}
+	}
+}
+
+static void memory_that_runs_out_at_the_start_is_an_error(void **state)
+{
+	bool hit = true;
+
+	(void)state;
+	put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v:-1}\"]}},\"prompts\":{\"p\":{\"text\":\"{x}\",\"args\":\"x: "
+	    "string\"}}}");
+	for (size_t n = 1; hit; n++) {
+		struct fail_alloc fa;
+		struct serve *s;
+		int rc;
+
+		fail_alloc_init(&fa, n, true);
+		s = start(&fa.hook, &rc);
+		hit = fail_alloc_hit(&fa);
+		assert_int_equal(s != NULL, rc == CLEAT_OK);
+		assert_true(hit || s);
+		fa.countdown = 0;
+		fa.forever = false;
+		serve_free(s);
+		assert_int_equal(fa.live, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_the_same_stays_and_the_rest_is_replaced),
+		cmocka_unit_test(a_set_that_never_was_in_force_takes_all_of_it_along),
+		cmocka_unit_test(what_old_things_added_makes_room),
+		cmocka_unit_test(an_exchange_is_all_or_nothing),
+		cmocka_unit_test_setup_teardown(only_what_behaves_otherwise_is_replaced, begin,
+						end),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_leaves_the_old_configuration,
+						begin, end),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_at_the_start_is_an_error,
+						begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* test_serve_sqldb.c - connections that can do no harm (serve/sqldb.c, serve/sqlrows.c): what a model may
+ * not do, each tried for real, with a control that shows that it would have worked. */
+#define _POSIX_C_SOURCE 200809L
+#include "support.h"
+
+#include "loop/loop.h"
+#include "serve/sqlrows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/cleat-sqldb-XXXXXX";
+
+static const char *at(const char *name)
+{
+	static char path[4][128];
+	static unsigned i;
+	char *p = path[i++ % 4];
+
+	snprintf(p, sizeof path[0], "%s/%s", directory, name);
+	return p;
+}
+
+static struct sqldb *get(const char *path, bool write, const char *init)
+{
+	struct sqldb_opts o = { .path = path, .write = write, .init = init };
+	cleat_error err = { 0 };
+	struct sqldb *db = sqldb_get(NULL, &o, &err);
+
+	if (!db)
+		fail_msg("%s", err.message);
+	return db;
+}
+
+static struct sqlconn *take(struct sqldb *db, bool write)
+{
+	cleat_error err = { 0 };
+	struct sqlconn *c = sqldb_take(db, write, NULL, 0, &err);
+
+	if (!c)
+		fail_msg("%s", err.message);
+	return c;
+}
+
+static int exec(struct sqlconn *c, const char *sql)
+{
+	return c->lib.sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+}
+
+/* The file, made without any of our guards. */
+static void make(const char *path, const char *sql)
+{
+	struct sqlite lib;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite_load(&lib, NULL), CLEAT_OK);
+	assert_int_equal(
+		lib.sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL),
+		SQLITE_OK);
+	assert_int_equal(lib.sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	lib.sqlite3_close_v2(db);
+}
+
+static const char sample[] = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT);"
+			     "INSERT INTO t (name) VALUES ('a'), ('b'), ('c');"
+			     "CREATE INDEX by_name ON t (name);"
+			     "CREATE TABLE child (t REFERENCES t (id));";
+
+/* Issue: "read-only connection". */
+static void a_reading_connection_only_reads(void **state)
+{
+	static const char *const refused[] = {
+		"INSERT INTO t (name) VALUES ('x')",
+		"UPDATE t SET name = 'x'",
+		"DELETE FROM t",
+		"UPDATE sqlite_schema SET sql = 'x'",
+		"SELECT * FROM pragma_database_list",
+		"DROP TABLE t",
+		"CREATE TABLE x (y)",
+		"CREATE TEMP TABLE x (y)",
+		"CREATE VIEW v AS SELECT 1",
+		"ALTER TABLE t ADD COLUMN z",
+		"REINDEX",
+		"ANALYZE",
+		"VACUUM",
+		"VACUUM INTO '/tmp/cleat-sqldb-vacuum.db'",
+		"ATTACH '/tmp/cleat-sqldb-attached.db' AS x",
+		"ATTACH ':memory:' AS x",
+		"DETACH main",
+		"BEGIN",
+		"COMMIT",
+		"SAVEPOINT s",
+		"PRAGMA query_only = 0",
+		"PRAGMA writable_schema = 1",
+		"PRAGMA journal_mode = DELETE",
+		"PRAGMA user_version = 7",
+		"PRAGMA temp_store_directory = '/tmp'",
+		"PRAGMA database_list",
+		"PRAGMA trusted_schema = 1",
+		"SELECT load_extension('x')",
+		"WITH x AS (SELECT 1) DELETE FROM t",
+		"REPLACE INTO t VALUES (1, 'x')",
+		"EXPLAIN DELETE FROM t",
+	};
+	static const char *const fine[] = {
+		"SELECT * FROM t",
+		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT * FROM n",
+		"SELECT * FROM pragma_table_info('t')",
+		"SELECT * FROM json_each('[1, 2]')",
+		"PRAGMA table_info(t)",
+		"PRAGMA user_version",
+		"SELECT json_object('a', 1), upper('x'), count(*) FROM t GROUP BY name",
+		"EXPLAIN QUERY PLAN SELECT * FROM t",
+		"VALUES (1), (2)",
+	};
+	const char *path = at("reading.db");
+	struct sqldb *db;
+	struct sqlconn *c;
+
+	(void)state;
+	make(path, sample);
+	db = get(path, false, NULL);
+	c = take(db, false);
+	for (size_t i = 0; i < CLEAT_COUNT(refused); i++)
+		if (exec(c, refused[i]) == SQLITE_OK)
+			fail_msg("%s was not refused", refused[i]);
+	for (size_t i = 0; i < CLEAT_COUNT(fine); i++)
+		if (exec(c, fine[i]) != SQLITE_OK)
+			fail_msg("%s: %s", fine[i], c->lib.sqlite3_errmsg(c->db));
+	assert_int_not_equal(access("/tmp/cleat-sqldb-vacuum.db", F_OK), 0);
+	assert_int_not_equal(access("/tmp/cleat-sqldb-attached.db", F_OK), 0);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
+static void a_writing_connection_writes_here_only(void **state)
+{
+	static const char *const fine[] = {
+		"INSERT INTO t (name) VALUES ('x')",
+		"UPDATE t SET name = 'y' WHERE name = 'x'",
+		"CREATE TABLE more (y)",
+		"CREATE INDEX i ON more (y)",
+		"DELETE FROM t WHERE name = 'y'",
+		"DROP TABLE more",
+	};
+	static const char *const refused[] = {
+		"ATTACH ':memory:' AS x",
+		"VACUUM INTO '/tmp/cleat-sqldb-vacuum.db'",
+		"BEGIN",
+		"PRAGMA journal_mode = MEMORY",
+		"PRAGMA writable_schema = 1",
+		"UPDATE sqlite_schema SET sql = 'x'",
+		"SELECT load_extension('x')",
+		"CREATE VIRTUAL TABLE v USING csv(filename = '/etc/passwd')",
+		"INSERT INTO child VALUES (77)", /* foreign keys hold */
+	};
+	const char *path = at("writing.db");
+	struct sqldb *db;
+	struct sqlconn *c;
+
+	(void)state;
+	make(path, sample);
+	db = get(path, true, NULL);
+	c = take(db, true);
+	for (size_t i = 0; i < CLEAT_COUNT(fine); i++)
+		if (exec(c, fine[i]) != SQLITE_OK)
+			fail_msg("%s: %s", fine[i], c->lib.sqlite3_errmsg(c->db));
+	for (size_t i = 0; i < CLEAT_COUNT(refused); i++)
+		if (exec(c, refused[i]) == SQLITE_OK)
+			fail_msg("%s was not refused", refused[i]);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
+static void a_statement_is_one_and_complete(void **state)
+{
+	static const struct {
+		const char *sql, *why; /* NULL: fine */
+		bool write;
+	} cases[] = {
+		{ "SELECT 1", NULL, false },
+		{ "SELECT 1;", NULL, false },
+		{ "SELECT 1; -- that is all\n /* really */ ;", NULL, false },
+		{ "SELECT 1; SELECT 2", "one statement at a time", false },
+		{ "SELECT 1; DELETE FROM t", "one statement at a time", true },
+		{ "", "there is no statement in it", false },
+		{ " -- nothing", "there is no statement in it", false },
+		{ "DELETE FROM t",
+		  "not allowed here: only statements that read data, one at a time", false },
+		{ "SELEC 1", "near \"SELEC\": syntax error, at character 1", false },
+		{ "SELECT nme FROM t", "no such column: nme, at character 8", false },
+		{ "SELECT * FROM nowhere", "no such table: nowhere", false },
+		{ "SELECT 1; /* open", NULL, false },
+	};
+	struct sqldb *db = get(at("one.db"), true, sample);
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct sqlconn *c = take(db, cases[i].write);
+		cleat_error err = { 0 };
+		int status =
+			sqlrows_check(c, cases[i].sql, strlen(cases[i].sql), cases[i].write, &err);
+
+		assert_int_equal(status, cases[i].why ? CLEAT_EINVAL : CLEAT_OK);
+		if (cases[i].why)
+			assert_string_equal(err.message, cases[i].why);
+		sqldb_give(db, c);
+	}
+	sqldb_unref(db);
+}
+
+/* A statement that never gives a row ends all the same. */
+static void time_is_bounded(void **state)
+{
+	struct sqldb *db = get(at("time.db"), true, sample);
+	cleat_error err = { 0 };
+	struct sqlconn *c = sqldb_take(db, false, NULL, 50, &err);
+	uint64_t before = loop_now();
+	char why[100];
+	int rc;
+
+	(void)state;
+	assert_non_null(c);
+	rc = exec(c, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
+		     "count(*) FROM n");
+	assert_int_equal(rc, SQLITE_INTERRUPT);
+	assert_true(loop_now() - before >= 50);
+	assert_true(loop_now() - before < 20000);
+	sqlconn_reason(c, rc, why, sizeof why);
+	assert_string_equal(why, "it took too long and was ended");
+	sqldb_give(db, c);
+	c = take(db, false); /* the same one, without the deadline */
+	assert_int_equal(exec(c, "SELECT 1"), SQLITE_OK);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
+/* A query that wants all the memory there is fails; the next one works. */
+static void memory_is_bounded(void **state)
+{
+	struct sqldb *db = get(at("memory.db"), true, sample);
+	struct sqlconn *c = take(db, false);
+	char why[100];
+	int rc;
+
+	(void)state;
+	rc = exec(
+		c,
+		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40), x (b) "
+		"AS (SELECT hex(zeroblob(4000000)) || i FROM n) SELECT * FROM x ORDER BY b");
+	assert_int_equal(rc, SQLITE_NOMEM);
+	sqlconn_reason(c, rc, why, sizeof why);
+	assert_string_equal(why, "it needs too much memory");
+	rc = exec(c, "SELECT hex(zeroblob(100000000))");
+	assert_int_equal(rc, SQLITE_TOOBIG);
+	assert_int_equal(exec(c, "SELECT 1"), SQLITE_OK);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
+static void the_file_is_made_of_init_once(void **state)
+{
+	const char *path = at("made.db");
+	struct sqldb *db = get(path, false, sample);
+	cleat_error err = { 0 };
+	struct sqlconn *c = sqldb_trial(db, &err);
+	struct stat before, after;
+
+	(void)state;
+	assert_non_null(c); /* in memory: looking makes nothing */
+	assert_int_equal(exec(c, "SELECT name FROM t"), SQLITE_OK);
+	sqldb_give(db, c);
+	assert_int_not_equal(stat(path, &before), 0);
+	c = take(db, false);
+	assert_int_equal(exec(c, "SELECT name FROM t"), SQLITE_OK);
+	sqldb_give(db, c);
+	assert_int_equal(stat(path, &before), 0);
+	sqldb_unref(db);
+	db = get(path, false, sample); /* there already: not made again */
+	c = take(db, false);
+	sqldb_give(db, c);
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	sqldb_unref(db);
+	/* a mistake in it leaves nothing behind */
+	path = at("broken.db");
+	db = get(path, false, "CREATE TABLE x (y); CREATE TABLE x (y);");
+	assert_null(sqldb_trial(db, &err));
+	assert_non_null(strstr(err.message, "already exists"));
+	assert_null(sqldb_take(db, false, NULL, 0, &err));
+	assert_int_not_equal(stat(path, &after), 0);
+	sqldb_unref(db);
+}
+
+static void what_is_no_database_is_said(void **state)
+{
+	const char *path = at("text.db");
+	cleat_error err = { 0 };
+	struct sqldb *db;
+	FILE *f = fopen(path, "w");
+
+	(void)state;
+	fputs("this is no database, but a text that is long enough to be looked at as one; really it is.",
+	      f);
+	fclose(f);
+	db = get(path, false, NULL);
+	assert_null(sqldb_trial(db, &err));
+	assert_non_null(strstr(err.message, "file is not a database"));
+	sqldb_unref(db);
+	db = get(at("missing.db"), false, NULL);
+	assert_null(sqldb_trial(db, &err));
+	assert_int_equal(err.status, CLEAT_ENOENT);
+	assert_null(sqldb_take(db, false, NULL, 0, &err));
+	sqldb_unref(db);
+}
+
+/* A connection does not go on reading a file that was replaced. */
+static void a_replaced_file_is_noticed(void **state)
+{
+	const char *path = at("replaced.db"), *other = at("other.db");
+	struct sqlconn *c, *again;
+	struct sqldb *db;
+
+	(void)state;
+	make(path, sample);
+	make(other, "CREATE TABLE fresh (x);");
+	db = get(path, false, NULL);
+	c = take(db, false);
+	assert_int_equal(exec(c, "SELECT * FROM t"), SQLITE_OK);
+	sqldb_give(db, c);
+	again = take(db, false);
+	assert_ptr_equal(again, c); /* kept */
+	sqldb_give(db, again);
+	assert_int_equal(rename(other, path), 0);
+	c = take(db, false);
+	assert_int_equal(exec(c, "SELECT * FROM fresh"), SQLITE_OK);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
+static void the_same_file_is_shared(void **state)
+{
+	struct sqldb *a = get(at("shared.db"), true, NULL), *b = get(at("shared.db"), true, NULL);
+	struct sqldb *c = get(at("shared.db"), false, NULL);
+
+	(void)state;
+	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, c);
+	sqldb_unref(a);
+	sqldb_unref(sqldb_ref(b));
+	sqldb_unref(b);
+	sqldb_unref(c);
+	sqldb_unref(NULL);
+}
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf %s", directory);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reading_connection_only_reads),
+		cmocka_unit_test(a_writing_connection_writes_here_only),
+		cmocka_unit_test(a_statement_is_one_and_complete),
+		cmocka_unit_test(time_is_bounded),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(the_file_is_made_of_init_once),
+		cmocka_unit_test(what_is_no_database_is_said),
+		cmocka_unit_test(a_replaced_file_is_noticed),
+		cmocka_unit_test(the_same_file_is_shared),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

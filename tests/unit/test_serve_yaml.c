@@ -1,0 +1,130 @@
+/* test_serve_yaml.c - YAML as JSON: scalars of the core schema of YAML 1.2 (10.3), anchors, limits. */
+#include "support.h"
+
+#include "serve/yaml.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void yaml_becomes_json(void **state)
+{
+	static const struct {
+		const char *yaml, *json;
+	} cases[] = {
+		{ "a: 1", "{\"a\":1}" },
+		{ "- 1\n- two\n- [3, {x: y}]\n", "[1,\"two\",[3,{\"x\":\"y\"}]]" },
+		{ "{\"a\": [true, null, \"x\\n\"]}", "{\"a\":[true,null,\"x\\n\"]}" },
+		/* 10.3.2: core schema */
+		{ "[~, null, NULL, '', \"null\", ]", "[null,null,null,\"\",\"null\"]" },
+		{ "a:\nb: ''", "{\"a\":null,\"b\":\"\"}" },
+		{ "[true, True, FALSE, yes, on, n]", "[true,true,false,\"yes\",\"on\",\"n\"]" },
+		{ "[0, -1, 1.5, 1e3, 12345678901234567890]",
+		  "[0,-1,1.5,1e3,12345678901234567890]" },
+		{ "[1., .5, +1, 007, 1.2.3, 2026-07-28, .inf, 0x1F, 1_000]",
+		  "[\"1.\",\".5\",\"+1\",\"007\",\"1.2.3\",\"2026-07-28\",\".inf\",\"0x1F\",\"1_000\"]" },
+		{ "200: ok\ntrue: yes\n", "{\"200\":\"ok\",\"true\":\"yes\"}" },
+		{ "a: |\n  one\n  two\nb: >\n  one\n  two\n",
+		  "{\"a\":\"one\\ntwo\\n\",\"b\":\"one two\\n\"}" },
+		/* anchors */
+		{ "a: &x {n: 1}\nb: *x\nc: [*x, *x]",
+		  "{\"a\":{\"n\":1},\"b\":{\"n\":1},\"c\":[{\"n\":1},{\"n\":1}]}" },
+		{ "- &x one\n- *x\n- &x two\n- *x", "[\"one\",\"one\",\"two\",\"two\"]" },
+		{ "[1, &x [2, &y 3], *y, *x]", "[1,[2,3],3,[2,3]]" },
+		{ "%YAML 1.1\n---\na: !!str 1\n...\n", "{\"a\":1}" },
+		{ "\xef\xbb\xbf"
+		  "a: \xc3\xa9",
+		  "{\"a\":\"\xc3\xa9\"}" },
+		{ "x", "\"x\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		cleat_error err = { 0 };
+		struct buf out;
+
+		buf_init(&out, NULL, 4096);
+		if (yaml_to_json(str_of(cases[i].yaml), &out, &err) != CLEAT_OK)
+			fail_msg("%s: %s", cases[i].yaml, err.message);
+		if (!str_eqz(buf_str(&out), cases[i].json))
+			fail_msg("%s became %.*s, not %s", cases[i].yaml, STR_ARGS(buf_str(&out)),
+				 cases[i].json);
+		buf_done(&out);
+	}
+}
+
+static void what_is_wrong_is_said_with_its_place(void **state)
+{
+	static const struct {
+		const char *yaml;
+		int status;
+		const char *message;
+	} cases[] = {
+		{ "", CLEAT_EPROTO, "there is nothing in it" },
+		{ "a: [1", CLEAT_EPROTO, "line 2, column 1: did not find expected ',' or ']'" },
+		{ "a: 1\n b: 2", CLEAT_EPROTO,
+		  "line 2, column 3: mapping values are not allowed in this context" },
+		{ "? [a]\n: b", CLEAT_EPROTO, "line 1, column 3: a key has to be a text" },
+		{ "a: *nobody", CLEAT_EPROTO, "line 1, column 4: an alias of nothing" },
+		{ "a: &x [*x]", CLEAT_EPROTO, "line 1, column 8: an alias of nothing" },
+		{ "a\n---\nb", CLEAT_EPROTO, "line 2, column 1: a second document" },
+		{ "a: \xff", CLEAT_EPROTO, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		cleat_error err = { 0 };
+		struct buf out;
+
+		buf_init(&out, NULL, 4096);
+		assert_int_equal(yaml_to_json(str_of(cases[i].yaml), &out, &err), cases[i].status);
+		if (cases[i].message)
+			assert_string_equal(err.message, cases[i].message);
+		buf_done(&out);
+	}
+}
+
+/* "A billion laughs": aliases of aliases end at the limit of the result. */
+static void a_small_document_stays_small(void **state)
+{
+	char deep[2000];
+	cleat_error err = { 0 };
+	struct buf text, out;
+
+	(void)state;
+	buf_init(&text, NULL, 1 << 16);
+	buf_appendz(&text, "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
+	for (int i = 1; i < 12; i++) {
+		buf_printf(&text, "a%d: &a%d [", i, i);
+		for (int k = 0; k < 10; k++)
+			buf_printf(&text, "%s*a%d", k ? ", " : "", i - 1);
+		buf_appendz(&text, "]\n");
+	}
+	buf_init(&out, NULL, 1 << 20);
+	assert_int_equal(yaml_to_json(buf_str(&text), &out, &err), CLEAT_ELIMIT);
+	assert_string_equal(err.message, "the document is too large");
+	buf_done(&out);
+	buf_done(&text);
+	memset(deep, '[', sizeof deep);
+	buf_init(&out, NULL, 1 << 20);
+	assert_int_equal(yaml_to_json((struct str){ deep, sizeof deep }, &out, &err), CLEAT_ELIMIT);
+	assert_non_null(strstr(err.message, "nested too deeply"));
+	buf_done(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(yaml_becomes_json),
+		cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+		cmocka_unit_test(a_small_document_stays_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

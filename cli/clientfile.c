@@ -98,6 +98,7 @@ static int parse(struct cli *cli, struct clientfile *f)
 
 int clientfile_open(struct cli *cli, struct clientfile *f, const char *client)
 {
+	struct stat st;
 	char *real;
 	int code;
 
@@ -107,6 +108,10 @@ int clientfile_open(struct cli *cli, struct clientfile *f, const char *client)
 		return code;
 	real = realpath(f->place.path, NULL);
 	f->real = real ? keep(real) : f->place.path;
+	if (!real && lstat(f->place.path, &st) == 0)
+		return cli_error(cli, EXIT_OTHER, "%s: a link that leads nowhere", f->place.shown);
+	if (real && (stat(real, &st) != 0 || !S_ISREG(st.st_mode))) /* a pipe would never end */
+		return cli_error(cli, EXIT_OTHER, "%s: not a file", f->place.shown);
 	if (!text_read(&f->text, f->real, FILE_MOST) && errno != ENOENT && errno != ENOTDIR)
 		return cli_error(cli, EXIT_OTHER, "%s: %s", f->place.shown, strerror(errno));
 	return parse(cli, f);

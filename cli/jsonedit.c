@@ -360,7 +360,7 @@ bool jsonedit_remove(struct text *ret, const char *text, size_t n, const char *c
 			copy(ret, &e, before_comma + 1, start);
 		}
 		rest = comma < n ? comma + 1 : found.end;
-		if (rest < n && text[rest] != '\n' && text[rest] != '\r' &&
+		if (rest < n && text[rest + (rest + 1 < n && text[rest] == '\r')] != '\n' &&
 		    in_line_comment(&e, start))
 			text_puts(ret, "\n");
 		copy(ret, &e, rest, n);

@@ -5,6 +5,7 @@
  * write or allow, none longer than the system takes.
  */
 #include "serve/argtext.h"
+#include "serve/danger.h"
 
 #include "json/parse.h"
 
@@ -52,6 +53,23 @@ static void check_prose(struct str text, const cleat_json *schema, const cleat_j
 	buf_done(&b);
 }
 
+/* What is found to be dangerous is a word with a place, and not the first. */
+static void check_danger(const struct str *texts, const struct argtext *const *elements, size_t n,
+			 struct arena *ar)
+{
+	const char *words[ELEMENTS + 1] = { NULL };
+	bool places[ELEMENTS + 1] = { false };
+	size_t found;
+
+	for (size_t i = 0; i < n; i++) {
+		words[i] = arena_strndup(ar, texts[i].p, texts[i].n);
+		places[i] = !argtext_is_fixed(elements[i], NULL);
+	}
+	found = danger_script(words, places);
+	if (found >= (n ? n : 1) || (found && !places[found]))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str input = { (const char *)data, size };
@@ -83,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_prose(texts[i], schema, args, &ar);
 	}
 	argtext_words(elements, n, args, &ar, &err);
+	check_danger(texts, elements, n, &ar);
 	arena_done(&ar);
 	return 0;
 }

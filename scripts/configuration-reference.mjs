@@ -54,7 +54,8 @@ In every text but scripts (\`sh\`), \`\${NAME}\` is replaced when the file is re
 | \`$$\` | a \`$\`; one that stands before anything but \`{\` and \`$\` may stay alone |
 
 What comes in is not looked at again: a variable that holds \`\${X}\`, \`{x}\` or \`$(date)\` means just these
-characters. Secrets are read when they are first needed and never appear in a message.
+characters. Secrets are read when they are first needed and never appear in a message; one in a text that clients
+see (a name, title, description, a resource's or prompt's text) is a mistake.
 
 In the texts of tools and prompts \`{name}\` is replaced by an argument when the tool is called; \`{{\` and \`}}\` are
 braces.

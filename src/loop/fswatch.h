@@ -14,6 +14,11 @@
 
 struct fswatch;
 
+/* What CLEAT_ELIMIT means, for a message. */
+#define FSWATCH_LIMITS                                                                             \
+	"a limit is reached (fs.inotify.max_user_watches, fs.inotify.max_user_instances, or "      \
+	"open files)"
+
 enum { FSWATCH_QUIET_MS = 50, FSWATCH_LONGEST_MS = 500, FSWATCH_NAMES_MAX = 256 };
 
 /* Calls fn(ctx) when the file is another one than before: replaced, written, gone, there again (its

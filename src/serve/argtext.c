@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "schema/show.h"
+#include "serve/danger.h"
 #include "serve/reqmem.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -391,8 +392,6 @@ static bool add_array(struct words *w, const struct part *p, const cleat_json *a
 
 static bool add_element(struct words *w, const struct argtext *t, const cleat_json *args)
 {
-	struct str fixed;
-
 	buf_reset(&w->word, SIZE_MAX);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct part *p = &t->parts[i];
@@ -413,8 +412,6 @@ static bool add_element(struct words *w, const struct argtext *t, const cleat_js
 					     before == 0))
 			return false;
 	}
-	if (argtext_is_fixed(t, &fixed) && str_eqz(fixed, "--"))
-		w->after_dashes = true;
 	if (buf_size(&w->word) > ARGTEXT_WORD_MAX) {
 		error_set(w->err, CLEAT_ELIMIT, "too long for a command line (at most 128 KB)");
 		return false;
@@ -426,11 +423,26 @@ const char **argtext_words(const struct argtext *const *elements, size_t n, cons
 			   struct arena *ar, cleat_error *err)
 {
 	struct words w = { .ar = ar, .err = err };
+	const char **fixed = arena_zalloc(ar, (n + 1) * sizeof *fixed);
+	size_t dashes;
 	bool ok = true;
 
+	if (!fixed) {
+		error_set(err, CLEAT_ENOMEM, "out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct str s;
+
+		if (argtext_is_fixed(elements[i], &s))
+			fixed[i] = s.p;
+	}
+	dashes = danger_dashes(fixed, n);
 	buf_init(&w.word, &ar->mem, 64 << 20);
-	for (size_t i = 0; ok && i < n; i++)
+	for (size_t i = 0; ok && i < n; i++) {
+		w.after_dashes = i > dashes;
 		ok = add_element(&w, elements[i], args);
+	}
 	buf_done(&w.word);
 	if (!ok)
 		return NULL;

@@ -38,6 +38,7 @@ void build_say(struct build *b, int level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
+	conf_hide_secrets(b->conf, line);
 	if (b->rt->say)
 		b->rt->say(b->rt->say_ctx, level, line);
 }

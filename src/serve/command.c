@@ -167,7 +167,7 @@ static bool command_read(struct command *c, struct build *b, const cleat_json *n
 	struct str errors = json_str(json_member(node, "stderr"));
 	bool ok;
 
-	c->program = program_new(b, node, names);
+	c->program = program_new(b, node, NULL, names);
 	ok = c->program;
 	ok = output_read(&c->output, b, &c->arena, node, t) && ok;
 	ok = exitmap_read(&c->exits, b, &c->arena, json_member(node, "exit"), names,

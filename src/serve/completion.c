@@ -50,7 +50,7 @@ static bool read_list(struct source *s, struct build *b, struct arena *ar, const
 
 	s->values = arena_zalloc(ar, (cleat_json_size(list) + 1) * sizeof *s->values);
 	while (s->values && cleat_json_next(&it))
-		s->values[s->n++] = arena_strdup(ar, conf_text(b->conf, it.value, ""));
+		s->values[s->n++] = arena_strdup(ar, conf_shown(b->conf, it.value, ""));
 	return s->values;
 }
 
@@ -82,7 +82,7 @@ static const cleat_json *other_names(struct build *b, const cleat_json *names, s
 }
 
 static bool read_source(struct completion *c, struct source *s, struct build *b,
-			const cleat_json *v, const cleat_json *names)
+			const cleat_json *v, const cleat_json *outer, const cleat_json *names)
 {
 	if (json_is_array(v))
 		return read_list(s, b, &c->arena, v);
@@ -95,7 +95,7 @@ static bool read_source(struct completion *c, struct source *s, struct build *b,
 			     "expected a list, {\"cmd\": ...}, {\"sh\": ...} or {\"file\": ...}");
 		return false;
 	}
-	s->program = program_new(b, v, other_names(b, names, s->name));
+	s->program = program_new(b, v, outer, other_names(b, names, s->name));
 	if (s->program)
 		program_set_limits(s->program, COMPLETION_TIMEOUT_MS, COMPLETION_BYTES);
 	return s->program;
@@ -145,7 +145,7 @@ static bool read_choices(struct completion *c, const cleat_json *node, const cle
 }
 
 static bool read_sources(struct completion *c, struct build *b, const cleat_json *node,
-			 const cleat_json *names)
+			 const cleat_json *outer, const cleat_json *names)
 {
 	const cleat_json *properties = json_member(names, "properties");
 	cleat_json_iter it = cleat_json_each(node);
@@ -161,7 +161,8 @@ static bool read_sources(struct completion *c, struct build *b, const cleat_json
 				     cleat_json_str(it.key, ""));
 			ok = false;
 		}
-		ok = read_source(c, add_source(c, json_str(it.key)), b, it.value, names) && ok;
+		ok = read_source(c, add_source(c, json_str(it.key)), b, it.value, outer, names) &&
+		     ok;
 	}
 	return ok && read_choices(c, node, properties) && read_names(c, names) &&
 	       !arena_failed(&c->arena);
@@ -182,7 +183,7 @@ bool completion_read(struct build *b, const cleat_json *node, const cleat_json *
 		c->mem = b->rt->mem;
 		c->rt = b->rt;
 		arena_init(&c->arena, &c->mem, COMPLETION_ARENA_MAX);
-		if (read_sources(c, b, complete, names)) {
+		if (read_sources(c, b, complete, node, names)) {
 			*ret = c;
 			return true;
 		}

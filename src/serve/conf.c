@@ -18,11 +18,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ARENA_MAX = 256 << 20 };
+enum { ARENA_MAX = 256 << 20, PIPE_WAIT_MS = 5000 };
 
 struct conf *conf_new(const cleat_allocator *mem)
 {
@@ -185,6 +186,14 @@ static const char *directory_of(struct conf *c, const char *path)
 
 /* ---- reading ---- */
 
+/* A pipe, as of <(command): what is to come comes soon. A server that is running must not wait for long. */
+static bool wait_for(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, PIPE_WAIT_MS) > 0;
+}
+
 /* All of it, or the reason. */
 static int slurp(struct conf *c, int fd, char **ret, size_t *ret_n)
 {
@@ -197,7 +206,7 @@ static int slurp(struct conf *c, int fd, char **ret, size_t *ret_n)
 		if (!text)
 			return ENOMEM;
 		got = read(fd, text + n, cap - n);
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(fd))))
 			continue;
 		if (got < 0)
 			return errno;
@@ -232,7 +241,7 @@ static void read_file(struct conf *c, const char *path, const cleat_json *from)
 	struct stat st;
 	char *text = NULL;
 	size_t n = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = 0;
 
 	conf_watch(c, path);
 	if (fd < 0 || fstat(fd, &st))

@@ -46,6 +46,8 @@ const char *conf_dir(const struct conf *c, const cleat_json *at);
 /* ---- reading: NULL nodes give the fallback; all texts live as long as the conf ---- */
 
 const char *conf_text(struct conf *c, const cleat_json *v, const char *fallback); /* expanded */
+/* The same for what clients are shown: a secret in it is a problem. */
+const char *conf_shown(struct conf *c, const cleat_json *v, const char *fallback);
 /* The same for text with {places} (argtext.h): braces that come in with a variable are doubled, so that they
  * stay what they are. */
 const char *conf_template(struct conf *c, const cleat_json *v, const char *fallback);
@@ -54,10 +56,14 @@ const char *conf_raw(const cleat_json *v, const char *fallback); /* not expanded
 const char *conf_path_at(struct conf *c, const cleat_json *v);
 /* "30s", "250ms", "2m", "1h", or a number of seconds. */
 uint64_t conf_ms(struct conf *c, const cleat_json *v, uint64_t fallback);
+/* The same for a limit: 0 (none) has to be said as "none". */
+uint64_t conf_timeout(struct conf *c, const cleat_json *v, uint64_t fallback);
 /* "64KB", "1MB", "2GiB" (KB and KiB are 1024 here), or a number of bytes. */
 size_t conf_bytes(struct conf *c, const cleat_json *v, size_t fallback);
 /* A secret's value must never be shown: true when expanding this text used one. */
 bool conf_is_secret(const struct conf *c, const cleat_json *v);
+/* Takes the secrets that were used so far out of a text that is to be shown; it does not grow. */
+void conf_hide_secrets(const struct conf *c, char *text);
 
 /* As conf_text, but what cannot be expanded is given as it is, and is no problem. */
 const char *conf_loose_text(struct conf *c, const cleat_json *v);

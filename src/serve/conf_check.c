@@ -89,6 +89,20 @@ static const cleat_json *key_of(const struct conf_file *f, const cleat_json *v)
 	return v;
 }
 
+/* The line, without the value where that may be a secret which stands in the wrong place. */
+static const char *without_secret(struct conf *c, const cleat_schema_problem *p)
+{
+	const char *got = strstr(p->line, ", got ");
+	const char *cut;
+
+	if (strncmp(p->path, "/secrets/", 9) != 0 || !got)
+		return p->line;
+	cut = arena_printf(
+		&c->arena, "%.*s%s", (int)(got - p->line), p->line,
+		strchr(p->path + 9, '/') ? "" : ": {\"env\": \"NAME\"} or {\"file\": \"PATH\"}");
+	return cut ? cut : "";
+}
+
 static void on_problem(void *ctx, const cleat_schema_problem *p)
 {
 	struct report *r = ctx;
@@ -97,7 +111,7 @@ static void on_problem(void *ctx, const cleat_schema_problem *p)
 
 	if (keyword && strcmp(keyword, "/additionalProperties") == 0)
 		at = key_of(r->f, at);
-	conf_add_problem(r->c, conf_where(r->c, at), p->line);
+	conf_add_problem(r->c, conf_where(r->c, at), without_secret(r->c, p));
 }
 
 static bool load_schema(struct conf *c)

@@ -78,8 +78,7 @@ static void write_way(struct buf *b, const struct conf_file *f, const cleat_json
 
 /* ---- problems ---- */
 
-/* Replaces every secret in a text that is there already. */
-static void hide_secrets(const struct conf *c, char *text)
+void conf_hide_secrets(const struct conf *c, char *text)
 {
 	for (size_t i = 0; i < c->n_words; i++) {
 		const struct conf_word *w = &c->words[i];
@@ -112,7 +111,7 @@ void conf_add_problem(struct conf *c, const char *where, const char *message)
 	}
 	line = arena_strdup(&c->arena, message);
 	if (line) {
-		hide_secrets(c, line);
+		conf_hide_secrets(c, line);
 		show_plain(&b,
 			   (struct str){ line, strlen(line) < LINE_MAX ? strlen(line) : LINE_MAX });
 	}

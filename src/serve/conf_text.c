@@ -318,6 +318,14 @@ const char *conf_text(struct conf *c, const cleat_json *v, const char *fallback)
 	return text_or(c, v, fallback, false);
 }
 
+const char *conf_shown(struct conf *c, const cleat_json *v, const char *fallback)
+{
+	if (!conf_is_secret(c, v))
+		return conf_text(c, v, fallback);
+	conf_problem(c, v, "a secret must not stand here: every client can see this text");
+	return fallback ? fallback : "";
+}
+
 const char *conf_template(struct conf *c, const cleat_json *v, const char *fallback)
 {
 	return text_or(c, v, fallback, true);
@@ -461,6 +469,16 @@ uint64_t conf_ms(struct conf *c, const cleat_json *v, uint64_t fallback)
 		     "expected a time such as \"30s\", \"250ms\", \"2m\" or a number of seconds, "
 		     "got \"%.60s\"",
 		     written(v));
+	return fallback;
+}
+
+uint64_t conf_timeout(struct conf *c, const cleat_json *v, uint64_t fallback)
+{
+	uint64_t ms = conf_ms(c, v, fallback);
+
+	if (ms || !v || (json_is_string(v) && strcmp(conf_text(c, v, ""), "none") == 0))
+		return ms;
+	conf_problem(c, v, "expected more than 0; \"none\" is no limit");
 	return fallback;
 }
 

@@ -94,7 +94,7 @@ struct database_spec database_find(struct build *b, const cleat_json *at, const 
 	s.write = o.write = cleat_json_bool(cleat_json_get(node, "write"), false);
 	s.max_rows = (size_t)cleat_json_uint(cleat_json_get(node, "max_rows"), ROWS_DEFAULT);
 	s.output_max = limits.output_max;
-	s.timeout_ms = conf_ms(b->conf, cleat_json_get(node, "timeout"), TIMEOUT_MS);
+	s.timeout_ms = conf_timeout(b->conf, cleat_json_get(node, "timeout"), TIMEOUT_MS);
 	o.path = conf_path_at(b->conf, cleat_json_get(node, "file"));
 	if (!o.path)
 		return s;
@@ -208,7 +208,7 @@ static const char *input_schema(struct build *b, bool write, size_t max_rows)
 static void add_tool(struct build *b, const cleat_json *node, const char *recipe,
 		     struct database *d, const char *prefix, bool write)
 {
-	const char *about = conf_text(b->conf, cleat_json_get(node, "description"), NULL);
+	const char *about = conf_shown(b->conf, cleat_json_get(node, "description"), NULL);
 	struct arena *ar = conf_arena(b->conf);
 	cleat_tool t = { .call = write ? execute : query,
 			 .read_only = write ? CLEAT_NO : CLEAT_YES,
@@ -451,6 +451,13 @@ static void add_all(struct build *b, const char *name, const cleat_json *node, s
 				       .complete = complete_table });
 }
 
+/* It stands in addresses and in names of tools. */
+static bool is_name(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789_-.")];
+}
+
 void source_database(struct build *b, const char *name, const cleat_json *node)
 {
 	struct database_spec s = database_find(b, node, name);
@@ -458,6 +465,12 @@ void source_database(struct build *b, const char *name, const cleat_json *node)
 
 	if (!s.db)
 		return;
+	if (!is_name(name)) {
+		conf_problem(b->conf, node,
+			     "expected a name of letters (a to z), digits, \"_\", \"-\" and \".\"");
+		sqldb_unref(s.db);
+		return;
+	}
 	d = database_new(b, name, &s);
 	if (!d) {
 		conf_problem(b->conf, node, "out of memory");

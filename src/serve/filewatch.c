@@ -5,6 +5,8 @@
 #include "loop/fswatch.h"
 #include "server/core.h"
 
+#include <stdio.h>
+
 struct watched {
 	struct watched *next;
 	struct filewatch *of;
@@ -18,6 +20,7 @@ struct filewatch {
 	struct filewatch_opts o;
 	struct watched *list;
 	size_t n;
+	bool told; /* that one could not be watched */
 };
 
 static void drop(struct filewatch *w, struct watched **at)
@@ -63,24 +66,42 @@ static void on_change(void *ctx)
 		drop(w, find(w, uri));
 }
 
+/* The client was told that it is subscribed; whoever runs the server can do something about it. */
+static void complain(struct filewatch *w, const char *path, int status)
+{
+	char line[600];
+
+	if (w->told || !w->o.rt->say)
+		return;
+	w->told = true;
+	snprintf(line, sizeof line, "cannot watch %.300s for a subscription: %s", path,
+		 status == CLEAT_ELIMIT ? FSWATCH_LIMITS : cleat_strstatus(status));
+	w->o.rt->say(w->o.rt->say_ctx, CLEAT_LOG_WARNING, line);
+}
+
 static void on_subscribed(struct subscription_hook *h, struct str uri)
 {
 	struct filewatch *w = (struct filewatch *)(void *)h;
 	char path[FILEWATCH_PATH];
 	struct watched *x;
+	int rc;
 
 	if (!uri.n || *find(w, uri) || !w->o.find(w->o.ctx, uri, path))
 		return;
 	prune(w);
-	if (w->n == FILEWATCH_MAX)
+	if (w->n == FILEWATCH_MAX) {
+		complain(w, path, CLEAT_ELIMIT);
 		return;
+	}
 	x = mem_zalloc(&w->o.rt->mem, sizeof *x + uri.n + 1);
 	if (!x)
 		return;
 	x->of = w;
 	x->n = uri.n;
 	memcpy(x->uri, uri.p, uri.n);
-	if (fswatch_file(w->o.rt->loop, path, on_change, x, &x->watch)) {
+	rc = fswatch_file(w->o.rt->loop, path, on_change, x, &x->watch);
+	if (rc) {
+		complain(w, path, rc);
 		mem_free(&w->o.rt->mem, x);
 		return;
 	}

@@ -122,6 +122,7 @@ static const char *make_uri(struct arena *ar, const char *name)
 					     "data:", "blob:",   "about:",     "ws:",
 					     "wss:",  "mailto:", "javascript:" };
 	char *uri = arena_printf(ar, "%s:///", name);
+	bool other;
 
 	for (size_t i = 0; uri && i < strlen(name); i++) {
 		if (uri[i] >= 'A' && uri[i] <= 'Z')
@@ -130,13 +131,13 @@ static const char *make_uri(struct arena *ar, const char *name)
 			 uri[i] != '+')
 			uri[i] = '-';
 	}
-	if (uri && !(uri_char_class(uri[0]) & CHAR_ALPHA))
-		uri[0] = 'x';
-	/* A scheme that means something else to a client must not lead it there. */
-	for (size_t i = 0; uri && i < CLEAT_COUNT(taken); i++)
-		if (strncmp(uri, taken[i], strlen(taken[i])) == 0)
-			return arena_printf(ar, "folder-%s", uri);
-	return uri;
+	if (!uri)
+		return NULL;
+	/* It begins with a letter; and one that means something to a client must not lead it there. */
+	other = !(uri_char_class(uri[0]) & CHAR_ALPHA);
+	for (size_t i = 0; i < CLEAT_COUNT(taken); i++)
+		other = other || strncmp(uri, taken[i], strlen(taken[i])) == 0;
+	return other ? arena_printf(ar, "folder-%s", uri) : uri;
 }
 
 static const char *prefix_for(struct build *b, const char *name)

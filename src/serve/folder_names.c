@@ -3,6 +3,7 @@
 #include "serve/folder_names.h"
 
 #include "base/mem.h"
+#include "loop/loop.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -13,6 +14,7 @@ struct names {
 	struct buf text; /* d_type and the terminated name, one after the other */
 	struct stat st;
 	bool known;
+	uint64_t since; /* when it was read, ms */
 	int64_t quiet_ms;
 };
 
@@ -77,7 +79,7 @@ bool names_each(struct names *n, int dir,
 	if (!n || fstat(dir, &st))
 		return false;
 	pthread_mutex_lock(&n->lock);
-	known = n->known && unchanged(&n->st, &st);
+	known = n->known && unchanged(&n->st, &st) && loop_now() - n->since < NAMES_KEPT_MS;
 	if (known) {
 		struct str text = buf_str(&n->text);
 		int rc = CLEAT_OK;
@@ -129,6 +131,7 @@ void names_end(struct names *n, struct names_reading *r, int dir, bool all)
 		n->text = r->text;
 		n->st = st;
 		n->known = true;
+		n->since = loop_now();
 		pthread_mutex_unlock(&n->lock);
 		r->text = old;
 	}

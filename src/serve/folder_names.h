@@ -16,7 +16,8 @@
 enum {
 	NAMES_MIN = 2000,      /* a directory with fewer is not remembered, */
 	NAMES_BYTES = 8 << 20, /* nor one with more bytes of names */
-	NAMES_QUIET_MS = 1000  /* nor one that has changed so recently (`quiet_ms`) */
+	NAMES_QUIET_MS = 1000, /* nor one that has changed so recently (`quiet_ms`) */
+	NAMES_KEPT_MS = 10000  /* not for longer: there are file systems that tell no times */
 };
 
 struct names;

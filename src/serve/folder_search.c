@@ -249,7 +249,8 @@ static int search_path(struct finding *f, cleat_error *err, size_t *ret_unread)
 
 static void sum_up(struct finding *f, size_t unread, bool late)
 {
-	bool truncated = f->full || late || f->slow;
+	size_t cut = search_cut(f->search);
+	bool truncated = f->full || late || f->slow || cut;
 
 	jw_arr_end(&f->w);
 	jw_kv_int(&f->w, "files", (int64_t)f->files);
@@ -271,6 +272,10 @@ static void sum_up(struct finding *f, size_t unread, bool late)
 			   "(in %zu files the pattern took too long for a line; they "
 			   "were left there)\n",
 			   f->slow);
+	if (cut)
+		buf_printf(&f->text,
+			   "(%zu line%s longer than %d KB: only the beginning was searched)\n", cut,
+			   cut == 1 ? " is" : "s are", SEARCH_BLOCK / 1024);
 	if (f->skipped)
 		buf_printf(&f->text, "(%zu files are no text or cannot be read)\n", f->skipped);
 	if (unread)

@@ -140,7 +140,7 @@ static void add_tool(struct build *b, const cleat_json *node, const char *recipe
 		     const struct kind *k)
 {
 	struct arena *ar = conf_arena(b->conf);
-	const char *about = conf_text(b->conf, cleat_json_get(node, "description"), NULL);
+	const char *about = conf_shown(b->conf, cleat_json_get(node, "description"), NULL);
 	const char *list = f->list_tool;
 	int prefix = (int)(strlen(list) - strlen("list_files"));
 	cleat_tool t = { .name = arena_printf(ar, "%.*s%s", prefix, list, k->name),
@@ -168,7 +168,7 @@ static void add_resources(struct build *b, const char *name, const cleat_json *n
 			  const char *recipe, struct folder *f)
 {
 	const cleat_resource about = { .name = name,
-				       .description = conf_text(
+				       .description = conf_shown(
 					       b->conf, cleat_json_get(node, "description"),
 					       "Any file of the folder, by its path") };
 

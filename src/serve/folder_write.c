@@ -4,6 +4,8 @@
  * step: at any time there is the old content or the new one, never a part, also when the disk is full or the
  * power fails. The last component of a path is never followed, every step is "at" an open directory with a
  * single name. Nothing is replaced unless the caller says so; a directory is removed only when it is empty.
+ * Calls that change the same directory go one after the other, so that of two edits of a file neither undoes
+ * the other, however many come at once.
  */
 #define _GNU_SOURCE /* renameat2 */
 #include "serve/folder.h"
@@ -15,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -39,6 +42,47 @@ static int spot_fail(const struct spot *s, cleat_error *err)
 {
 	beneath_fail(err, s->path, errno);
 	return CLEAT_EIO;
+}
+
+/* ---- one after the other ------------------------------------------------------------------------ */
+
+enum { TURNS = 8 };
+
+/* Of the program, not of a folder: two may overlap, and after a reload there may be an old and a new one. */
+static pthread_mutex_t turns[TURNS] = {
+	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+};
+
+static size_t turn_of(const struct spot *s)
+{
+	struct stat st;
+
+	return fstat(s->dir, &st) ? 0 : (size_t)(st.st_ino ^ st.st_dev) % TURNS;
+}
+
+struct turn {
+	size_t first, second; /* the same: one lock */
+};
+
+/* `b` may be NULL, or the same directory. Two are always taken in the same order. */
+static struct turn turn_begin(const struct spot *a, const struct spot *b)
+{
+	size_t i = turn_of(a), k = b ? turn_of(b) : i;
+	struct turn t = { i < k ? i : k, i < k ? k : i };
+
+	pthread_mutex_lock(&turns[t.first]);
+	if (t.first != t.second)
+		pthread_mutex_lock(&turns[t.second]);
+	return t;
+}
+
+static void turn_end(struct turn t)
+{
+	pthread_mutex_unlock(&turns[t.first]);
+	if (t.first != t.second)
+		pthread_mutex_unlock(&turns[t.second]);
 }
 
 /* ---- one file --------------------------------------------------------------------------------- */
@@ -216,6 +260,7 @@ int folder_write(cleat_request *req)
 	cleat_error err = { 0 };
 	struct answer a;
 	struct spot s;
+	struct turn turn;
 	int rc;
 
 	if (content.n > f->max_file)
@@ -225,7 +270,9 @@ int folder_write(cleat_request *req)
 					 content.n, f->max_file);
 	if (!spot_open(&s, f, folder_arg(req, "path"), cleat_arg_bool(req, "parents"), &err))
 		return folder_failed(req, &err);
+	turn = turn_begin(&s, NULL);
 	rc = write_at(&s, content, cleat_arg_bool(req, "overwrite"), &created, &err);
+	turn_end(turn);
 	close(s.dir);
 	if (rc)
 		return folder_failed(req, &err);
@@ -317,6 +364,7 @@ int folder_edit(cleat_request *req)
 	cleat_error err = { 0 };
 	struct editing ed;
 	struct spot s;
+	struct turn turn;
 	int rc;
 
 	if (!spot_open(&s, c.f, folder_arg(req, "path"), false, &err))
@@ -324,7 +372,9 @@ int folder_edit(cleat_request *req)
 	buf_init(&ed.text, &c.f->mem, FOLDER_BUF_MAX(c.f));
 	buf_init(&ed.fresh, &c.f->mem, c.f->max_file);
 	buf_init(&ed.diff, &c.f->mem, 128 * 1024);
+	turn = turn_begin(&s, NULL);
 	rc = edit_at(&c, &s, &ed, &err);
+	turn_end(turn);
 	close(s.dir);
 	if (rc == CLEAT_ECANCELLED)
 		rc = folder_stopped(&c);
@@ -379,6 +429,7 @@ int folder_move(cleat_request *req)
 	cleat_error err = { 0 };
 	struct spot from, to;
 	struct answer a;
+	struct turn turn;
 	int rc;
 
 	if (!spot_open(&from, f, folder_arg(req, "from"), false, &err))
@@ -387,7 +438,9 @@ int folder_move(cleat_request *req)
 		close(from.dir);
 		return folder_failed(req, &err);
 	}
+	turn = turn_begin(&from, &to);
 	rc = move(f, &from, &to, cleat_arg_bool(req, "overwrite"), &err);
+	turn_end(turn);
 	close(from.dir);
 	close(to.dir);
 	if (rc)
@@ -419,11 +472,14 @@ int folder_remove(cleat_request *req)
 	cleat_error err = { 0 };
 	struct answer a;
 	struct spot s;
+	struct turn turn;
 	int rc;
 
 	if (!spot_open(&s, f, folder_arg(req, "path"), false, &err))
 		return folder_failed(req, &err);
+	turn = turn_begin(&s, NULL);
 	rc = unlink_at(&s, &err);
+	turn_end(turn);
 	close(s.dir);
 	if (rc)
 		return folder_failed(req, &err);

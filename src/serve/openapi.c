@@ -12,7 +12,6 @@
  */
 #include "base/mem.h"
 #include "serve/openapi_impl.h"
-#include "serve/openapi_schema.h"
 #include "serve/sources.h"
 #include "serve/web.h"
 #include "serve/web_request.h"
@@ -25,7 +24,8 @@ enum {
 	DOCUMENT_MAX = 32 << 20,
 	OPERATION_MEMORY = 32 << 20, /* to read one with */
 	TOOLS_MAX = 10000,
-	NAMES = 1 << 15, /* places of the table; a power of two, well over TOOLS_MAX */
+	SCHEMAS_MAX = 16 << 20, /* bytes of all operations' schemas */
+	NAMES = 1 << 15,        /* places of the table; a power of two, well over TOOLS_MAX */
 	MANY_TOOLS = 100
 };
 
@@ -35,6 +35,7 @@ struct reading {
 	struct arena document, operation;
 	const char **names; /* of the tools: a hash table */
 	size_t tools, skipped;
+	size_t written; /* bytes of schemas */
 	bool full;
 	char why[200]; /* the first that was left out, and why */
 };
@@ -80,7 +81,7 @@ static const char *tool_name(const struct operation *op)
 	char name[OPENAPI_NAME_MAX];
 	char method[16] = "";
 
-	for (size_t i = 0; op->method[i] && i < sizeof method - 1; i++)
+	for (size_t i = 0; i < sizeof method - 1 && op->method[i]; i++)
 		method[i] = (char)(op->method[i] | 32);
 	if (!id || !*id)
 		id = arena_printf(op->ar, "%s_%s", method, op->path);
@@ -165,13 +166,14 @@ static void add_operation(struct reading *r, struct operation *op)
 
 	if (!is_wanted(op))
 		return;
-	if (r->tools == TOOLS_MAX) {
+	if (r->tools == TOOLS_MAX || r->written > SCHEMAS_MAX) {
 		r->full = true;
 		return;
 	}
 	operation_read(op);
 	if (!op->why)
 		node = operation_tool(op);
+	r->written += op->written;
 	if (!node) {
 		skip(r, op);
 		return;
@@ -189,7 +191,7 @@ static void add_path(struct reading *r, const char *path, const cleat_json *v)
 {
 	static const char *const methods[] = { "get", "put", "post", "delete", "patch", "head" };
 	static const char *const upper[] = { "GET", "PUT", "POST", "DELETE", "PATCH", "HEAD" };
-	const cleat_json *item = openapi_resolve(r->api.root, v);
+	const cleat_json *item = openapi_resolve(r->api.doc, v);
 
 	for (size_t i = 0; i < CLEAT_COUNT(methods) && !r->full; i++) {
 		const cleat_json *node = cleat_json_get(item, methods[i]);
@@ -218,7 +220,7 @@ static void add_path(struct reading *r, const char *path, const cleat_json *v)
 /* "https://{region}.example.com": the defaults of its variables. */
 static const char *server_of_v3(const struct api *api, struct arena *ar)
 {
-	const cleat_json *first = cleat_json_at(cleat_json_get(api->root, "servers"), 0);
+	const cleat_json *first = cleat_json_at(cleat_json_get(api->doc->root, "servers"), 0);
 	const cleat_json *variables = cleat_json_get(first, "variables");
 	const char *url = openapi_text(first, "url"), *value;
 
@@ -256,9 +258,9 @@ static bool has_https(const cleat_json *schemes)
 
 static const char *server_of_v2(const struct api *api, struct arena *ar)
 {
-	const char *host = openapi_text(api->root, "host");
-	const char *base = openapi_text(api->root, "basePath");
-	bool https = has_https(cleat_json_get(api->root, "schemes"));
+	const char *host = openapi_text(api->doc->root, "host");
+	const char *base = openapi_text(api->doc->root, "basePath");
+	bool https = has_https(cleat_json_get(api->doc->root, "schemes"));
 
 	if (!host)
 		return "";
@@ -347,8 +349,8 @@ static const cleat_json *read_document(struct reading *r)
 
 static bool check_version(struct api *api)
 {
-	const char *v3 = openapi_text(api->root, "openapi"),
-		   *v2 = openapi_text(api->root, "swagger");
+	const char *v3 = openapi_text(api->doc->root, "openapi"),
+		   *v2 = openapi_text(api->doc->root, "swagger");
 
 	api->v2 = v2 != NULL;
 	if ((v3 && strncmp(v3, "3.", 2) == 0) || (v2 && strcmp(v2, "2.0") == 0))
@@ -364,7 +366,12 @@ static void sum_up(const struct reading *r, const char *name)
 {
 	struct build *b = r->api.b;
 
-	if (r->full)
+	if (r->full && r->tools < TOOLS_MAX)
+		conf_problem(b->conf, r->api.node,
+			     "the schemas of its operations are more than %d MB: choose some with "
+			     "\"include\"",
+			     SCHEMAS_MAX >> 20);
+	else if (r->full)
 		conf_problem(b->conf, r->api.node,
 			     "more than %d operations: choose some with \"include\"", TOOLS_MAX);
 	else if (!r->tools)
@@ -385,16 +392,23 @@ static void sum_up(const struct reading *r, const char *name)
 static void read_all(struct reading *r, const char *name)
 {
 	struct build *b = r->api.b;
+	struct openapi_doc *doc;
 	cleat_json_iter it;
 
 	r->names = arena_zalloc(&r->document, NAMES * sizeof *r->names);
-	r->api.root = read_document(r);
-	if (!r->names || !r->api.root || !check_version(&r->api) || !find_server(r)) {
+	doc = arena_zalloc(&r->document, sizeof *doc);
+	if (!r->names || !doc) {
+		conf_problem(b->conf, r->api.node, "out of memory");
+		return;
+	}
+	doc->root = read_document(r);
+	r->api.doc = doc;
+	if (!doc->root || !check_version(&r->api) || !find_server(r)) {
 		if (arena_failed(&r->document))
 			conf_problem(b->conf, r->api.node, "out of memory, or too large");
 		return;
 	}
-	it = cleat_json_each(cleat_json_get(r->api.root, "paths"));
+	it = cleat_json_each(cleat_json_get(r->api.doc->root, "paths"));
 	while (!r->full && cleat_json_next(&it))
 		if (*cleat_json_str(it.key, "") == '/')
 			add_path(r, cleat_json_str(it.key, ""), it.value);

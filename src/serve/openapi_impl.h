@@ -7,6 +7,7 @@
 #define SERVE_OPENAPI_IMPL_H
 
 #include "serve/build.h"
+#include "serve/openapi_schema.h"
 
 enum { OPENAPI_ARGS_MAX = 100, OPENAPI_NAME_MAX = 64 /* with its end */ };
 
@@ -14,7 +15,7 @@ enum { OPENAPI_ARGS_MAX = 100, OPENAPI_NAME_MAX = 64 /* with its end */ };
 struct api {
 	struct build *b;
 	const cleat_json *node; /* of the configuration */
-	const cleat_json *root; /* of the document */
+	struct openapi_doc *doc;
 	const char
 		*server; /* as the configuration or the document has it: ${...} is not expanded */
 	const char *address; /* the same, expanded */
@@ -41,6 +42,7 @@ struct operation {
 	struct arg args[OPENAPI_ARGS_MAX];
 	size_t n;
 	const char *body_type; /* NULL: none */
+	size_t written;        /* bytes of schemas, also of those that were no good */
 	const char *why;       /* not NULL: it cannot be a tool */
 };
 

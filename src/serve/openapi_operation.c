@@ -3,7 +3,6 @@
  */
 #include "serve/openapi_impl.h"
 
-#include "serve/openapi_schema.h"
 #include "serve/web_request.h"
 
 #include <stdio.h>
@@ -70,7 +69,7 @@ static struct arg *add_arg(struct operation *op, const char *wire, const char *i
 
 static const cleat_json *resolve(const struct operation *op, const cleat_json *v)
 {
-	return openapi_resolve(op->api->root, v);
+	return openapi_resolve(op->api->doc, v);
 }
 
 /* Headers that OpenAPI itself says are not parameters, and those that are not a tool's to set. */
@@ -290,7 +289,8 @@ static void add_body(struct operation *op, const cleat_json *v)
 
 	while (cleat_json_next(&it)) {
 		const char *type = cleat_json_str(it.key, "");
-		unsigned r = is_json_type(type)                                            ? 3
+		unsigned r = !web_request_is_type(type)                                    ? 0
+			     : is_json_type(type)                                          ? 3
 			     : strncmp(type, "application/x-www-form-urlencoded", 33) == 0 ? 2
 			     : strncmp(type, "text/", 5) == 0                              ? 1
 											   : 0;

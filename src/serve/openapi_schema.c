@@ -75,14 +75,29 @@ static const cleat_json *follow(const cleat_json *root, const char *ref)
 	return root;
 }
 
-const cleat_json *openapi_resolve(const cleat_json *root, const cleat_json *v)
+/* The same, with what is known. `ref` is the document's own text. */
+static const cleat_json *find(struct openapi_doc *doc, const char *ref)
+{
+	uint32_t at = 2166136261u;
+
+	for (const char *p = ref; *p; p++)
+		at = (at ^ (unsigned char)*p) * 16777619u;
+	at %= OPENAPI_FOUND;
+	if (!doc->found[at].ref || strcmp(doc->found[at].ref, ref) != 0) {
+		doc->found[at].ref = ref;
+		doc->found[at].target = follow(doc->root, ref);
+	}
+	return doc->found[at].target;
+}
+
+const cleat_json *openapi_resolve(struct openapi_doc *doc, const cleat_json *v)
 {
 	for (unsigned steps = 0; steps < 16; steps++) {
 		const char *ref = cleat_json_str(cleat_json_get(v, "$ref"), NULL);
 
 		if (!ref)
 			return v;
-		v = follow(root, ref);
+		v = find(doc, ref);
 	}
 	return NULL;
 }
@@ -122,7 +137,7 @@ static size_t add_ref(struct openapi_schemas *s, const char *ref)
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->refs[i], ref) == 0)
 			return i;
-	target = follow(s->root, ref);
+	target = find(s->doc, ref);
 	for (size_t i = 0; i < s->n && target; i++)
 		if (s->targets[i] == target)
 			return i;

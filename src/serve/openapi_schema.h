@@ -10,10 +10,20 @@
 
 #include "json/writer.h"
 
-enum { OPENAPI_DEPTH = 48, OPENAPI_REFS_MAX = 200, OPENAPI_DEF_MAX = 80 };
+enum { OPENAPI_DEPTH = 48, OPENAPI_REFS_MAX = 200, OPENAPI_DEF_MAX = 80, OPENAPI_FOUND = 4096 };
+
+/* A document, and where references in it led to: a name is looked for among all names of its object, and
+ * the same few are wanted by every operation. */
+struct openapi_doc {
+	const cleat_json *root;
+	struct {
+		const char *ref; /* NULL: free */
+		const cleat_json *target;
+	} found[OPENAPI_FOUND];
+};
 
 struct openapi_schemas {
-	const cleat_json *root;             /* the document */
+	struct openapi_doc *doc;
 	const char *refs[OPENAPI_REFS_MAX]; /* what was referred to, in order */
 	const cleat_json *targets[OPENAPI_REFS_MAX];
 	char names[OPENAPI_REFS_MAX][OPENAPI_DEF_MAX]; /* in "$defs" */
@@ -24,7 +34,7 @@ struct openapi_schemas {
 };
 
 /* What "#/a/b" leads to, over several steps; the value itself when it is no reference; NULL: nothing. */
-const cleat_json *openapi_resolve(const cleat_json *root, const cleat_json *v);
+const cleat_json *openapi_resolve(struct openapi_doc *doc, const cleat_json *v);
 /* Writes a schema as a value. */
 void openapi_write(struct openapi_schemas *s, struct jw *w, const cleat_json *schema);
 /* The members of a schema object, without its braces. */

@@ -5,7 +5,6 @@
  */
 #include "serve/openapi_impl.h"
 
-#include "serve/openapi_schema.h"
 #include "serve/web_request.h"
 #include "uri/template.h"
 
@@ -236,9 +235,7 @@ static const char *args_schema(struct operation *op)
 	const cleat_allocator mem = arena_allocator(op->ar);
 
 	for (int loose = 0; loose < 2; loose++) {
-		struct openapi_schemas s = { .root = op->api->root,
-					     .request = true,
-					     .loose = loose };
+		struct openapi_schemas s = { .doc = op->api->doc, .request = true, .loose = loose };
 		cleat_schema *compiled;
 		struct buf text;
 		struct jw w;
@@ -246,6 +243,7 @@ static const char *args_schema(struct operation *op)
 		buf_init(&text, &mem, TOOL_MAX);
 		jw_init(&w, &text);
 		put_schema(op, &s, &w);
+		op->written += buf_size(&text);
 		if (buf_status(&text) != CLEAT_OK)
 			return NULL;
 		compiled = cleat_schema_parse(buf_str(&text).p, buf_size(&text), NULL, NULL);

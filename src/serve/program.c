@@ -72,8 +72,11 @@ static void look_for(struct build *b, const cleat_json *at, const char *program)
 	const struct child_opts o = { .argv = (const char *const[]){ program, NULL } };
 	struct child_plan plan;
 	cleat_error err = { .status = CLEAT_OK };
+	struct stat st;
 
-	if (strchr(program, '/') && access(program, X_OK))
+	if (stat(program, &st) == 0 && S_ISDIR(st.st_mode) && strchr(program, '/'))
+		error_set(&err, CLEAT_EIO, "cannot start %s: it is a directory", program);
+	else if (strchr(program, '/') && access(program, X_OK))
 		error_set(&err, CLEAT_EIO, "cannot start %s: %s", program, strerror(errno));
 	else
 		child_plan_make(&plan, &o, conf_arena(b->conf), &err);
@@ -86,11 +89,12 @@ static bool read_cmd(struct program *p, struct build *b, const cleat_json *cmd,
 {
 	size_t n = cleat_json_size(cmd), script;
 	const char **words = arena_zalloc(&p->arena, (n + 1) * sizeof *words);
+	bool *places = arena_zalloc(&p->arena, n + 1);
 	cleat_json_iter it = cleat_json_each(cmd);
 	bool ok = true;
 
 	p->elements = arena_zalloc(&p->arena, (n + 1) * sizeof *p->elements);
-	if (!words || !p->elements || n == 0 || n > PROGRAM_ELEMENTS_MAX) {
+	if (!words || !places || !p->elements || n == 0 || n > PROGRAM_ELEMENTS_MAX) {
 		conf_problem(b->conf, cmd, "expected 1 to %d words", PROGRAM_ELEMENTS_MAX);
 		return false;
 	}
@@ -100,19 +104,21 @@ static bool read_cmd(struct program *p, struct build *b, const cleat_json *cmd,
 		words[p->n] = conf_text(b->conf, it.value, "");
 		p->elements[p->n] = argtext_new(b, &p->arena, it.value, word ? word : "", names);
 		ok = ok && p->elements[p->n];
+		places[p->n] = ok && !argtext_is_fixed(p->elements[p->n], NULL);
 	}
 	if (!ok)
 		return false;
-	if (!argtext_is_fixed(p->elements[0], NULL) || !words[0][0]) {
+	if (places[0] || !words[0][0]) {
 		conf_problem(b->conf, cleat_json_at(cmd, 0),
 			     "expected a program; no argument may choose it");
 		return false;
 	}
-	script = danger_script(words);
-	if (script && !argtext_is_fixed(p->elements[script], NULL)) {
-		conf_problem(b->conf, cleat_json_at(cmd, script),
-			     "an argument must not become part of a script; use \"sh\" with $name "
-			     "instead, or pass {name} behind the script and use \"$1\"");
+	script = danger_script(words, places);
+	if (script) {
+		conf_problem(
+			b->conf, cleat_json_at(cmd, script),
+			"an argument must not become part of a script or choose what is run; use \"sh\" with $name "
+			"instead, or pass {name} behind the script and use \"$1\"");
 		return false;
 	}
 	p->path = program_path(p, b, cmd);
@@ -202,7 +208,7 @@ static bool read_cwd(struct program *p, struct build *b, const cleat_json *node)
 }
 
 static bool read_all(struct program *p, struct build *b, const cleat_json *node,
-		     const cleat_json *names)
+		     const cleat_json *outer, const cleat_json *names)
 {
 	const cleat_json *cmd = json_member(node, "cmd"), *sh = json_member(node, "sh");
 	const cleat_json *input = json_member(node, "stdin"), *env = json_member(node, "env");
@@ -220,7 +226,7 @@ static bool read_all(struct program *p, struct build *b, const cleat_json *node,
 	ok = read_env(p, b, env, names) && ok;
 	ok = read_cwd(p, b, node) && ok;
 	p->limits = tool_limits(b, node);
-	return ok && sandbox_conf(b, node, cmd ? p->path : "/bin/sh", &p->sandbox);
+	return ok && sandbox_conf(b, outer ? outer : node, cmd ? p->path : "/bin/sh", &p->sandbox);
 }
 
 bool program_is_named(const cleat_json *node)
@@ -228,7 +234,8 @@ bool program_is_named(const cleat_json *node)
 	return json_member(node, "cmd") || json_member(node, "sh");
 }
 
-struct program *program_new(struct build *b, const cleat_json *node, const cleat_json *names)
+struct program *program_new(struct build *b, const cleat_json *node, const cleat_json *outer,
+			    const cleat_json *names)
 {
 	struct program *p = mem_zalloc(&b->rt->mem, sizeof *p);
 	size_t before = conf_problems(b->conf);
@@ -240,7 +247,7 @@ struct program *program_new(struct build *b, const cleat_json *node, const cleat
 	arena_init(&p->arena, &b->rt->mem, PROGRAM_ARENA_MAX);
 	p->rt = b->rt;
 	names = names ? names : json_empty_object();
-	if (!read_all(p, b, node, names))
+	if (!read_all(p, b, node, outer, names))
 		goto fail;
 	p->gate = gate_new(&b->rt->mem, p->limits.concurrency);
 	if (p->gate && !arena_failed(&p->arena))

@@ -17,9 +17,10 @@
 struct program;
 struct gate;
 
-/* From the members of `node`. `names`: an object whose "properties" are the arguments. NULL: problems were
- * added. Everything is copied. */
-struct program *program_new(struct build *b, const cleat_json *node, const cleat_json *names);
+/* From the members of `node`. `outer`: what it belongs to, whose sandbox it is in (NULL: its own). `names`: an
+ * object whose "properties" are the arguments. NULL: problems were added. Everything is copied. */
+struct program *program_new(struct build *b, const cleat_json *node, const cleat_json *outer,
+			    const cleat_json *names);
 /* Accepts NULL. Nothing of it runs any more. */
 void program_free(struct program *p);
 /* Does the node say what to run? */

@@ -243,9 +243,9 @@ void source_prompt(struct build *b, const char *name, const cleat_json *node)
 		.path = "text",
 		.recipe = build_recipe(b, node),
 		.prompt = { .name = name,
-			    .title = conf_text(b->conf, json_member(node, "title"), NULL),
+			    .title = conf_shown(b->conf, json_member(node, "title"), NULL),
 			    .description =
-				    conf_text(b->conf, json_member(node, "description"), NULL),
+				    conf_shown(b->conf, json_member(node, "description"), NULL),
 			    .icons = tool_icons(b, json_member(node, "icons")) },
 	};
 
@@ -267,7 +267,7 @@ void source_prompt(struct build *b, const char *name, const cleat_json *node)
 		if (!plan.path || !read_file(b, &plan))
 			return;
 	} else {
-		plan.body = str_of(conf_text(b->conf, text, ""));
+		plan.body = str_of(conf_shown(b->conf, text, ""));
 	}
 	add_prompt(b, &plan);
 }

@@ -221,10 +221,10 @@ void resource_describe(struct build *b, const char *uri, const cleat_json *node,
 		       cleat_resource *ret)
 {
 	ret->uri = uri;
-	ret->name = conf_text(b->conf, json_member(node, "name"), NULL);
-	ret->title = conf_text(b->conf, json_member(node, "title"), NULL);
-	ret->description = conf_text(b->conf, json_member(node, "description"), NULL);
-	ret->mime_type = conf_text(b->conf, json_member(node, "mime"), NULL);
+	ret->name = conf_shown(b->conf, json_member(node, "name"), NULL);
+	ret->title = conf_shown(b->conf, json_member(node, "title"), NULL);
+	ret->description = conf_shown(b->conf, json_member(node, "description"), NULL);
+	ret->mime_type = conf_shown(b->conf, json_member(node, "mime"), NULL);
 	ret->ttl_ms = conf_ms(b->conf, json_member(node, "ttl"), 0);
 	ret->icons = tool_icons(b, json_member(node, "icons"));
 	if (json_member(node, "meta"))
@@ -236,8 +236,8 @@ static bool read_text(struct resource *r, struct build *b, const cleat_json *at,
 {
 	cleat_error err;
 
-	r->text = argtext_parse(&r->arena, str_of(conf_text(b->conf, at, "")), names, ARGTEXT_PROSE,
-				&err);
+	r->text = argtext_parse(&r->arena, str_of(conf_shown(b->conf, at, "")), names,
+				ARGTEXT_PROSE, &err);
 	if (!r->text)
 		conf_problem(b->conf, at, "%s", err.message);
 	return r->text;
@@ -254,7 +254,7 @@ static bool resource_fill(struct resource *r, struct build *b, const char *uri,
 	r->ttl_ms = res->ttl_ms;
 	if (text && !read_text(r, b, text, names))
 		return false;
-	if (!text && !(r->program = program_new(b, node, names)))
+	if (!text && !(r->program = program_new(b, node, NULL, names)))
 		return false;
 	return completion_read(b, node, names, &r->completion) && read_variables(r, uri, names);
 }
@@ -267,7 +267,8 @@ static void source_made(struct build *b, const char *uri, const cleat_json *node
 
 	resource_describe(b, uri, node, &res);
 	if (json_member(node, "text") && !uri_is_template(str_of(uri))) {
-		res = (cleat_resource){ .text = conf_text(b->conf, json_member(node, "text"), "") };
+		res = (cleat_resource){ .text = conf_shown(b->conf, json_member(node, "text"),
+							   "") };
 		resource_describe(b, uri, node, &res);
 		build_resource(b, node, build_recipe(b, node), &res);
 		return;

@@ -37,6 +37,7 @@ struct search {
 	uint64_t past_from, past_to; /* numbers of lines in the ring: from <= i < to */
 	unsigned after;              /* lines still to be shown behind a match */
 	bool enough;
+	size_t cut; /* lines, of all files */
 };
 
 /* ---- making ------------------------------------------------------------------------------------ */
@@ -345,12 +346,18 @@ static int do_block(struct search *s, int fd, size_t *have, off_t *at)
 
 	if (!whole && *have == SEARCH_BLOCK) {
 		rc = do_line(s, (struct str){ s->block, *have });
+		s->cut++;
 		return rc ? rc : skip_line(s, fd, have, at);
 	}
 	rc = do_lines(s, (struct str){ s->block, whole });
 	memmove(s->block, s->block + whole, *have - whole);
 	*have -= whole;
 	return rc;
+}
+
+size_t search_cut(const struct search *s)
+{
+	return s->cut;
 }
 
 int search_file(struct search *s, int fd, const struct search_sink *sink)

@@ -58,5 +58,7 @@ struct search_sink {
  * CLEAT_ECANCELLED, CLEAT_EIO, CLEAT_ENOMEM, CLEAT_ELIMIT (the pattern took too long on a line; what was found
  * before has been given). The file is read from its beginning. */
 int search_file(struct search *s, int fd, const struct search_sink *sink);
+/* Lines so far of which only the beginning was looked at. */
+size_t search_cut(const struct search *s);
 
 #endif

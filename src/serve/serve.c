@@ -141,9 +141,7 @@ static void add_watch(struct serve *s, const char *path)
 	mem_free(&s->mem, w);
 	if (!s->watch_failed)
 		say(s, CLEAT_LOG_WARNING, "cannot watch %s: %s", path,
-		    rc == CLEAT_ELIMIT
-			    ? "the system's limit (fs.inotify.max_user_watches) is reached"
-			    : cleat_strstatus(rc));
+		    rc == CLEAT_ELIMIT ? FSWATCH_LIMITS : cleat_strstatus(rc));
 	s->watch_failed = true;
 }
 
@@ -275,9 +273,9 @@ static int make_server(struct serve *s, struct conf *c)
 {
 	const char *name = s->opts.name;
 	cleat_server_opts o = {
-		.title = conf_text(c, first(c, "title"), NULL),
-		.description = conf_text(c, first(c, "description"), NULL),
-		.instructions = conf_text(c, first(c, "instructions"), NULL),
+		.title = conf_shown(c, first(c, "title"), NULL),
+		.description = conf_shown(c, first(c, "description"), NULL),
+		.instructions = conf_shown(c, first(c, "instructions"), NULL),
 		.loop = s->rt.loop,
 		.workers = 16, /* made when needed: long searches must not keep others waiting */
 		.log = on_log,
@@ -291,8 +289,8 @@ static int make_server(struct serve *s, struct conf *c)
 					: 0,
 	};
 
-	s->rt.server = cleat_server_new(name ? name : conf_text(c, first(c, "name"), "cleat"),
-					conf_text(c, first(c, "version"), "1.0.0"), &o);
+	s->rt.server = cleat_server_new(name ? name : conf_shown(c, first(c, "name"), "cleat"),
+					conf_shown(c, first(c, "version"), "1.0.0"), &o);
 	return s->rt.server && cleat_server_loop(s->rt.server)
 		       ? cleat_server_error(s->rt.server)->status
 		       : CLEAT_ENOMEM;

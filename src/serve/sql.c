@@ -89,7 +89,9 @@ static bool check(struct build *b, const cleat_json *at, const struct statement 
 	cleat_error err = { 0 };
 	struct sqlconn *c = sqldb_trial(s->db, &err);
 
-	if (!c) /* said where the database is */
+	if (!c && !before) /* otherwise it was said where the database is */
+		conf_problem(b->conf, at, "%s", err.message);
+	if (!c)
 		return false;
 	if (sqlrows_check(c, s->sql, strlen(s->sql), s->write, &err) != CLEAT_OK)
 		conf_problem(b->conf, at, "%s", err.message);

@@ -19,6 +19,7 @@
 enum {
 	IDLE_MAX = 8,        /* connections that wait */
 	STEPS = 1000,        /* of SQLite's machine between two looks at the clock */
+	TRIAL_MS = 1000,     /* the same, while a configuration is read */
 	BUSY_MS = 5000,      /* to wait for somebody else's lock, where nothing else bounds it */
 	VALUE_MAX = 16 << 20 /* bytes of one value */
 };
@@ -30,10 +31,13 @@ struct sqldb {
 	bool write;
 	unsigned refs;        /* under `all` */
 	struct sqldb *next;   /* under `all` */
+	uint64_t busy_since;  /* sqldb_trial() found it locked; 0: no */
 	pthread_mutex_t lock; /* the following */
 	struct sqlconn *idle;
 	size_t n_idle;
 };
+
+static const char busy_words[] = "the database is locked by another program; try again";
 
 static pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
 static struct sqldb *first;
@@ -183,21 +187,18 @@ static int authorize(void *ctx, int action, const char *one, const char *two, co
 	static const char *const modules[] = { "fts5", "fts4", "fts3", "rtree", "geopoly", NULL };
 	const struct sqlconn *c = ctx;
 
-	(void)where;
 	(void)who;
 	if (!c->write)
 		return authorize_read(action, one, two);
+	/* What is temporary would stay with the connection, and stand before the file's own tables for whoever
+	 * uses it next. Every way to make something begins with such an insertion. */
+	if (action == SQLITE_INSERT && where && strcasecmp(where, "temp") == 0)
+		return SQLITE_DENY;
 	switch (action) {
 	case SQLITE_ATTACH:
 	case SQLITE_DETACH:
 	case SQLITE_TRANSACTION:
 	case SQLITE_SAVEPOINT: return SQLITE_DENY;
-	/* They would stay with the connection, and stand before the file's own tables for whoever uses it
-	 * next. */
-	case SQLITE_CREATE_TEMP_INDEX:
-	case SQLITE_CREATE_TEMP_TABLE:
-	case SQLITE_CREATE_TEMP_TRIGGER:
-	case SQLITE_CREATE_TEMP_VIEW: return SQLITE_DENY;
 	case SQLITE_CREATE_VTABLE: return one_of(two, modules) ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION:
 	case SQLITE_PRAGMA: return authorize_read(action, one, two);
@@ -273,9 +274,7 @@ void sqlconn_reason(const struct sqlconn *c, int rc, char *buf, size_t n)
 			 c->write ? "read and change" : "read");
 		return;
 	case SQLITE_NOMEM: snprintf(buf, n, "it needs too much memory"); return;
-	case SQLITE_BUSY:
-		snprintf(buf, n, "the database is locked by another program; try again");
-		return;
+	case SQLITE_BUSY: snprintf(buf, n, "%s", busy_words); return;
 	default: break;
 	}
 	snprintf(buf, n, "%s", c->db ? c->lib.sqlite3_errmsg(c->db) : c->lib.sqlite3_errstr(rc));
@@ -448,22 +447,39 @@ struct sqlconn *sqldb_take(struct sqldb *db, bool write, cleat_request *req, uin
 	return c;
 }
 
+/* Of the file that is there. Who reads a configuration does not wait long for a lock, and not once for each
+ * statement. */
+static struct sqlconn *trial_of_file(struct sqldb *db, cleat_error *err)
+{
+	struct sqlconn *c;
+	int rc;
+
+	if (db->busy_since && loop_now() - db->busy_since < TRIAL_MS) {
+		error_set(err, CLEAT_EIO, "%s: %s", db->path, busy_words);
+		return NULL;
+	}
+	c = conn_open(db, db->write, err);
+	if (!c)
+		return NULL;
+	c->lib.sqlite3_busy_timeout(c->db, TRIAL_MS);
+	c->deadline = loop_now() + BUSY_MS;
+	rc = make(c, "SELECT count(*) FROM sqlite_schema"); /* is it a database at all? */
+	db->busy_since = (rc & 0xff) == SQLITE_BUSY ? loop_now() : 0;
+	if (rc == SQLITE_OK)
+		return c;
+	fail(c, db->path, rc, err);
+	conn_free(db, c);
+	return NULL;
+}
+
 struct sqlconn *sqldb_trial(struct sqldb *db, cleat_error *err)
 {
 	struct sqlconn *c;
 	struct stat st;
 	int rc;
 
-	if (there(db, &st)) {
-		c = conn_open(db, false, err);
-		rc = c ? make(c, "SELECT count(*) FROM sqlite_schema") : SQLITE_OK;
-		if (c && rc != SQLITE_OK) { /* it is no database at all */
-			fail(c, db->path, rc, err);
-			conn_free(db, c);
-			c = NULL;
-		}
-		return c;
-	}
+	if (there(db, &st))
+		return trial_of_file(db, err);
 	if (!db->init && !db->write) {
 		error_set(err, CLEAT_ENOENT, "%s: %s", db->path, strerror(ENOENT));
 		return NULL;

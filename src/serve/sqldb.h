@@ -49,7 +49,8 @@ struct sqlconn {
 struct sqlconn *sqldb_take(struct sqldb *db, bool write, cleat_request *req, uint64_t timeout_ms,
 			   cleat_error *err);
 /* For looking at the schema when a configuration is read: the file, or what `init` would make of it, in
- * memory, when it is not there yet; empty when it would be made empty. */
+ * memory, when it is not there yet; empty when it would be made empty. It may change things where the database
+ * may be changed: compile, do not run. Waits a second for a lock at the most. One thread at a time. */
 struct sqlconn *sqldb_trial(struct sqldb *db, cleat_error *err);
 void sqldb_give(struct sqldb *db, struct sqlconn *c);
 

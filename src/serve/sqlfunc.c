@@ -9,7 +9,6 @@
 
 #include "base/str.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { VALUE_MOST = 16 << 20 }; /* as sqldb.c limits values */
@@ -135,22 +134,23 @@ static void do_trim(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 
 int sqlfunc_add(const struct sqlite *lib, sqlite3 *db)
 {
+	static char both[] = "lr", left[] = "l", right[] = "r"; /* given as void *; never changed */
 	static const struct {
 		const char *name;
 		int n;
 		void (*fn)(sqlite3_context *ctx, int argc, sqlite3_value **argv);
-		const char *data;
+		void *data;
 	} ours[] = {
-		{ "instr", 2, do_instr, "" }, { "replace", 3, do_replace, "" },
-		{ "trim", 2, do_trim, "lr" }, { "ltrim", 2, do_trim, "l" },
-		{ "rtrim", 2, do_trim, "r" },
+		{ "instr", 2, do_instr, NULL }, { "replace", 3, do_replace, NULL },
+		{ "trim", 2, do_trim, both },   { "ltrim", 2, do_trim, left },
+		{ "rtrim", 2, do_trim, right },
 	};
 	int rc = SQLITE_OK;
 
 	for (size_t i = 0; i < CLEAT_COUNT(ours) && rc == SQLITE_OK; i++)
-		rc = lib->sqlite3_create_function_v2(
-			db, ours[i].name, ours[i].n,
-			SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-			(void *)(uintptr_t)ours[i].data, ours[i].fn, NULL, NULL, NULL);
+		rc = lib->sqlite3_create_function_v2(db, ours[i].name, ours[i].n,
+						     SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+							     SQLITE_INNOCUOUS,
+						     ours[i].data, ours[i].fn, NULL, NULL, NULL);
 	return rc;
 }

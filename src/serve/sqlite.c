@@ -3,6 +3,8 @@
 
 #include "base/lazy.h"
 
+#include <stdatomic.h>
+
 #define CALLS(X)                                                                                   \
 	X(sqlite3_open_v2)                                                                         \
 	X(sqlite3_close_v2)                                                                        \
@@ -59,12 +61,14 @@ LAZY_LOADED(CALLS, "libsqlite3.so.0", "libsqlite3-0")
 
 int sqlite_load(struct sqlite *ret, cleat_error *err)
 {
+	static atomic_bool limited;
 	struct sqlite own;
 	const struct sqlite *k = calls_get(&own, err);
 
 	if (!k)
 		return CLEAT_EUNSUPPORTED;
-	k->sqlite3_hard_heap_limit64(SQLITE_HEAP_MAX);
+	if (!atomic_exchange(&limited, true))
+		k->sqlite3_hard_heap_limit64(SQLITE_HEAP_MAX);
 	*ret = *k;
 	return CLEAT_OK;
 }

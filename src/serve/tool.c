@@ -70,7 +70,8 @@ static const char *schema_of(struct build *b, const cleat_json *v)
 	const cleat_json *type = cleat_json_get(v, "type");
 
 	if (type && strcmp(cleat_json_str(type, ""), "object") != 0) {
-		conf_problem(b->conf, type, "expected \"object\": arguments and results have names");
+		conf_problem(b->conf, type,
+			     "expected \"object\": arguments and results have names");
 		return NULL;
 	}
 	return json_is_object(v) ? object_schema(b, v) : tool_fields(b, v, false);
@@ -94,7 +95,7 @@ const cleat_icon *tool_icons(struct build *b, const cleat_json *list)
 
 	while (icons && cleat_json_next(&it))
 		icons[it.index] = (cleat_icon){
-			.src = conf_text(b->conf, cleat_json_get(it.value, "src"), NULL),
+			.src = conf_shown(b->conf, cleat_json_get(it.value, "src"), NULL),
 			.mime_type = conf_text(b->conf, cleat_json_get(it.value, "mimeType"), NULL),
 			.sizes = conf_text(b->conf, cleat_json_get(it.value, "sizes"), NULL),
 			.theme = conf_text(b->conf, cleat_json_get(it.value, "theme"), NULL),
@@ -111,8 +112,8 @@ bool tool_describe(struct build *b, const char *name, const cleat_json *node, cl
 
 	*ret = (cleat_tool){
 		.name = name,
-		.title = conf_text(b->conf, cleat_json_get(node, "title"), NULL),
-		.description = conf_text(b->conf, cleat_json_get(node, "description"), NULL),
+		.title = conf_shown(b->conf, cleat_json_get(node, "title"), NULL),
+		.description = conf_shown(b->conf, cleat_json_get(node, "description"), NULL),
 		.input_schema =
 			args ? schema_of(b, args) : "{\"type\":\"object\",\"properties\":{}}",
 		.output_schema = output ? schema_of(b, output) : NULL,
@@ -186,7 +187,7 @@ struct tool_limits tool_limits(struct build *b, const cleat_json *node)
 		width = build_default(b, "concurrency");
 	n = cleat_json_uint(width, usual.concurrency);
 	return (struct tool_limits){
-		.timeout_ms = conf_ms(b->conf, timeout, usual.timeout_ms),
+		.timeout_ms = conf_timeout(b->conf, timeout, usual.timeout_ms),
 		.output_max = conf_bytes(b->conf, output, usual.output_max),
 		.concurrency = n > 0 && n <= 10000 ? (unsigned)n : usual.concurrency,
 	};

@@ -92,6 +92,17 @@ bool web_request_may_set(const char *header)
 	return http_is_token(str_of(header));
 }
 
+bool web_request_is_type(const char *type)
+{
+	size_t main = strcspn(type, "/"), n = strcspn(type, "; ");
+
+	for (const char *p = type; *p; p++)
+		if (*p < ' ' || *p == 127)
+			return false;
+	return main < n && http_is_token((struct str){ type, main }) &&
+	       http_is_token((struct str){ type + main + 1, n - main - 1 });
+}
+
 static bool check_headers(struct build *b, const cleat_json *node)
 {
 	cleat_json_iter it = cleat_json_each(node);
@@ -190,6 +201,10 @@ static bool read_body(struct build *b, struct web_request *w, const cleat_json *
 						 : "application/json"));
 	if (!w->type)
 		return false;
+	if (!web_request_is_type(w->type)) {
+		conf_problem(b->conf, type, "expected a media type such as application/json");
+		return false;
+	}
 	if (is_json(w->type)) {
 		w->kind = BODY_JSON;
 		return read_json_body(b, w, body, names);

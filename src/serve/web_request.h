@@ -40,5 +40,7 @@ const char *web_request_name(const struct web_request *w);
 const char *web_request_bad_url(struct str url);
 /* May a tool set this header? It is a name, and none that frames the message. */
 bool web_request_may_set(const char *header);
+/* Is it a media type, perhaps with parameters: "text/plain; charset=utf-8"? */
+bool web_request_is_type(const char *type);
 
 #endif

@@ -2,6 +2,7 @@
 // shown first, a backup is kept, comments stay, a broken file is left alone.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cleat, heard, hello, place, run, terminal } from './lib/cli.mjs';
@@ -109,12 +110,26 @@ test('what cannot be changed safely is left alone, with the reason', async () =>
 		assert.equal(read(cwd, file), before);
 	}
 	await fails(1, /d\/x\/m\.json/, install('d/x/m.json'), { cwd });
+	fs.symlinkSync('nowhere.json', path.join(cwd, 'dangling.json'));
+	await fails(1, /dangling\.json: a link that leads nowhere/, install('./dangling.json'), { cwd });
+	assert.ok(fs.lstatSync(path.join(cwd, 'dangling.json')).isSymbolicLink());
+	execFileSync('mkfifo', [path.join(cwd, 'pipe.json')]);
+	await fails(1, /pipe\.json: not a file/, install('./pipe.json'), { cwd });
+	await fails(1, /not a file/, install('./d'), { cwd });
 	await fails(2, /unknown program "cursr", did you mean cursor\?/, install('cursr'), { cwd });
 	await fails(2, /unknown program "emacs"/, install('emacs'), { cwd });
 	await fails(2, /Claude Desktop has no file for a project/, install('claude-desktop', '--project'), { cwd });
 	await fails(2, /--name NAME is missing/, ['install', 'cursor', '--', 'true'], { cwd });
 	await fails(2, /which server\?/, ['install', 'cursor', '--name', 'x'], { cwd });
 	await fails(2, /into which program/, ['install', '--name', 'x', '--', 'true'], { cwd });
+});
+
+test('the file of an API is absolute, its address stays', async () => {
+	const cwd = place({ 'api.json': JSON.stringify({ openapi: '3.0.0', paths: { '/a': { get: {} } } }) });
+	for (const words of [['--openapi', 'api.json=http://127.0.0.1:1/v1'], ['--openapi=./api.json=http://127.0.0.1:1/v1']]) {
+		await good(['install', './m.json', '--force', '--name', 'x', '--', 'serve', ...words], { cwd });
+		assert.ok(entry(cwd, 'm.json', 'mcpServers', 'x').args.at(-1).endsWith(`${fs.realpathSync(cwd)}/api.json=http://127.0.0.1:1/v1`), JSON.stringify(entry(cwd, 'm.json', 'mcpServers', 'x')));
+	}
 });
 
 test('a symbolic link stays one', async () => {

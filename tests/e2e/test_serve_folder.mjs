@@ -583,6 +583,14 @@ test('cleat call and cleat read: a folder from the shell', async () => {
 	assert.match(resource.stdout, /^# Notes\n/);
 });
 
+test('cleat ls: the URIs of a folder are no other scheme, whatever its name', async () => {
+	for (const [name, scheme] of [['My Docs', 'my-docs'], ['file', 'folder-file'], ['https', 'folder-https'], ['2024', 'folder-2024']]) {
+		const top = path.join(place({ [`${name}/a b.txt`]: 'x' }), name);
+		const { stdout } = await byHand('ls', ['--dir', top], ['--resources']);
+		assert.equal(stdout, `${scheme}:///a%20b.txt\n`);
+	}
+});
+
 test('cleat serve: a folder that is not there, or is none, is an error that names it', async () => {
 	for (const [what, words] of [['/nonexistent/folder', /no such file/], ['/etc/passwd', /not a directory/]]) {
 		const result = await byHand('ls', ['--dir', what], []);

@@ -178,6 +178,22 @@ test('names, schemas and places of a small one', async t => {
 	assert.equal(seen.length, 2);
 });
 
+// The key of an API stands in the address of some: it must reach the API, and nobody else.
+test('a secret in the server is never shown', async t => {
+	const { seen, url } = await mock(t);
+	const cwd = place({ 'api.json': JSON.stringify({ openapi: '3.0.3', paths: { '/send': { get: { parameters: [{ name: 'X-Key', in: 'header', required: true }, { name: 'q', in: 'query' }] } } } }),
+		'serve.json': JSON.stringify({ secrets: { token: { env: 'TOKEN' } }, openapi: { bot: { file: './api.json', server: `${url}/bot\${token}/`, headers: { 'x-key': '${token}' }, timeout: '5s' }, gone: { file: './api.json', prefix: 'gone_', server: 'http://127.0.0.1:1/bot${token}' } } }) });
+	const session = await serve(t, v2Modern, [path.join(cwd, 'serve.json')], { env: { TOKEN: 's3cret' } });
+	const { tools } = await session.client.listTools();
+	assert.deepEqual(Object.keys(tools[0].inputSchema.properties), ['q'], 'what the configuration sets is no argument');
+	await session.call('get_send', { q: '1' });
+	assert.equal(seen[0].url, '/base/bots3cret/send?q=1');
+	assert.equal(seen[0].headers['x-key'], 's3cret');
+	const gone = await session.call('gone_get_send');
+	assert.ok(gone.isError);
+	assert.doesNotMatch(JSON.stringify([gone, tools]), /s3cret/);
+});
+
 test('include and exclude choose operations', async () => {
 	const tools = async more => {
 		const cwd = place({ 'api.json': JSON.stringify(small), 'serve.json': JSON.stringify({ openapi: { small: { file: './api.json', ...more } } }) });

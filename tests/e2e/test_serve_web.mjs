@@ -1,11 +1,14 @@
 // `cleat serve` with HTTP calls: what is sent, what becomes of the answer, and what a value cannot do.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
 import path from 'node:path';
 import { place, run } from './lib/cli.mjs';
 import { byHand, everyWay, serve, text } from './lib/serve.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
+import { v1Http } from './lib/v1.mjs';
 import { v2Modern } from './lib/v2.mjs';
 
 /** A web server that writes down what it gets; `answers` by path: (request, response) => void. */
@@ -190,6 +193,72 @@ test('a call that is cancelled closes its connection', async t => {
 	setTimeout(() => controller.abort(), 100);
 	await assert.rejects(call);
 	await gone;
+});
+
+test('HEAD has no body to wait for, and the connection is good for more', async t => {
+	const { seen, origin } = await website(t, { '/x': (request, response) => { response.setHeader('Content-Length', '3').end('abc'); } });
+	const session = await serve(t, v2Modern, config({ head: { timeout: '5s', http: { method: 'HEAD', url: `${origin}/x` } }, get: { http: { url: `${origin}/x` } }, post: { http: { url: `${origin}/x`, body: 'b' } } }));
+	for (let i = 0; i < 2; i++) {
+		assert.match(text(await session.call('head')), /HTTP status 200, no content/);
+		assert.equal(text(await session.call('get')), 'abc');
+		assert.equal(text(await session.call('post')), 'abc');
+	}
+	assert.deepEqual(seen.map(r => r.method), ['HEAD', 'GET', 'POST', 'HEAD', 'GET', 'POST']);
+});
+
+// A web server that says what it likes, byte by byte.
+test('a hostile web server harms nobody', async t => {
+	const answers = {
+		status: 'HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nhi', low: 'HTTP/1.1 099 Odd\r\nContent-Length: 2\r\n\r\nhi',
+		type: 'HTTP/1.1 200 OK\r\nContent-Type: \u0001"}<x>\xff\r\nContent-Length: 3\r\n\r\n\0\x01\x02',
+		long: `HTTP/1.1 200 OK\r\nContent-Type: ${'a'.repeat(500)}/b\r\nContent-Length: 3\r\n\r\n\0\x01\x02`,
+		image: 'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 0\r\n\r\n',
+		cut: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhi', garbage: '\0\0\0\0\0\0\0\0\r\n\r\n', nothing: '',
+		zip: 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nhi',
+		headers: `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}\r\n`, continues: 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(10_000),
+		deep: `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${'['.repeat(200_000)}`
+	};
+	const server = net.createServer(socket => {
+		socket.on('error', () => {}).once('data', data => socket.end(Buffer.from(answers[/^GET \/(\w+)/.exec(data)[1]], 'latin1')));
+	});
+	await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
+	t.use({ end: async () => { await new Promise(resolve => server.close(resolve)); return []; } });
+	const origin = `http://127.0.0.1:${server.address().port}`;
+	const session = await serve(t, v2Modern, config(Object.fromEntries(Object.keys(answers).map(name => [name, { timeout: '10s', http: { url: `${origin}/${name}`, response: name === 'deep' ? { select: '/0' } : {} } }]))));
+	for (const name of Object.keys(answers)) {
+		const result = await session.call(name);
+		const good = ['type', 'long', 'image'].includes(name);
+		assert.equal(Boolean(result.isError), !good, `${name}: ${JSON.stringify(result)}`);
+		if (name === 'type') assert.equal(result.content[0].resource.mimeType, 'application/octet-stream');
+	}
+});
+
+// Who frees what: a call that never ends must not outlive the server, nor leave anything behind.
+for (const way of [v2Modern, v1Http])
+	test(`${way.name}: the server ends while it waits for an answer`, async t => {
+		let came;
+		const there = new Promise(resolve => (came = resolve));
+		const { origin } = await website(t, { '/slow': (request, response) => { response.write('x'); came(); } });
+		const session = await serve(t, way, config({ slow: { concurrency: 1, http: { url: `${origin}/slow` } } }));
+		for (let i = 0; i < 3; i++) session.call('slow').catch(() => {}); // one runs, two wait
+		await there;
+	});
+
+test('a call that runs ends as it began when the configuration is loaded again', async t => {
+	const waiting = [];
+	const next = async () => { while (!waiting.length) await new Promise(resolve => setTimeout(resolve, 5)); return waiting.shift(); };
+	const { origin } = await website(t, { '/old': (request, response) => waiting.push(response), '/new': (request, response) => response.end('the new one') });
+	const file = config({ x: { concurrency: 1, http: { url: `${origin}/old` } } })[0];
+	const session = await serve(t, v2Modern, ['--watch', '-q', file]);
+	const running = [session.call('x'), session.call('x')]; // the second waits at the old gate
+	const first = await next();
+	fs.writeFileSync(file, JSON.stringify({ tools: { x: { description: 'new', http: { url: `${origin}/new` } } } }));
+	while ((await session.client.listTools(undefined, { cacheMode: 'bypass' })).tools[0].description !== 'new') await new Promise(resolve => setTimeout(resolve, 20));
+	assert.equal(text(await session.call('x')), 'the new one');
+	first.end('the old one');
+	assert.equal(text(await running[0]), 'the old one');
+	(await next()).end('the old one');
+	assert.equal(text(await running[1]), 'the old one');
 });
 
 test('only so many at once, the others wait', async t => {

@@ -72,47 +72,134 @@ static void variables_that_change_programs_are_refused(void **state)
 	assert_non_null(danger_variable((struct str){ "a\0b", 3 }));
 }
 
-/* CVE-2025-6514 and its kin: a value that becomes part of a script. */
-static void the_script_of_a_shell_is_found(void **state)
+/* CVE-2025-68144 and its kin: "--" protects only the program whose options it ends. NULL is a place. */
+static void the_dashes_of_a_wrapper_are_its_own(void **state)
+{
+	static const struct {
+		const char *words[9];
+		size_t n, want;
+	} table[] = {
+		{ { "ls", "--", NULL }, 3, 1 },
+		{ { "ls", "-l", NULL, "--" }, 4, 3 },
+		{ { "ls", NULL }, 2, 2 },
+		{ { "env", "--", "ls", NULL }, 4, 4 },
+		{ { "env", "--", "ls", "--", NULL }, 5, 3 },
+		{ { "env", "A=1", "ls", "--", NULL }, 5, 3 },
+		{ { "/usr/bin/sudo", "-u", "bob", "--", "git", NULL }, 6, 6 },
+		{ { "sudo", "ls", "--", NULL }, 4, 2 },
+		{ { "sudo", "--", "env", "--", "ls", NULL }, 6, 6 },
+		{ { "sudo", "timeout", "--", "5", "ls", NULL }, 6, 6 },
+		{ { "timeout", "5", "du", "-sh", "--", NULL }, 6, 4 },
+		{ { "timeout", "--", "5", "du", NULL }, 5, 5 },
+		{ { "timeout", "--", NULL, "du", "--", NULL }, 6, 4 },
+		{ { "kubectl", "exec", "pod", "--", "ls", NULL }, 6, 6 },
+		{ { "npm", "run", "x", "--", NULL }, 5, 5 },
+		{ { "docker", "exec", NULL, "ls", "--", NULL }, 6, 4 },
+		{ { "env", "--" }, 2, 2 },
+		{ { NULL }, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++)
+		assert_int_equal(danger_dashes(table[i].words, table[i].n), table[i].want);
+}
+
+/* CVE-2025-6514 and its kin: a value that becomes part of a script. Words with '{' have a place. */
+static void a_place_in_a_script_is_found(void **state)
 {
 	static const struct {
 		const char *words[8];
 		size_t want;
 	} table[] = {
-		{ { "sh", "-c", "echo" }, 2 },
-		{ { "/bin/bash", "-c", "x", "y" }, 2 },
-		{ { "bash", "-e", "-lc", "x" }, 3 },
-		{ { "bash", "-c", "-e", "x" }, 3 },
-		{ { "env", "A=1", "dash", "-c", "x" }, 4 },
-		{ { "sudo", "-u", "x", "zsh", "-c", "y" }, 5 },
-		{ { "timeout", "5", "sh", "-xc", "y" }, 4 },
-		{ { "busybox", "sh", "-c", "y" }, 3 },
-		{ { "bash", "-o", "pipefail", "-c", "x" }, 4 },
-		{ { "bash", "-eo", "pipefail", "-c", "x" }, 4 },
-		{ { "python3.11", "-c", "x" }, 2 },
-		{ { "python3", "-W", "error", "-Bc", "x" }, 4 },
-		{ { "perl", "-w", "-ne", "x" }, 3 },
-		{ { "node", "--eval", "x" }, 2 },
-		{ { "node", "--eval=x" }, 1 },
-		{ { "env", "-S", "x y" }, 2 },
-		{ { "env", "-u", "A", "B=1", "ruby", "-e", "x" }, 6 },
-		{ { "su", "-c", "x", "bob" }, 2 },
-		{ { "php8.2", "-r", "x" }, 2 },
-		{ { "sh", "script.sh", "-c", "x" }, 0 },
-		{ { "python3", "tool.py", "-c", "x" }, 0 },
-		{ { "shred", "-c", "x" }, 0 },
-		{ { "env", "A=1", "ls", "-S", "x" }, 0 },
-		{ { "sh", "script.sh", "x" }, 0 },
-		{ { "gcc", "-c", "x.c" }, 0 },
-		{ { "grep", "-c", "x" }, 0 },
-		{ { "sh", "--noprofile", "x" }, 0 },
+		{ { "sh", "-c", "echo {x}" }, 2 },
+		{ { "/bin/bash", "-c", "{x}", "y" }, 2 },
+		{ { "bash", "-e", "-lc", "{x}" }, 3 },
+		{ { "bash", "-c", "-e", "{x}" }, 3 },
+		{ { "bash", "-o", "pipefail", "-c", "{x}" }, 4 },
+		{ { "bash", "-eo", "pipefail", "-c", "{x}" }, 4 },
+		{ { "env", "A=1", "dash", "-c", "{x}" }, 4 },
+		{ { "sudo", "-u", "x", "zsh", "-c", "{y}" }, 5 },
+		{ { "timeout", "5", "sh", "-xc", "{y}" }, 4 },
+		{ { "busybox", "sh", "-c", "{y}" }, 3 },
+		{ { "python3.11", "-c", "print({x})" }, 2 },
+		{ { "python3", "-W", "error", "-Bc", "{x}" }, 4 },
+		{ { "perl", "-w", "-ne", "{x}" }, 3 },
+		{ { "node", "--eval", "{x}" }, 2 },
+		{ { "node", "--eval={x}" }, 1 },
+		{ { "env", "-S", "x {y}" }, 2 },
+		{ { "env", "-u", "A", "B=1", "ruby", "-e", "{x}" }, 6 },
+		{ { "su", "-c", "{x}", "bob" }, 2 },
+		{ { "php8.2", "-r", "{x}" }, 2 },
+		/* an option that an argument makes up */
+		{ { "sh", "-{x}", "y" }, 1 },
+		{ { "sh", "{x:dash}", "y" }, 1 },
+		{ { "sh", "-c", "{x:dash}", "y" }, 2 },
+		{ { "bash", "-o", "pipefail", "+{x}" }, 3 },
+		/* what env is to run */
+		{ { "env", "{x}" }, 1 },
+		{ { "env", "A=1", "{x}" }, 2 },
+		{ { "env", "{x}=1", "ls" }, 1 },
+		{ { "env", "LD_PRELOAD={x}", "ls" }, 1 },
+		{ { "env", "PATH={x}", "ls" }, 1 },
+		/* options that take something */
+		{ { "perl", "-Mfeature=say", "-e", "say '{x}'" }, 3 },
+		{ { "perl", "-e", "1", "-e", "{x}" }, 4 },
+		{ { "python3", "-Xpycache_prefix=/tmp", "-c", "{x}" }, 3 },
+		{ { "bash", "--rcfile", "/etc/x", "-c", "echo {x}" }, 4 },
+		{ { "node", "--require", "x.js", "-e", "{x}" }, 4 },
+		{ { "node", "--import", "x", "--eval", "{x}" }, 4 },
+		{ { "find", ".", "-exec", "sh", "-c", "{x}" }, 5 },
+		/* programs whose word is a script */
+		{ { "awk", "/{x}/" }, 1 },
+		{ { "awk", "-F", ":", "-v", "a=1", "{x}" }, 5 },
+		{ { "gawk", "-F:", "{x}" }, 2 },
+		{ { "sed", "-n", "s/{x}/y/p", "file" }, 2 },
+		{ { "sed", "-e", "1d", "-e", "{x}" }, 4 },
+		/* and those that make one of all */
+		{ { "ssh", "host", "ls", "{x}" }, 3 },
+		{ { "ssh", "-o", "{x}", "host" }, 2 },
+		{ { "watch", "ls", "{x}" }, 2 },
+		{ { "parallel", "gzip", "{x}" }, 2 },
+		/* what other programs are to run */
+		{ { "nice", "{x}" }, 1 },
+		{ { "timeout", "--", "5", "{x}" }, 3 },
+		{ { "sudo", "-u", "bob", "--", "{x}" }, 4 },
+		{ { "sudo", "-n", "{x}" }, 2 },
+		{ { "nice", "-n", "{x}", "ls" }, 0 },
+		{ { "timeout", "{x}", "ls", "{y}" }, 0 },
+		/* nothing of that */
+		{ { "ssh", "{host}", "uptime" }, 0 },
+		{ { "ssh", "-4", "-n", "host", "uptime" }, 0 },
+		{ { "awk", "-v", "a={x}", "{{print a}}" }, 0 },
+		{ { "awk", "-f", "x.awk", "{file}" }, 0 },
+		{ { "awk", "1", "{file}" }, 0 },
+		{ { "sed", "-n", "1p", "{file}" }, 0 },
+		{ { "sed", "-e", "1p", "{file}" }, 0 },
+		{ { "perl", "-ne", "print", "{file}" }, 0 },
+		{ { "python3", "-m", "json.tool", "{file}" }, 0 },
+		{ { "env", "A={x}", "ls", "{y}" }, 0 },
+		{ { "sh", "-c", "echo", "sh", "{x}" }, 0 },
+		{ { "bash", "-c", "x", "y", "{z:dash}" }, 0 },
+		{ { "sh", "script.sh", "-c", "{x}" }, 0 },
+		{ { "sh", "{file}", "x" }, 0 },
+		{ { "python3", "tool.py", "-c", "{x}" }, 0 },
+		{ { "shred", "-c", "{x}" }, 0 },
+		{ { "gcc", "-c", "{x}" }, 0 },
+		{ { "grep", "-c", "{x:dash}" }, 0 },
+		{ { "sh", "--noprofile", "x", "{y}" }, 0 },
 		{ { "sh", "-c" }, 0 },
 		{ { "sh" }, 0 },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(table); i++)
-		assert_int_equal(danger_script(table[i].words), table[i].want);
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		bool places[8];
+
+		for (size_t k = 0; k < 8; k++)
+			places[k] = table[i].words[k] && strchr(table[i].words[k], '{') &&
+				    !strstr(table[i].words[k], "{{");
+		assert_int_equal(danger_script(table[i].words, places), table[i].want);
+	}
 }
 
 /* ---- small parts -------------------------------------------------------------------------- */
@@ -367,7 +454,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_that_change_programs_are_refused),
-		cmocka_unit_test(the_script_of_a_shell_is_found),
+		cmocka_unit_test(the_dashes_of_a_wrapper_are_its_own),
+		cmocka_unit_test(a_place_in_a_script_is_found),
 		cmocka_unit_test(numbers_of_progress_need_no_locale),
 		cmocka_unit_test(text_is_told_from_bytes),
 		cmocka_unit_test(text_is_made_of_anything),

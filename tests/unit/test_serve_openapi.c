@@ -25,19 +25,21 @@
 /* What a schema of a document becomes, with its "$defs"; `document` has it as "s". */
 static char *converted(const char *document, bool loose, bool *ret_full)
 {
-	struct openapi_schemas s = { .request = true, .loose = loose };
+	static struct openapi_doc doc;
+	struct openapi_schemas s = { .doc = &doc, .request = true, .loose = loose };
 	struct arena ar;
 	struct buf out;
 	struct jw w;
 
+	doc = (struct openapi_doc){ 0 };
 	arena_init(&ar, NULL, 0);
-	if (json_parse(&ar, str_of(document), NULL, &s.root, NULL) != CLEAT_OK)
+	if (json_parse(&ar, str_of(document), NULL, &doc.root, NULL) != CLEAT_OK)
 		fail_msg("no JSON: %s", document);
 	buf_init(&out, NULL, 1 << 20);
 	jw_init(&w, &out);
 	jw_obj(&w);
 	jw_key(&w, "s");
-	openapi_write(&s, &w, cleat_json_get(s.root, "s"));
+	openapi_write(&s, &w, cleat_json_get(doc.root, "s"));
 	openapi_write_defs(&s, &w);
 	jw_obj_end(&w);
 	buf_putc(&out, '\0');
@@ -190,17 +192,18 @@ static void what_is_too_deep_or_too_much_is_left_open(void **state)
 static void loops_of_references_end(void **state)
 {
 	struct arena ar;
-	const cleat_json *root;
+	static struct openapi_doc doc;
 
 	(void)state;
 	arena_init(&ar, NULL, 0);
 	json_parse(
 		&ar,
 		STR_LIT("{\"a\":{\"$ref\":\"#/b\"},\"b\":{\"$ref\":\"#/a\"},\"c\":{\"$ref\":\"#/d\"},\"d\":7}"),
-		NULL, &root, NULL);
-	assert_null(openapi_resolve(root, cleat_json_get(root, "a")));
-	assert_int_equal(cleat_json_int(openapi_resolve(root, cleat_json_get(root, "c")), 0), 7);
-	assert_null(openapi_resolve(root, NULL));
+		NULL, &doc.root, NULL);
+	assert_null(openapi_resolve(&doc, cleat_json_get(doc.root, "a")));
+	assert_int_equal(cleat_json_int(openapi_resolve(&doc, cleat_json_get(doc.root, "c")), 0),
+			 7);
+	assert_null(openapi_resolve(&doc, NULL));
 	arena_done(&ar);
 }
 
@@ -279,6 +282,8 @@ static void what_cannot_be_a_tool_is_left_out(void **state)
 		{ "\"/a\":{\"get\":{\"parameters\":[{\"name\":\"x\",\"in\":\"query\",\"schema\":{\"type\":\"mo\"}}]}}",
 		  "its schema cannot be honoured" },
 		{ "\"/a\":{\"post\":{\"requestBody\":{\"required\":true,\"content\":{\"image/png\":{}}}}}",
+		  "its body is no JSON, form or text" },
+		{ "\"/a\":{\"post\":{\"requestBody\":{\"content\":{\"text/x\\r\\nEvil: 1\":{}}}}}",
 		  "its body is no JSON, form or text" },
 	};
 	cleat_server *server = cleat_server_new("t", "1", NULL);
@@ -365,6 +370,31 @@ static void very_many_operations_end_soon(void **state)
 	write_document(buf_str(&text));
 	make(&m, "", server, &mem_default);
 	assert_non_null(strstr(conf_problem_line(m.conf, 0), "more than 10000 operations"));
+	done(&m);
+	/* each wants what is large, and some more of many */
+	buf_reset(&text, SIZE_MAX);
+	buf_appendz(&text,
+		    "{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"s\":{\"x\":1");
+	for (int i = 0; i < 20000; i++)
+		buf_printf(&text, ",\"k%d\":{}", i);
+	buf_appendz(&text, ",\"big\":{\"allOf\":[{\"description\":\"");
+	for (int i = 0; i < 2000; i++)
+		buf_appendz(&text, "a hundred characters, more or less, that nobody will read. ");
+	buf_appendz(&text, "\"}");
+	for (int i = 0; i < 180; i++)
+		buf_printf(&text, ",{\"$ref\":\"#/s/k%d\"}", 19999 - i);
+	buf_appendz(&text, "]}},\"paths\":{\"x\":1");
+	for (int i = 0; i < 5000; i++)
+		buf_printf(
+			&text,
+			",\"/%d\":{\"get\":{\"parameters\":[{\"name\":\"q\",\"in\":\"query\",\"schema\":{"
+			"\"$ref\":\"#/s/big\"}}]}}",
+			i);
+	buf_appendz(&text, "}}");
+	write_document(buf_str(&text));
+	make(&m, "", server, &mem_default);
+	if (!strstr(conf_problem_line(m.conf, 0), "more than 16 MB"))
+		fail_msg("%s", conf_problem_line(m.conf, 0));
 	done(&m);
 	buf_done(&text);
 	cleat_server_free(server);

@@ -499,8 +499,8 @@ static const char *const leavers[] = {
 	"setsid sh -c 'sleep 1000 >/dev/null 2>&1 </dev/null & echo $!'",
 	"(setsid setsid sh -c 'setsid sleep 1000 >/dev/null 2>&1 </dev/null & echo $!' &); sleep 0.2",
 	/* one that does not listen, whose child is another session still */
-	"setsid sh -c 'trap \"\" TERM HUP INT; setsid sleep 1000 >/dev/null & echo $!; exec sleep 999'"
-	" & sleep 0.2",
+	("setsid sh -c 'trap \"\" TERM HUP INT; setsid sleep 1000 >/dev/null & echo $!; exec sleep 999'"
+	 " & sleep 0.2"),
 };
 
 static void test_what_it_leaves_behind_dies_with_it(void **state)

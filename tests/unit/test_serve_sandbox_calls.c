@@ -460,7 +460,7 @@ static void test_the_kernel_sends_no_signals_for_it(void **state)
 /* With /proc allowed: what can be seen of others is what everybody can see. */
 static int open_proc(const char *name, int flags)
 {
-	char path[64];
+	char path[512];
 
 	snprintf(path, sizeof path, "/proc/%d/%s", place.outside, name);
 	return result(open(path, flags | O_CLOEXEC));

@@ -6,6 +6,7 @@
 #include "loop/loop.h"
 #include "serve/sqlrows.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,6 +119,7 @@ static void a_reading_connection_only_reads(void **state)
 		"SELECT * FROM json_each('[1, 2]')",
 		"PRAGMA table_info(t)",
 		"PRAGMA user_version",
+		"PRAGMA TABLE_INFO(t)",
 		"SELECT json_object('a', 1), upper('x'), count(*) FROM t GROUP BY name",
 		"EXPLAIN QUERY PLAN SELECT * FROM t",
 		"VALUES (1), (2)",
@@ -150,7 +152,13 @@ static void a_writing_connection_writes_here_only(void **state)
 		"CREATE TABLE more (y)",
 		"CREATE INDEX i ON more (y)",
 		"DELETE FROM t WHERE name = 'y'",
-		"DROP TABLE more",
+		"ALTER TABLE more ADD COLUMN z",
+		"ALTER TABLE more RENAME COLUMN z TO zz",
+		"ALTER TABLE more RENAME TO much",
+		"CREATE TRIGGER tr AFTER INSERT ON much BEGIN DELETE FROM t; END",
+		"CREATE VIEW v AS SELECT instr(y, 'a') FROM much",
+		"SELECT * FROM v",
+		"DROP TABLE much",
 	};
 	static const char *const refused[] = {
 		"ATTACH ':memory:' AS x",
@@ -162,6 +170,11 @@ static void a_writing_connection_writes_here_only(void **state)
 		"SELECT load_extension('x')",
 		"CREATE VIRTUAL TABLE v USING csv(filename = '/etc/passwd')",
 		"INSERT INTO child VALUES (77)", /* foreign keys hold */
+		/* What stays with the connection would deceive who has it next. */
+		"CREATE TEMP TABLE t (id, name)",
+		"CREATE TEMP VIEW t AS SELECT 'not the table'",
+		"CREATE TEMP TRIGGER x AFTER INSERT ON main.t BEGIN DELETE FROM t; END",
+		"CREATE TABLE temp.t (id)",
 	};
 	const char *path = at("writing.db");
 	struct sqldb *db;
@@ -244,6 +257,123 @@ static void time_is_bounded(void **state)
 	sqldb_unref(db);
 }
 
+/* SQLite looks at the clock between steps, and a function is one step: its own instr() would take hours. */
+static void time_of_one_function_is_bounded(void **state)
+{
+	static const char *const table[] = {
+		"SELECT instr(hex(zeroblob(7000000)), hex(zeroblob(3500000)) || '1')",
+		"SELECT replace(hex(zeroblob(7000000)), hex(zeroblob(3500000)) || '1', '')",
+		"SELECT trim(hex(zeroblob(7000000)), 'é' || hex(zeroblob(120)))",
+		"SELECT hex(zeroblob(300000)) LIKE '%' || substr(hex(zeroblob(100)), 1, 190) || '1%'",
+		"SELECT hex(zeroblob(300000)) GLOB '*' || substr(hex(zeroblob(100)), 1, 190) || '1*'",
+	};
+	struct sqldb *db = get(at("function.db"), true, sample);
+	struct sqlconn *c = take(db, false);
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		uint64_t before = loop_now();
+
+		if (exec(c, table[i]) != SQLITE_OK)
+			fail_msg("%s: %s", table[i], c->lib.sqlite3_errmsg(c->db));
+		assert_true(loop_now() - before < 60000);
+	}
+	assert_int_not_equal(exec(c, "SELECT trim('x', hex(zeroblob(1000)))"), SQLITE_OK);
+	assert_int_not_equal(exec(c, "SELECT 'x' LIKE hex(zeroblob(1000))"), SQLITE_OK);
+	assert_int_equal(exec(c, "SELECT replace(hex(zeroblob(10000)), '0', hex(zeroblob(500)))"),
+			 SQLITE_TOOBIG);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
+static int same(void *ctx, int n, char **values, char **names)
+{
+	(void)ctx;
+	(void)names;
+	for (int i = 0; i + 1 < n; i += 2)
+		if (!values[i] != !values[i + 1] ||
+		    (values[i] && strcmp(values[i], values[i + 1]) != 0))
+			fail_msg("%s, not %s", values[i], values[i + 1]);
+	return 0;
+}
+
+/* The functions that take the place of SQLite's own give what those give: asked of both. */
+static void our_functions_are_like_their_own(void **state)
+{
+	static const char *const calls[] = {
+		"instr('abcabc', 'ca')",
+		"instr('ééa', 'a')",
+		"instr('a', 'x')",
+		"instr('a', '')",
+		"instr('', 'a')",
+		"instr('', '')",
+		"instr(NULL, 'a')",
+		"instr('a', NULL)",
+		"instr(x'0102', x'02')",
+		"instr(x'', x'')",
+		"instr(x'6162', 'b')",
+		"instr('ab', x'62')",
+		"instr(12345, 34)",
+		"instr(1.5, '.')",
+		"replace('aXbX', 'X', 'yy')",
+		"replace('aaa', 'aa', 'b')",
+		"replace('abc', '', 'x')",
+		"replace('abc', 'c', '')",
+		"replace('', 'a', 'b')",
+		"replace(NULL, 'a', 'b')",
+		"replace('a', NULL, 'b')",
+		"replace('a', 'a', NULL)",
+		"replace(1234, 23, 9)",
+		"replace('éaé', 'é', 'ö')",
+		"replace(x'6162', 'b', 'c')",
+		"trim('xxaxx', 'x')",
+		"ltrim('xyxa', 'yx')",
+		"rtrim('aéèé', 'èé')",
+		"trim('aaa', 'a')",
+		"trim('abc', '')",
+		"trim(NULL, 'a')",
+		"trim('a', NULL)",
+		"trim(1121, 1)",
+		"typeof(replace(12, '', 'x'))",
+		"typeof(trim(12, 3))",
+		"trim('  a  ')",
+	};
+	struct sqldb *db = get(at("like.db"), true, sample);
+	struct sqlconn *c = take(db, true);
+	struct sqlite lib;
+	sqlite3 *plain;
+
+	(void)state;
+	assert_int_equal(sqlite_load(&lib, NULL), CLEAT_OK);
+	assert_int_equal(lib.sqlite3_open_v2(":memory:", &plain,
+					     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL),
+			 SQLITE_OK);
+	for (size_t i = 0; i < CLEAT_COUNT(calls); i++) {
+		char sql[200];
+		sqlite3_stmt *stmt;
+		const unsigned char *theirs;
+
+		snprintf(sql, sizeof sql, "SELECT quote(%s)", calls[i]);
+		assert_int_equal(lib.sqlite3_prepare_v3(plain, sql, -1, 0, &stmt, NULL), SQLITE_OK);
+		assert_int_equal(lib.sqlite3_step(stmt), SQLITE_ROW);
+		theirs = lib.sqlite3_column_text(stmt, 0);
+		snprintf(sql, sizeof sql, "SELECT quote(%s), '", calls[i]);
+		for (size_t n = strlen(sql); *theirs && n + 4 < sizeof sql; theirs++) {
+			sql[n++] = (char)*theirs;
+			if (*theirs == '\'')
+				sql[n++] = '\'';
+			sql[n] = '\0';
+		}
+		snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "'");
+		if (c->lib.sqlite3_exec(c->db, sql, same, NULL, NULL) != SQLITE_OK)
+			fail_msg("%s: %s", sql, c->lib.sqlite3_errmsg(c->db));
+		lib.sqlite3_finalize(stmt);
+	}
+	lib.sqlite3_close_v2(plain);
+	sqldb_give(db, c);
+	sqldb_unref(db);
+}
+
 /* A query that wants all the memory there is fails; the next one works. */
 static void memory_is_bounded(void **state)
 {
@@ -321,6 +451,16 @@ static void what_is_no_database_is_said(void **state)
 	assert_int_equal(err.status, CLEAT_ENOENT);
 	assert_null(sqldb_take(db, false, NULL, 0, &err));
 	sqldb_unref(db);
+	/* SQLite would wait for somebody to write into a pipe. */
+	assert_int_equal(mkfifo(at("pipe.db"), 0600), 0);
+	assert_int_equal(mkdir(at("directory.db"), 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		db = get(at(i ? "pipe.db" : "directory.db"), false, NULL);
+		assert_null(sqldb_trial(db, &err));
+		assert_non_null(strstr(err.message, "not a file"));
+		assert_null(sqldb_take(db, false, NULL, 0, &err));
+		sqldb_unref(db);
+	}
 }
 
 /* A connection does not go on reading a file that was replaced. */
@@ -345,6 +485,108 @@ static void a_replaced_file_is_noticed(void **state)
 	assert_int_equal(exec(c, "SELECT * FROM fresh"), SQLITE_OK);
 	sqldb_give(db, c);
 	sqldb_unref(db);
+}
+
+/* Reading a configuration happens on the server's one thread: it must not wait long, nor once for each tool. */
+static void a_locked_file_does_not_hold_up_a_trial(void **state)
+{
+	const char *path = at("locked.db");
+	uint64_t before = loop_now();
+	struct sqlite lib;
+	cleat_error err = { 0 };
+	struct sqldb *db;
+	sqlite3 *other;
+
+	(void)state;
+	make(path, sample);
+	assert_int_equal(sqlite_load(&lib, NULL), CLEAT_OK);
+	lib.sqlite3_open_v2(path, &other, SQLITE_OPEN_READWRITE, NULL);
+	assert_int_equal(lib.sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	db = get(path, true, NULL);
+	for (int i = 0; i < 10; i++) {
+		assert_null(sqldb_trial(db, &err));
+		assert_non_null(strstr(err.message, "locked by another program"));
+	}
+	assert_true(loop_now() - before < 4000);
+	lib.sqlite3_close_v2(other);
+	sqldb_unref(db);
+}
+
+/* A statement that changes something can be tried where that is allowed, also when the file is there. */
+static void a_trial_may_do_what_the_database_may(void **state)
+{
+	static const char sql[] = "INSERT INTO t (name) VALUES (:x)";
+	const char *path = at("trial.db");
+	cleat_error err = { 0 };
+
+	(void)state;
+	make(path, sample);
+	for (int write = 0; write < 2; write++) {
+		struct sqldb *db = get(path, write, NULL);
+		struct sqlconn *c = sqldb_trial(db, &err);
+
+		assert_non_null(c);
+		assert_int_equal(sqlrows_check(c, sql, strlen(sql), write, &err),
+				 write ? CLEAT_OK : CLEAT_EINVAL);
+		sqldb_give(db, c);
+		sqldb_unref(db);
+	}
+}
+
+/* Worker threads: each takes connections and gives them back. */
+struct worker {
+	pthread_t thread;
+	struct sqldb *db;
+	bool writes;
+	char bad[300];
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	for (int i = 0; i < 60 && !*w->bad; i++) {
+		bool write = w->writes && i % 3 == 0;
+		cleat_error err = { 0 };
+		struct sqldb *db = sqldb_ref(w->db);
+		struct sqlconn *c = sqldb_take(db, write, NULL, 20000, &err);
+
+		if (!c)
+			snprintf(w->bad, sizeof w->bad, "%s", err.message);
+		else if (exec(c, write ? "INSERT INTO t (name) VALUES ('n')" : "SELECT * FROM t"))
+			snprintf(w->bad, sizeof w->bad, "%s", c->lib.sqlite3_errmsg(c->db));
+		sqldb_give(db, c);
+		sqldb_unref(db);
+	}
+	return NULL;
+}
+
+/* Writing; or only reading, while the file is replaced (which must not be done to one that is written). */
+static void threads_share_a_database(void **state)
+{
+	const char *path = at("threads.db"), *other = at("threads.new");
+
+	(void)state;
+	for (int writes = 1; writes >= 0; writes--) {
+		struct sqldb *db = get(path, writes, sample);
+		struct worker workers[4] = { 0 };
+
+		for (size_t i = 0; i < CLEAT_COUNT(workers); i++) {
+			workers[i].db = db;
+			workers[i].writes = writes;
+			assert_int_equal(
+				pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+		}
+		for (int i = 0; i < 5 && !writes; i++) {
+			make(other, sample);
+			rename(other, path);
+		}
+		for (size_t i = 0; i < CLEAT_COUNT(workers); i++)
+			pthread_join(workers[i].thread, NULL);
+		for (size_t i = 0; i < CLEAT_COUNT(workers); i++)
+			assert_string_equal(workers[i].bad, "");
+		sqldb_unref(db);
+	}
 }
 
 static void the_same_file_is_shared(void **state)
@@ -384,10 +626,15 @@ int main(void)
 		cmocka_unit_test(a_writing_connection_writes_here_only),
 		cmocka_unit_test(a_statement_is_one_and_complete),
 		cmocka_unit_test(time_is_bounded),
+		cmocka_unit_test(time_of_one_function_is_bounded),
+		cmocka_unit_test(our_functions_are_like_their_own),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(the_file_is_made_of_init_once),
 		cmocka_unit_test(what_is_no_database_is_said),
 		cmocka_unit_test(a_replaced_file_is_noticed),
+		cmocka_unit_test(a_locked_file_does_not_hold_up_a_trial),
+		cmocka_unit_test(a_trial_may_do_what_the_database_may),
+		cmocka_unit_test(threads_share_a_database),
 		cmocka_unit_test(the_same_file_is_shared),
 	};
 

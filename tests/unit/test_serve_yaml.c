@@ -118,12 +118,44 @@ static void a_small_document_stays_small(void **state)
 	buf_done(&out);
 }
 
+static void all_of_it_or_nothing_with_little_memory(void **state)
+{
+	static const char text[] = "a: &x [1, two, {b: c}]\nd: *x\ne: &y text\nf: *y\n";
+
+	(void)state;
+	for (int forever = 0; forever < 2; forever++)
+		for (size_t n = 1;; n++) {
+			struct fail_alloc fa;
+			cleat_error err = { 0 };
+			struct buf out;
+			int rc;
+
+			fail_alloc_init(&fa, n, forever);
+			buf_init(&out, &fa.hook, 1 << 20);
+			rc = yaml_to_json(str_of(text), &out, &err);
+			if (rc == CLEAT_OK)
+				assert_true(str_eqz(
+					buf_str(&out),
+					"{\"a\":[1,\"two\",{\"b\":\"c\"}],\"d\":[1,\"two\",{\"b\":"
+					"\"c\"}],\"e\":\"text\",\"f\":\"text\"}"));
+			else
+				assert_int_equal(rc, CLEAT_ENOMEM);
+			buf_done(&out);
+			assert_int_equal(fa.live, 0);
+			if (!fail_alloc_hit(&fa)) {
+				assert_int_equal(rc, CLEAT_OK);
+				break;
+			}
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(yaml_becomes_json),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_place),
 		cmocka_unit_test(a_small_document_stays_small),
+		cmocka_unit_test(all_of_it_or_nothing_with_little_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

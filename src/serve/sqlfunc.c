@@ -132,6 +132,116 @@ static void do_trim(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	k.sqlite3_result_text(ctx, in.p, (int)in.n, SQLITE_TRANSIENT);
 }
 
+/* ---- printf() and format() ---- */
+
+/* %.900000000c is written a character at a time: a number in a format is at most this. */
+enum { FORMAT_NUMBER_MAX = 10000, FORMAT_ARGS_MAX = 100 };
+
+/* What is wrong with a format; NULL: nothing. A number that an argument gives ("*") cannot be seen here. */
+static const char *wrong_format(struct str s)
+{
+	unsigned long sum = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] != '%')
+			continue;
+		for (i++; i < s.n && strchr("-+ 0#,!.123456789*l", s.p[i]);) {
+			unsigned long number = 0;
+
+			if (s.p[i] == '*')
+				return "a format's width and precision are numbers here, not *";
+			for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+				if (number <= FORMAT_NUMBER_MAX)
+					number = number * 10 + (unsigned long)(s.p[i] - '0');
+			sum += number;
+			if (number > FORMAT_NUMBER_MAX || sum > VALUE_MOST)
+				return "a format's width and precision are at most 10000";
+			if (i < s.n && strchr("-+ #,!.l", s.p[i]))
+				i++;
+		}
+	}
+	return NULL;
+}
+
+/* By SQLite's own, on a connection where it is not replaced. */
+static int delegate(const struct sqlite *k, sqlite3 *plain, sqlite3_context *ctx, int argc,
+		    sqlite3_value **argv)
+{
+	char sql[32 + 2 * FORMAT_ARGS_MAX] = "SELECT printf(?";
+	size_t n = strlen(sql);
+	sqlite3_stmt *stmt = NULL;
+	int rc;
+
+	for (int i = 1; i < argc; i++) {
+		memcpy(sql + n, ",?", 2);
+		n += 2;
+	}
+	memcpy(sql + n, ")", 2);
+	rc = k->sqlite3_prepare_v3(plain, sql, -1, 0, &stmt, NULL);
+	for (int i = 0; i < argc && rc == SQLITE_OK; i++)
+		rc = k->sqlite3_bind_value(stmt, i + 1, argv[i]);
+	if (rc == SQLITE_OK && k->sqlite3_step(stmt) == SQLITE_ROW) {
+		const char *text = (const char *)k->sqlite3_column_text(stmt, 0);
+
+		if (text)
+			k->sqlite3_result_text(ctx, text, k->sqlite3_column_bytes(stmt, 0),
+					       SQLITE_TRANSIENT);
+	} else {
+		rc = SQLITE_ERROR;
+	}
+	k->sqlite3_finalize(stmt);
+	return rc;
+}
+
+static void do_format(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sqlite k = calls_now();
+	struct str format;
+	const char *wrong;
+
+	if (!argc)
+		return;
+	format = bytes_of(&k, argv[0], false);
+	if (!format.p)
+		return;
+	wrong = argc > FORMAT_ARGS_MAX ? "too many arguments for a format" : wrong_format(format);
+	if (!wrong && delegate(&k, k.sqlite3_user_data(ctx), ctx, argc, argv) != SQLITE_OK)
+		wrong = "the text could not be made";
+	if (wrong)
+		k.sqlite3_result_error(ctx, wrong, -1);
+}
+
+static void close_plain(void *db)
+{
+	struct sqlite k = calls_now();
+
+	k.sqlite3_close_v2(db);
+}
+
+/* Both names, each with a connection of its own, which goes with the function. */
+static int add_formats(const struct sqlite *lib, sqlite3 *db)
+{
+	static const char *const names[] = { "printf", "format" };
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; i < CLEAT_COUNT(names) && rc == SQLITE_OK; i++) {
+		sqlite3 *plain = NULL;
+
+		rc = lib->sqlite3_open_v2(":memory:", &plain,
+					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+		if (rc != SQLITE_OK) {
+			lib->sqlite3_close_v2(plain);
+			break;
+		}
+		lib->sqlite3_limit(plain, SQLITE_LIMIT_LENGTH, VALUE_MOST);
+		/* When this fails it closes the connection itself. */
+		rc = lib->sqlite3_create_function_v2(
+			db, names[i], -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+			plain, do_format, NULL, NULL, close_plain);
+	}
+	return rc;
+}
+
 int sqlfunc_add(const struct sqlite *lib, sqlite3 *db)
 {
 	static char both[] = "lr", left[] = "l", right[] = "r"; /* given as void *; never changed */
@@ -152,5 +262,5 @@ int sqlfunc_add(const struct sqlite *lib, sqlite3 *db)
 						     SQLITE_UTF8 | SQLITE_DETERMINISTIC |
 							     SQLITE_INNOCUOUS,
 						     ours[i].data, ours[i].fn, NULL, NULL, NULL);
-	return rc;
+	return rc == SQLITE_OK ? add_formats(lib, db) : rc;
 }

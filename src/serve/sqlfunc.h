@@ -3,7 +3,8 @@
  * A statement is ended when its time is over, but SQLite looks at the clock between the steps of its machine,
  * and a function is one step: its instr() and replace() compare every place of one text with all of another,
  * its trim() every character with a list; 16 MB and 8 MB of zeros are hours. These do the same in time
- * proportional to their arguments (trim: with a list of at most TRIM_MAX bytes).
+ * proportional to their arguments (trim: with a list of at most TRIM_MAX bytes). Its printf() and format() write
+ * %.900000000c a character at a time; here numbers in a format are bounded.
  */
 #ifndef SERVE_SQLFUNC_H
 #define SERVE_SQLFUNC_H

@@ -19,6 +19,7 @@
 	X(sqlite3_bind_int64)                                                                      \
 	X(sqlite3_bind_double)                                                                     \
 	X(sqlite3_bind_null)                                                                       \
+	X(sqlite3_bind_value)                                                                      \
 	X(sqlite3_column_count)                                                                    \
 	X(sqlite3_column_name)                                                                     \
 	X(sqlite3_column_type)                                                                     \

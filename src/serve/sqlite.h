@@ -29,6 +29,7 @@ struct sqlite {
 	int (*sqlite3_bind_int64)(sqlite3_stmt *, int, sqlite3_int64);
 	int (*sqlite3_bind_double)(sqlite3_stmt *, int, double);
 	int (*sqlite3_bind_null)(sqlite3_stmt *, int);
+	int (*sqlite3_bind_value)(sqlite3_stmt *, int, const sqlite3_value *);
 	int (*sqlite3_column_count)(sqlite3_stmt *);
 	const char *(*sqlite3_column_name)(sqlite3_stmt *, int);
 	int (*sqlite3_column_type)(sqlite3_stmt *, int);

@@ -491,21 +491,34 @@ static bool is_step(struct str s)
 	return dots == 1 || dots == 2;
 }
 
+/* The length of what separates two names at `i`, also as an escape: there are servers that undo those before
+ * they follow the steps. 0: nothing does. */
+static size_t separator(struct str s, size_t i)
+{
+	if (s.p[i] == '/' || s.p[i] == '\\')
+		return 1;
+	return s.n - i >= 3 && (strncasecmp(s.p + i, "%2f", 3) == 0 ||
+				strncasecmp(s.p + i, "%5c", 3) == 0)
+		       ? 3
+		       : 0;
+}
+
 static int check_path(struct str url, cleat_error *err)
 {
 	struct uri uri;
+	size_t from = 0, n;
 
 	if (!uri_split(url, 0, &uri))
 		return error_set(err, CLEAT_EINVAL, "the values do not make an address");
-	for (size_t i = 0; i <= uri.path.n;) {
-		const char *slash = memchr(uri.path.p + i, '/', uri.path.n - i);
-		size_t end = slash ? (size_t)(slash - uri.path.p) : uri.path.n;
-
-		if (is_step((struct str){ uri.path.p + i, end - i }))
+	for (size_t i = 0; i <= uri.path.n; i += n ? n : 1) {
+		n = i < uri.path.n ? separator(uri.path, i) : 1;
+		if (!n)
+			continue;
+		if (is_step((struct str){ uri.path.p + from, i - from }))
 			return error_set(err, CLEAT_EINVAL,
 					 "a value must not be \".\" or \"..\": it is a part of the "
 					 "address");
-		i = end + 1;
+		from = i + n;
 	}
 	return CLEAT_OK;
 }

@@ -183,6 +183,22 @@ test('an argument becomes no part of a script, no option of an interpreter and n
 	assert.equal(fine.code, 0, fine.stderr);
 });
 
+// ---- SQL ----------------------------------------------------------------------------------------
+
+test('a format with a huge width ends at once, and formats work', async t => {
+	const s = await serve(t, stdio, config({ databases: { d: { file: './d.db', init: './d.sql', timeout: '5s' } } }, { 'd.sql': 'CREATE TABLE t (a);' }));
+	const query = sql => s.call('query', { sql });
+	for (const name of ['printf', 'format'])
+		for (const call of [`${name}('%.*c%.*c%.*c', 900000000, 'x', 900000000, 'x', 900000000, 'x')`, `${name}('%.900000000c', 'x')`, `${name}('%-0900000000d', 1)`,
+			`${name}(replace(hex(zeroblob(9000)), '0', '%.9999c'), 'x')`]) {
+			const began = performance.now();
+			await fails(query(`SELECT ${call}`), /width and precision/, call);
+			assert.ok(performance.now() - began < 5000, call);
+		}
+	const { structuredContent } = await query(`SELECT printf('%5.2f|%-4s|%06d|%,d|%Q|%x|%%', 3.14159, 'ab', 42, 1234567, 'it''s', 255) AS a, format('%s-%d', NULL, 7) AS b, printf(NULL) AS c`);
+	assert.deepEqual(structuredContent.rows, [{ a: " 3.14|ab  |000042|1,234,567|'it''s'|ff|%", b: '-7', c: null }]);
+});
+
 // ---- much at once -------------------------------------------------------------------------------
 
 for (const way of [stdio, http])

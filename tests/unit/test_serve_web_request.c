@@ -133,7 +133,15 @@ static void places_are_filled_in(void **state)
 static void no_value_leads_to_another_place(void **state)
 {
 	static const struct request_case table[] = {
-		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"../..\"}", "GET http://h/..%2F../x\n" },
+		/* CVE-2026-32871 and its kin: servers that undo %2F before they follow the steps */
+		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"../..\"}",
+		  "! a value must not be \".\"..." },
+		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"b\\\\..\\\\c\"}",
+		  "! a value must not be \".\"..." },
+		{ "{\"url\":\"http://h/{+a}/x\"}", "{\"a\":\"..%2fadmin\"}",
+		  "! a value must not be \".\"..." },
+		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"..b/c..\"}",
+		  "GET http://h/..b%2Fc../x\n" },
 		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"@evil\\\\:?#\"}",
 		  "GET http://h/%40evil%5C%3A%3F%23/x\n" },
 		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"\\u0000\\r\\n\"}",

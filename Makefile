@@ -67,7 +67,7 @@ ifneq ($(wildcard scripts/interop),)
 .PHONY: interop
 interop: ## against the official SDKs
 	@scripts/setup --for e2e
-	@$(call build,release)
+	@$(call build,release) --target product tests/server_sdk tests/client_driver
 	@scripts/interop build/release
 endif
 ifneq ($(wildcard scripts/bench),)
@@ -75,7 +75,7 @@ ifneq ($(wildcard scripts/bench),)
 bench: ## measure
 	@scripts/setup --for build
 	@scripts/setup --for bench || true
-	@$(call build,release)
+	@$(call build,release) --target product benchmarks
 	@scripts/bench build/release
 endif
 ifneq ($(wildcard scripts/load),)

@@ -36,8 +36,11 @@ target_link_libraries(bench_client PRIVATE cleat_flags cleat_static)
 add_executable(bench_bare_client ${PROJECT_SOURCE_DIR}/bench/bare_client.c)
 target_link_libraries(bench_bare_client PRIVATE cleat_flags cleat_yyjson)
 
+# What `make bench` needs, without the tests.
+add_custom_target(benchmarks)
 foreach(program pipe bare hello_static hello_stdio schema bare_http load_http load_folder
                 roundtrip client bare_client)
+  add_dependencies(benchmarks bench_${program})
   set_target_properties(bench_${program} PROPERTIES OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY
                                                     ${PROJECT_BINARY_DIR}/bench)
 endforeach()

@@ -12,6 +12,7 @@
 #include "transport/child.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct job {
 	struct job *next;
@@ -73,10 +74,14 @@ static void on_done(void *ctx, const struct process_result *r)
 						 : j->hooks.done(j->req, j->ctx, r));
 }
 
-static int refuse(struct job *j, const char *why)
+/* `value`: something that the client has sent cannot be given. A tool's result says so; elsewhere the request
+ * itself is wrong. */
+static int refuse(struct job *j, const char *why, bool value)
 {
 	if (j->hooks.refused)
 		return j->hooks.refused(j->req, j->ctx, why);
+	if (value && strcmp(cleat_request_method(j->req), "tools/call") != 0)
+		return cleat_reply_reject(j->req, CLEAT_RPC_INVALID_PARAMS, "%s", why);
 	return cleat_reply_error(j->req, "%s", why);
 }
 
@@ -92,7 +97,7 @@ static void run(cleat_request *req, void *ctx)
 
 	arena_init(&ar, &mem, SIZE_MAX);
 	if (program_prepare(j->program, j->args, &ar, &spec, &err)) {
-		finish(j, refuse(j, err.message));
+		finish(j, refuse(j, err.message, err.status != CLEAT_ENOMEM));
 		return;
 	}
 	spec.line = j->hooks.line ? on_line : NULL;
@@ -100,10 +105,12 @@ static void run(cleat_request *req, void *ctx)
 	spec.ctx = j;
 	j->process = process_start(&spec, &err);
 	if (!j->process)
-		finish(j, refuse(j, err.os_errno == E2BIG
-					    ? "the arguments are too long for a command line; "
-					      "longer values need \"stdin\""
-					    : err.message));
+		finish(j, refuse(j,
+				 err.os_errno == E2BIG
+					 ? "the arguments are too long for a command line; "
+					   "longer values need \"stdin\""
+					 : err.message,
+				 err.os_errno == E2BIG));
 }
 
 static void on_cancel(cleat_request *req)

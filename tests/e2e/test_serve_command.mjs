@@ -615,4 +615,11 @@ everyWay('who says no stops it', config({
 	assert.ok(!fs.existsSync(path.join(cwd, 'done')));
 }, () => ({ capabilities: { elicitation: { form: {} } }, answers: { 'elicitation/create': () => ({ action: 'decline' }) } }));
 
+everyWay('a value that a command cannot be given makes the request for a resource a wrong one (-32602)', config({}, {
+	resources: { 'log://{name}': { cmd: ['echo', '{name}'] } }
+}), async s => {
+	assert.equal((await s.client.readResource({ uri: 'log://a' })).contents[0].text, 'a\n');
+	await assert.rejects(s.client.readResource({ uri: 'log://-x' }), error => error.code === -32602 && /begins with "-"/.test(error.message));
+});
+
 await run();

@@ -313,10 +313,10 @@ static bool set_object(struct object *o, const char *word)
 		struct member *m;
 
 		if (find(o, name, n) || memchr(name, 0, n)) {
+			refuse(o, keepf("%.*s", (int)n, name),
+			       find(o, name, n) ? "is given twice" : "has a NUL in its name");
 			cleat_doc_free(doc);
-			return refuse(o, keepf("%.*s", (int)n, name),
-				      find(o, name, n) ? "is given twice"
-						       : "has a NUL in its name");
+			return false;
 		}
 		value = cleat_json_print(it.value, NULL);
 		m = add(o, name, n);

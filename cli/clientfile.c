@@ -75,6 +75,7 @@ static int parse(struct cli *cli, struct clientfile *f)
 	cleat_error err;
 
 	memcpy(bare, text_str(&f->text), f->text.n);
+	bare[f->text.n] = '\0';
 	jsonc_blank(bare, f->text.n);
 	if (strspn(bare, " \t\r\n") < f->text.n) {
 		f->doc = cleat_doc_parse(bare, f->text.n, NULL, NULL, &err);

@@ -273,8 +273,7 @@ static void body_json(struct operation *op, const cleat_json *schema, bool requi
 
 static bool is_json_type(const char *type)
 {
-	return strncmp(type, "application/json", 16) == 0 || strstr(type, "+json") ||
-	       strcmp(type, "*/*") == 0;
+	return web_is_json(type) || strcmp(type, "*/*") == 0;
 }
 
 /* The first kind of body that can be made of arguments. */

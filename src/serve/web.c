@@ -83,14 +83,6 @@ static const cleat_json *point_to(const cleat_json *v, const char *pointer)
 	return v;
 }
 
-static bool is_json(const char *type)
-{
-	size_t n = strlen(type);
-
-	return strcmp(type, "application/json") == 0 ||
-	       (n > 5 && strcmp(type + n - 5, "+json") == 0);
-}
-
 static bool begins(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
@@ -170,7 +162,7 @@ static int reply(const struct exchange *x)
 		return reply_selected(x, body);
 	if (!body.n && w->as != AS_JSON && w->output.kind == OUTPUT_TEXT)
 		return cleat_reply_textf(x->req, "HTTP status %d, no content", x->status);
-	if (w->as == AS_AUTO && w->output.kind == OUTPUT_TEXT && !is_json(x->type) &&
+	if (w->as == AS_AUTO && w->output.kind == OUTPUT_TEXT && !web_is_json(x->type) &&
 	    !begins(x->type, "text/") && !output_is_text(body))
 		return cleat_reply_blob(x->req, *x->type ? x->type : NULL, body.p, body.n);
 	if (w->as == AS_AUTO && begins(x->type, "image/") && strcmp(x->type, "image/svg+xml") != 0)

@@ -180,9 +180,12 @@ static bool starts_with(const char *type, const char *with)
 	return strncasecmp(type, with, strlen(with)) == 0;
 }
 
-static bool is_json(const char *type)
+bool web_is_json(const char *type)
 {
-	return starts_with(type, "application/json") || strstr(type, "+json");
+	size_t n = strcspn(type, "; \t");
+
+	return (n == 16 && strncasecmp(type, "application/json", n) == 0) ||
+	       (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0);
 }
 
 static bool read_body(struct build *b, struct web_request *w, const cleat_json *node,
@@ -205,7 +208,7 @@ static bool read_body(struct build *b, struct web_request *w, const cleat_json *
 		conf_problem(b->conf, type, "expected a media type such as application/json");
 		return false;
 	}
-	if (is_json(w->type)) {
+	if (web_is_json(w->type)) {
 		w->kind = BODY_JSON;
 		return read_json_body(b, w, body, names);
 	}

@@ -33,6 +33,8 @@ struct web_message {
  * CLEAT_ELIMIT; CLEAT_ENOMEM. */
 int web_request_render(const struct web_request *w, const cleat_json *args, struct arena *ar,
 		       struct web_message *ret, cleat_error *err);
+/* Is this the type of JSON: application/json, or something+json, with or without parameters? */
+bool web_is_json(const char *type);
 /* "GET https://api.example.com/items", for errors: without what was filled in, and without secrets. */
 const char *web_request_name(const struct web_request *w);
 

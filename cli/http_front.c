@@ -20,7 +20,8 @@ enum {
 	CONNECTIONS = FRONT_FDS - 2,
 	HEAD_MOST = 64 << 10,
 	BODY_MOST = 64 << 20,
-	OUT_MOST = 128 << 20 /* that a client does not take */
+	OUT_MOST = 128 << 20, /* that a client does not take */
+	LINGER_MOST = 1 << 20 /* that a client still sends after the last answer */
 };
 
 struct connection {
@@ -30,6 +31,7 @@ struct connection {
 	struct text in, out, head; /* head: of the request, cut into its fields */
 	size_t sent, used;         /* used: bytes of `in` that are the request's */
 	bool busy, begun, chunked, last, dead, told; /* told: "100 Continue" */
+	bool lingers; /* answered for the last time; what comes is thrown away, `used` counts it */
 };
 
 struct front {
@@ -425,6 +427,12 @@ static void take(struct connection *c)
 		close_connection(c);
 		return;
 	}
+	if (c->lingers) {
+		c->used += (size_t)n;
+		if (c->used > LINGER_MOST)
+			close_connection(c);
+		return;
+	}
 	body = c->busy ? (size_t)(c->x.body - c->in.p) : 0;
 	text_add(&c->in, buf, (size_t)n);
 	if (c->busy) /* of the request that is being answered; the buffer may have moved */
@@ -443,6 +451,17 @@ static void give(struct connection *c)
 	c->sent += n > 0 ? (size_t)n : 0;
 	if (c->sent == c->out.n)
 		c->out.n = c->sent = 0;
+}
+
+/* Closing a socket that has something to read breaks it off, and the answer may be lost on its way. So the
+ * client is told that there is nothing more, and its own end is waited for. */
+static void linger(struct connection *c)
+{
+	if (c->lingers)
+		return;
+	c->lingers = shutdown(c->fd, SHUT_WR) == 0;
+	if (!c->lingers)
+		close_connection(c);
 }
 
 size_t front_poll(const struct front *f, struct pollfd *to)
@@ -474,7 +493,9 @@ void front_serve(struct front *f, const struct pollfd *polled, size_t n)
 			f->user.request(f->user.ctx, &c->x);
 		if (c->fd >= 0 && c->out.n)
 			give(c);
-		if (c->fd >= 0 && c->dead && (c->busy || !c->out.n))
+		if (c->fd >= 0 && c->dead && !c->out.n && c->last)
+			linger(c);
+		else if (c->fd >= 0 && c->dead && (c->busy || !c->out.n))
 			close_connection(c);
 	}
 	if (n && polled[0].revents)

@@ -137,7 +137,8 @@ static bool is_redirect(int status)
 	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* We ask for neither; a body in another coding would be taken for rubbish further up, or for a bomb. */
+/* We ask for neither; a body in another coding would be taken for rubbish further up, or for a bomb. The
+ * coding of the transfer is nobody's but ours. */
 static bool is_coded(const struct http_fetch *f)
 {
 	struct str transfer = http_fetch_header(f, "transfer-encoding");
@@ -145,7 +146,7 @@ static bool is_coded(const struct http_fetch *f)
 
 	return (transfer.n && !http_same(transfer, "chunked") &&
 		!http_same(transfer, "identity")) ||
-	       (content.n && !http_same(content, "identity"));
+	       (content.n && !http_same(content, "identity") && !f->o.verbatim);
 }
 
 /* The empty line. 1 to go on. */
@@ -165,7 +166,7 @@ static size_t head_end(struct http_fetch *f)
 				   "%s answers with status %d, which was not asked for",
 				   fetch_place(f).text, status);
 	location = http_fetch_header(f, "location");
-	if (is_redirect(status) && location.p)
+	if (is_redirect(status) && location.p && !f->o.verbatim)
 		return redirect(f, status, location);
 	if (is_coded(f))
 		return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,

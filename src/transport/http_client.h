@@ -7,7 +7,8 @@
  * failure that names the place it led to. So no header ever reaches another origin. Only http and https
  * are allowed. No cookies, no netrc, no authentication of its own, no user names in URLs. Answers are not
  * asked for in a compressed form, and one that is compressed all the same is a failure. The header of an
- * answer, with 1xx and trailers, has at most 200 lines and 64 KiB.
+ * answer, with 1xx and trailers, has at most 200 lines and 64 KiB. (Whoever only passes answers on gets
+ * redirects and compressed bodies as they are: `verbatim`.)
  *
  * A POST is never sent a second time once something of it has left. GET and DELETE are, by libcurl, when a
  * connection that was used before turns out to be broken before any answer (RFC 9110, 9.2.2).
@@ -17,6 +18,7 @@
 #ifndef TRANSPORT_HTTP_CLIENT_H
 #define TRANSPORT_HTTP_CLIENT_H
 
+#include "http/message.h"
 #include "loop/loop.h"
 #include "protocol/link.h"
 
@@ -49,6 +51,9 @@ void http_client_free(struct http_client *h);
 /* A header of a response; names are compared without regard to case. The value is trimmed, the last one
  * of several counts; absent when there is none. Valid during on_head, and until the fetch ends. */
 struct str http_fetch_header(const struct http_fetch *f, const char *name);
+/* All of them, in the order in which they came, also those of one name: *at is 0 at first. False behind
+ * the last. Names as they were sent. */
+bool http_fetch_next_header(const struct http_fetch *f, size_t *at, struct http_field *ret);
 int http_fetch_status(const struct http_fetch *f); /* 0 before on_head */
 
 struct http_fetch_opts {
@@ -63,6 +68,9 @@ struct http_fetch_opts {
 	 * Not while it is paused, nor while a large body leaves. */
 	unsigned idle_ms;
 	size_t max_body; /* 0: no limit (streams are limited by who reads them) */
+	/* The answer is for somebody else: a redirect, and a body with a Content-Encoding, are answers like
+	 * any other. */
+	bool verbatim;
 	/* The final status and its headers (after redirects; never 1xx). False: stop, on_end is not called
 	 * any more. May be NULL. */
 	bool (*on_head)(void *ctx, struct http_fetch *f, int status);

@@ -471,18 +471,30 @@ int http_fetch_status(const struct http_fetch *f)
 	return f->status;
 }
 
+bool http_fetch_next_header(const struct http_fetch *f, size_t *at, struct http_field *ret)
+{
+	struct str all = buf_str(&f->head);
+	const char *line = all.p + *at, *colon, *end;
+
+	if (*at >= all.n)
+		return false;
+	/* "name:value\n", each of them (http_answer.c) */
+	end = memchr(line, '\n', all.n - *at);
+	colon = memchr(line, ':', (size_t)(end - line));
+	ret->name = (struct str){ line, (size_t)(colon - line) };
+	ret->value = (struct str){ colon + 1, (size_t)(end - colon - 1) };
+	*at += (size_t)(end - line) + 1;
+	return true;
+}
+
 struct str http_fetch_header(const struct http_fetch *f, const char *name)
 {
-	struct str all = buf_str(&f->head), found = { 0 };
+	struct str found = { 0 };
+	struct http_field h;
 	size_t n = strlen(name);
 
-	for (size_t i = 0; i < all.n;) {
-		const char *line = all.p + i, *end = memchr(line, '\n', all.n - i);
-		size_t length = end ? (size_t)(end - line) : all.n - i;
-
-		if (length > n && line[n] == ':' && same_name(line, name, n))
-			found = (struct str){ line + n + 1, length - n - 1 };
-		i += length + 1;
-	}
+	for (size_t at = 0; http_fetch_next_header(f, &at, &h);)
+		if (h.name.n == n && same_name(h.name.p, name, n))
+			found = h.value;
 	return found;
 }

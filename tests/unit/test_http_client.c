@@ -102,6 +102,40 @@ static void header_of_an_answer_is_found_without_regard_to_case(void **state)
 	rig_close(&r);
 }
 
+static void headers_of_an_answer_come_one_by_one_as_they_were_sent(void **state)
+{
+	static const struct {
+		const char *name, *value;
+	} sent[] = { { "Set-Cookie", "a=1" },
+		     { "X", "" },
+		     { "set-cookie", "b=2;" },
+		     { "Folded", "a b" },
+		     { "Content-Length", "1" } };
+	struct http_field h;
+	struct rig r;
+	struct got *g;
+	size_t at = 0;
+
+	(void)state;
+	rig_open(&r);
+	r.answer = STR_LIT(
+		"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+		"HTTP/1.1 200 OK\r\nSet-Cookie:  a=1 \r\nX:\r\n: nameless\r\nset-cookie: b=2;\r\n"
+		"Folded: a\r\n\t b\r\nContent-Length: 1\r\n\r\n");
+	g = start_get(&r, "/");
+	WAIT_FOR(&r, g->heads);
+	for (size_t i = 0; i < CLEAT_COUNT(sent); i++) {
+		assert_true(http_fetch_next_header(g->f, &at, &h));
+		assert_true(str_eqz(h.name, sent[i].name));
+		assert_true(str_eqz(h.value, sent[i].value));
+	}
+	assert_false(http_fetch_next_header(g->f, &at, &h));
+	assert_false(http_fetch_next_header(g->f, &at, &h));
+	http_fetch_cancel(g->f);
+	free(g);
+	rig_close(&r);
+}
+
 /* ---- requests ---------------------------------------------------------------------------------- */
 
 static bool sent_line(const struct rig *r, const char *line)
@@ -369,13 +403,15 @@ static void unix_socket_is_spoken_to(void **state)
 
 static void unix_socket_without_a_server_is_named(void **state)
 {
+	char path[64], words[128];
 	struct rig r;
 
 	(void)state;
-	rig_open_with(&r, (struct http_client_opts){ .unix_socket = "/tmp/cleat-client-x.sock" });
-	unlink("/tmp/cleat-client-x.sock");
-	expect_failure(do_get(&r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO,
-		       "connecting to unix:/tmp/cleat-client-x.sock: ");
+	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
+	snprintf(words, sizeof words, "connecting to unix:%s: ", path);
+	rig_open_with(&r, (struct http_client_opts){ .unix_socket = path });
+	unlink(path);
+	expect_failure(do_get(&r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
 	rig_close(&r);
 }
 
@@ -396,7 +432,7 @@ static void close_both(struct rig *r, struct rig *proxy)
 {
 	http_client_free(r->h);
 	r->h = NULL;
-	alarm(60);
+	alarm(120);
 	loop_watch_free(proxy->ear_watch);
 	close(proxy->ear);
 	for (size_t i = 0; i < CONNS; i++)
@@ -632,6 +668,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_are_read_whole_and_in_slices_of_any_size),
 		cmocka_unit_test(header_of_an_answer_is_found_without_regard_to_case),
+		cmocka_unit_test(headers_of_an_answer_come_one_by_one_as_they_were_sent),
 		cmocka_unit_test(request_is_sent_as_it_was_asked_for),
 		cmocka_unit_test(methods_alternate_and_leave_nothing_behind),
 		cmocka_unit_test(large_body_is_sent_without_waiting_for_permission),

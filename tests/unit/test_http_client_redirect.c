@@ -269,6 +269,45 @@ static void cancel_and_silence_between_redirects(void **state)
 	rig_close(&r);
 }
 
+/* For whoever passes it on: RFC 9110 section 15.4 is about the client that asked. Other codings of the transfer
+ * (RFC 9112 section 7) stay ours, and so a failure. */
+static void verbatim_answers_are_answers_whatever_they_say(void **state)
+{
+	static const struct {
+		const char *bytes;
+		int status;
+		const char *body;
+	} cases[] = {
+		{ "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 2\r\n\r\nno", 302,
+		  "no" },
+		{ "HTTP/1.1 308 Moved\r\nLocation: http://example.com/\r\nContent-Length: 0\r\n\r\n",
+		  308, "" },
+		{ "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n\037x",
+		  200, "\037x" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 0, NULL },
+	};
+	struct rig r;
+
+	(void)state;
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct got *g = got_new(&r);
+		struct http_fetch_opts o = got_opts(&r, g, "/here");
+		size_t before = r.requests;
+
+		r.answer = str_of(cases[i].bytes);
+		o.verbatim = true;
+		got_start(g, &o);
+		wait_end(g);
+		assert_int_equal(r.requests, before + 1);
+		if (cases[i].status)
+			expect_ok(g, cases[i].status, cases[i].body);
+		else
+			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "");
+	}
+	rig_close(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +318,7 @@ int main(void)
 		cmocka_unit_test(body_of_a_redirect_is_thrown_away_but_not_for_ever),
 		cmocka_unit_test(redirect_that_breaks_off_after_its_header_is_followed),
 		cmocka_unit_test(cancel_and_silence_between_redirects),
+		cmocka_unit_test(verbatim_answers_are_answers_whatever_they_say),
 	};
 
 	unsetenv("http_proxy");

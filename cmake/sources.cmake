@@ -39,7 +39,7 @@ set(CLEAT_COLD
     rpc/call.c rpc/intake.c rpc/peer.c rpc/request.c
     run/accesslog.c run/cancelfd.c run/client.c run/client_asked.c run/client_attach.c
     run/client_connect.c run/client_inproc.c run/client_spawn.c run/http.c run/http_guard.c run/http_metrics.c run/main.c
-    run/metrics.c run/pool.c run/runner.c run/stdio.c
+    run/metrics.c run/pool.c run/reach.c run/runner.c run/stdio.c
     schema/compile.c schema/describe.c schema/dialect.c schema/explain.c schema/field.c
     schema/field_schema.c schema/field_table.c schema/form.c schema/format.c schema/format_alabel.c
     schema/format_host.c schema/format_time.c schema/keyword.c schema/locate.c schema/nearest.c

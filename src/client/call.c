@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "protocol/era.h"
+#include "protocol/headers.h"
 #include "json/parse.h"
 
 #include <stdio.h>
@@ -93,16 +94,6 @@ static int keep_opts(cleat_call *call, const cleat_call_opts *o, cleat_error *er
 	return o->meta ? parse_object(call, "meta", str_of(o->meta), &call->meta, err) : CLEAT_OK;
 }
 
-/* 2026-07-28 streamable-http, Standard Request Headers: the source of Mcp-Name. */
-static struct str name_of(struct str method, const cleat_json *params)
-{
-	if (str_eqz(method, "tools/call") || str_eqz(method, "prompts/get"))
-		return json_str(json_member(params, "name"));
-	if (str_eqz(method, "resources/read"))
-		return json_str(json_member(params, "uri"));
-	return (struct str){ NULL, 0 };
-}
-
 static int fill(cleat_call *call, const cleat_call_opts *o, struct str method, struct str params,
 		cleat_error *err)
 {
@@ -115,7 +106,7 @@ static int fill(cleat_call *call, const cleat_call_opts *o, struct str method, s
 	if (rc == CLEAT_OK && params.p)
 		rc = parse_object(call, "params", params, &call->params, err);
 	if (rc == CLEAT_OK) {
-		call->name = name_of(call->method, call->params);
+		call->name = headers_name(call->method, call->params);
 		call->shape = result_shape_of(call->method);
 	}
 	return rc;

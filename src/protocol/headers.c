@@ -53,12 +53,14 @@ int headers_check_version(const struct peer_headers *h, struct str version, clea
 		       : mismatch(err, "MCP-Protocol-Version", h->version, version);
 }
 
-/* Which of the params Mcp-Name repeats; NULL: the method needs none. */
-static const char *name_param(struct str method)
+/* 2026-07-28 streamable-http, Standard Request Headers: the source of Mcp-Name. */
+struct str headers_name(struct str method, const cleat_json *params)
 {
 	if (str_eqz(method, "tools/call") || str_eqz(method, "prompts/get"))
-		return "name";
-	return str_eqz(method, "resources/read") ? "uri" : NULL;
+		return json_str(json_member(params, "name"));
+	if (str_eqz(method, "resources/read"))
+		return json_str(json_member(params, "uri"));
+	return (struct str){ NULL, 0 };
 }
 
 static int check_name(const struct peer_headers *h, struct str body, const cleat_allocator *mem,
@@ -84,7 +86,6 @@ static int check_name(const struct peer_headers *h, struct str body, const cleat
 int headers_check_request(const struct peer_headers *h, const struct rpc_message *m,
 			  const cleat_allocator *mem, cleat_error *err)
 {
-	const char *param = name_param(m->method);
 	struct str body;
 
 	if (!h)
@@ -93,7 +94,7 @@ int headers_check_request(const struct peer_headers *h, const struct rpc_message
 		return absent(err, "Mcp-Method");
 	if (!str_eq(h->method, m->method))
 		return mismatch(err, "Mcp-Method", h->method, m->method);
-	body = param ? json_str(json_member(m->params, param)) : (struct str){ 0 };
+	body = headers_name(m->method, m->params);
 	return body.p ? check_name(h, body, mem, err) : CLEAT_OK; /* without one: not our error */
 }
 

@@ -12,6 +12,9 @@
 #include "protocol/peer.h"
 #include "rpc/message.h"
 
+/* What Mcp-Name repeats: the name or the URI of what is asked for. Absent where the method needs none, and
+ * where the params lack it. */
+struct str headers_name(struct str method, const cleat_json *params);
 /* MCP-Protocol-Version against _meta's version. */
 int headers_check_version(const struct peer_headers *h, struct str version, cleat_error *err);
 /* Mcp-Method and Mcp-Name. `mem` for what has to be decoded. */

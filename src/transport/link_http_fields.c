@@ -232,7 +232,7 @@ static int put_encoded(struct buf *b, struct str name, struct str value)
 }
 
 /* "Standard Request Headers": the method is sent as it is; there is no encoding for it. */
-static int put_modern(struct buf *b, const struct link_message *m, cleat_error *err)
+int link_http_mirror(struct buf *b, const struct link_message *m, cleat_error *err)
 {
 	int rc = CLEAT_OK;
 
@@ -271,7 +271,7 @@ int link_http_fields(const struct exch *x, const struct link_message *m, struct 
 	if (!m && buf_size(&x->last_id))
 		put_field(out, "Last-Event-ID", buf_str(&x->last_id));
 	if (m && m->modern)
-		rc = put_modern(out, m, err);
+		rc = link_http_mirror(out, m, err);
 	for (size_t i = 0; i < l->n_lines; i++)
 		buf_append(out, l->lines[i], strlen(l->lines[i]) + 1);
 	if (rc == CLEAT_OK && buf_status(out))

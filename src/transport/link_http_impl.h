@@ -164,7 +164,6 @@ int link_http_fields(const struct exch *x, const struct link_message *m, struct 
 		     cleat_error *err);
 /* http or https, with a host, without credentials. */
 bool link_http_url_good(struct str url, cleat_error *err);
-bool link_http_same_origin(struct str a, struct str b);
 /* Visible ASCII, not too long, not empty. */
 bool link_http_id_good(struct str id);
 

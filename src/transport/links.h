@@ -7,6 +7,7 @@
 #ifndef TRANSPORT_LINKS_H
 #define TRANSPORT_LINKS_H
 
+#include "base/buf.h"
 #include "loop/loop.h"
 #include "protocol/link.h"
 #include "protocol/peer.h"
@@ -57,5 +58,11 @@ struct link_http_opts {
 };
 struct link *link_http_new(const struct link_base_opts *o, const struct link_http_opts *http,
 			   cleat_error *err);
+/* What that sends beside a message of 2026-07-28 because of what the message says: Mcp-Method, Mcp-Name and
+ * Mcp-Param-*, as "Name: value", each terminated. CLEAT_OK, or CLEAT_EINVAL: it cannot be said in a header.
+ * Lack of memory is latched in the buffer. */
+int link_http_mirror(struct buf *b, const struct link_message *m, cleat_error *err);
+/* Do two URLs have the same scheme, host and port? */
+bool link_http_same_origin(struct str a, struct str b);
 
 #endif

@@ -3,109 +3,35 @@
 
 #include "bench_shot.h"
 #include "bench_scan.h"
+#include "tap/tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 32 /* of properties in properties that may be headers */
-
-/* ---- values of headers -------------------------------------------------------------------------- */
-
-static void put_base64(FILE *f, const char *text, size_t n)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *p = (const unsigned char *)text;
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned long v = (unsigned long)p[i] << 16;
-
-		v |= i + 1 < n ? (unsigned long)p[i + 1] << 8 : 0;
-		v |= i + 2 < n ? p[i + 2] : 0;
-		putc(digits[v >> 18], f);
-		putc(digits[v >> 12 & 63], f);
-		putc(i + 1 < n ? digits[v >> 6 & 63] : '=', f);
-		putc(i + 2 < n ? digits[v & 63] : '=', f);
-	}
-}
-
-/* "Value Encoding": what a field cannot carry as it is, or what looks like the encoding. */
-static bool is_plain(const char *p, size_t n)
-{
-	if (n && (p[0] == ' ' || p[0] == '\t' || p[n - 1] == ' ' || p[n - 1] == '\t'))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((p[i] < 0x20 && p[i] != '\t') || p[i] > 0x7E)
-			return false;
-	return n < 10 || memcmp(p, "=?base64?", 9) != 0 || memcmp(p + n - 2, "?=", 2) != 0;
-}
-
-static void put_field(FILE *f, const char *prefix, const char *name, size_t name_n,
-		      const char *value, size_t n)
-{
-	fprintf(f, "%s%.*s: ", prefix, (int)name_n, name);
-	if (is_plain(value, n)) {
-		fwrite(value, 1, n, f);
-	} else {
-		fputs("=?base64?", f);
-		put_base64(f, value, n);
-		fputs("?=", f);
-	}
-	fputs("\r\n", f);
-}
-
-static void put_param(FILE *f, const cleat_json *header, const cleat_json *v)
-{
-	size_t name_n = 0, n = 0;
-	const char *name = cleat_json_strn(header, &name_n), *text = NULL;
-
-	switch (cleat_json_type(v)) {
-	case CLEAT_JSON_STRING: text = cleat_json_strn(v, &n); break;
-	case CLEAT_JSON_NUMBER: text = cleat_json_number_text(v); break;
-	case CLEAT_JSON_BOOL: text = cleat_json_bool(v, false) ? "true" : "false"; break;
-	default: break;
-	}
-	if (name && text)
-		put_field(f, "Mcp-Param-", name, name_n, text,
-			  cleat_json_type(v) == CLEAT_JSON_STRING ? n : strlen(text));
-}
-
-/* "Custom Headers from Tool Parameters": properties with x-mcp-header, at any depth. */
-static void put_params(FILE *f, const cleat_json *schema, const cleat_json *arguments, int depth)
-{
-	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "properties"));
-
-	while (depth && cleat_json_next(&it)) {
-		size_t n = 0;
-		const char *key = cleat_json_strn(it.key, &n);
-		const cleat_json *v = cleat_json_getn(arguments, key, n);
-
-		put_param(f, cleat_json_get(it.value, "x-mcp-header"), v);
-		put_params(f, it.value, v, depth - 1);
-	}
-}
-
 /* ---- heads ------------------------------------------------------------------------------------ */
 
-void shot_fields(FILE *f, const cleat_json *message, const cleat_json *schema)
+static void put_line(void *f, const char *line)
 {
-	const cleat_json *params = cleat_json_get(message, "params");
-	size_t method_n = 0, n = 0;
-	const char *method = cleat_json_strn(cleat_json_get(message, "method"), &method_n);
-	const char *name = cleat_json_strn(cleat_json_get(params, "name"), &n);
+	fprintf(f, "%s\r\n", line);
+}
 
-	if (!method)
-		return;
-	put_field(f, "", "Mcp-Method", 10, method, method_n);
-	if (strcmp(method, "resources/read") == 0)
-		name = cleat_json_strn(cleat_json_get(params, "uri"), &n);
-	else if (strcmp(method, "tools/call") != 0 && strcmp(method, "prompts/get") != 0)
-		name = NULL;
-	if (name)
-		put_field(f, "", "Mcp-Name", 8, name, n);
-	if (strcmp(method, "tools/call") == 0)
-		put_params(f, schema, cleat_json_get(params, "arguments"), DEPTH_MAX);
+/* Mcp-Method, Mcp-Name and Mcp-Param-* (2026-07-28). */
+static void put_mirror(FILE *f, const cleat_json *message, const cleat_json *schema)
+{
+	const char *tool =
+		cleat_json_str(cleat_json_get(cleat_json_get(message, "params"), "name"), NULL);
+	cleat_doc *tools = tool && schema ? cleat_doc_newf(NULL, "[{name: %s, inputSchema: %p}]",
+							   tool, (void *)schema)
+					  : NULL;
+	struct mirror *m = mirror_new(NULL);
+
+	if (m) {
+		mirror_learn(m, cleat_doc_root(tools));
+		mirror_lines(m, message, put_line, f, NULL);
+	}
+	mirror_free(m);
+	cleat_doc_free(tools);
 }
 
 /* All but the session, the length and the empty line. */
@@ -121,7 +47,7 @@ static void put_head(FILE *f, const struct shot_opts *o, const char *method,
 	if (o->revision)
 		fprintf(f, "MCP-Protocol-Version: %s\r\n", o->revision);
 	if (o->modern)
-		shot_fields(f, message, schema);
+		put_mirror(f, message, schema);
 	if (o->bearer)
 		fprintf(f, "Authorization: Bearer %s\r\n", o->bearer);
 	for (size_t i = 0; o->headers && o->headers[i]; i++)

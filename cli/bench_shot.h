@@ -10,8 +10,6 @@
 
 #include <cleat/json.h>
 
-#include <stdio.h>
-
 struct shot_opts {
 	bool http;
 	const char *host, *path;
@@ -31,7 +29,5 @@ bool shot_make(struct shot *s, const struct shot_opts *o, const char *message, s
 char *shot_plain(const struct shot_opts *o, const char *method, const char *session,
 		 const char *message, size_t n, size_t *ret_n);
 void shot_done(struct shot *s);
-/* Mcp-Method, Mcp-Name and Mcp-Param-* of a message (2026-07-28), each with its end of line. */
-void shot_fields(FILE *f, const cleat_json *message, const cleat_json *schema);
 
 #endif

@@ -5,14 +5,14 @@
  * become lines. Where there is no answer to a request, because HTTP has failed, an error of our own takes its
  * place, so that the client does not wait for ever; that is written down, too, and remarked on.
  *
- * Not here: HTTP+SSE of 2024-11-05, and the resuming of an answer whose connection broke.
+ * Not here: HTTP+SSE of 2024-11-05, and the resuming of an answer whose connection broke. Not the library's
+ * link to a server either (transport/links.h), which does both: it decides what is an answer and what is not,
+ * and here everything has to pass, also what no client of ours would have said.
  */
-#include "await.h"
-#include "bench_shot.h"
-#include "http_events.h"
 #include "record.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,9 +21,10 @@
 enum {
 	CHUNK = 4096, /* a pipe that can be written to takes as much without waiting */
 	LINE_MOST = 64 << 20,
-	OUT_MOST = 64 << 20, /* that the client does not take: then nothing more is read from it */
-	TOOLS_MOST = 4096,
-	AGAIN_MS = 1000,   /* before a stream that ended is opened anew */
+	OUT_MOST =
+		64
+		<< 20,   /* that the client does not take: then nothing more is read, from nobody */
+	AGAIN_MS = 1000, /* before a stream that ended is opened anew */
 	ENDING_MS = 30000, /* for answers that are to come when the client has said its last */
 	DELETE_MS = 2000
 };
@@ -41,12 +42,7 @@ struct post {
 	char *id; /* of the client's request, JSON text; NULL: none */
 	int status;
 	bool answered, modern, initialize, initialized, listens;
-	struct http_events events;
-};
-
-struct tool {
-	char *name;
-	cleat_doc *schema;
+	struct body *body; /* NULL: there is none yet */
 };
 
 struct bridge {
@@ -58,10 +54,9 @@ struct bridge {
 	struct text in, out;
 	size_t sent;
 	char *session, *revision;
-	struct tool tools[TOOLS_MOST]; /* those with arguments that are headers */
-	size_t n_tools;
-	bool stream_wanted;  /* what the server says by itself, up to 2025-11-25 */
-	long long stream_at; /* not before */
+	struct mirror *mirror; /* which arguments of tools are headers */
+	bool stream_wanted;    /* what the server says by itself, up to 2025-11-25 */
+	long long stream_at;   /* not before */
 	char last_id[256];
 };
 
@@ -125,35 +120,6 @@ static void end_subscription(struct bridge *b, struct post *p)
 
 /* ---- what passes is looked at -------------------------------------------------------------------- */
 
-static const cleat_json *schema_of(const struct bridge *b, const char *name)
-{
-	for (size_t i = 0; name && i < b->n_tools; i++)
-		if (strcmp(b->tools[i].name, name) == 0)
-			return cleat_doc_root(b->tools[i].schema);
-	return NULL;
-}
-
-static void note_tools(struct bridge *b, const cleat_json *tools)
-{
-	cleat_json_iter it = cleat_json_each(tools);
-
-	while (cleat_json_next(&it)) {
-		const char *name = cleat_json_str(cleat_json_get(it.value, "name"), NULL);
-		char *text = cleat_json_print(cleat_json_get(it.value, "inputSchema"), NULL);
-		size_t i = 0;
-
-		while (name && i < b->n_tools && strcmp(b->tools[i].name, name) != 0)
-			i++;
-		if (name && text && strstr(text, "x-mcp-header") && i < TOOLS_MOST) {
-			cleat_doc_free(b->tools[i].schema);
-			if (i == b->n_tools)
-				b->tools[b->n_tools++].name = strdup(name);
-			b->tools[i].schema = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
-		}
-		free(text);
-	}
-}
-
 static void note_answer(struct bridge *b, struct post *p, const cleat_json *msg)
 {
 	const cleat_json *result = cleat_json_get(msg, "result");
@@ -168,7 +134,7 @@ static void note_answer(struct bridge *b, struct post *p, const cleat_json *msg)
 		free(b->revision);
 		b->revision = strdup(version);
 	}
-	note_tools(b, cleat_json_get(result, "tools"));
+	mirror_learn(b->mirror, cleat_json_get(result, "tools"));
 	free(id);
 }
 
@@ -190,26 +156,17 @@ static void on_message(void *ctx, const char *text, size_t n)
 
 /* ---- HTTP ---------------------------------------------------------------------------------------- */
 
-static void on_head(void *ctx, int status, const struct words *fields)
+static void on_head(void *ctx, int status, const struct tap_field *fields)
 {
 	struct post *p = ctx;
-	const char *session = back_field(fields, "mcp-session-id"), *id = p->b->last_id;
+	const char *session = tap_field(fields, "mcp-session-id");
 
 	p->status = status;
-	http_events_begin(&p->events, back_field(fields, "content-type"));
-	if (p->kind == POST_STREAM)
-		snprintf(p->events.id, sizeof p->events.id, "%s", id);
+	p->body = body_new(NULL, tap_field(fields, "content-type"), on_message, p);
 	if (p->initialize && session && status < 300) {
 		free(p->b->session);
 		p->b->session = strdup(session);
 	}
-}
-
-static void on_data(void *ctx, const char *data, size_t n)
-{
-	struct post *p = ctx;
-
-	http_events_feed(&p->events, data, n);
 }
 
 static void end_post(struct post *p)
@@ -219,7 +176,7 @@ static void end_post(struct post *p)
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
-	http_events_free(&p->events);
+	body_free(p->body);
 	free(p->id);
 	free(p);
 }
@@ -227,8 +184,12 @@ static void end_post(struct post *p)
 static void end_stream(struct post *p, const char *error)
 {
 	struct bridge *b = p->b;
+	char id[sizeof b->last_id] = "";
 
-	memcpy(b->last_id, p->events.id, sizeof b->last_id);
+	if (p->body)
+		body_last_id(p->body, id, sizeof id);
+	if (*id)
+		memcpy(b->last_id, id, sizeof id);
 	b->stream_wanted = p->status == 200; /* 405: there is none */
 	b->stream_at = now_ms() + AGAIN_MS;
 	if (error && p->status == 200)
@@ -240,8 +201,8 @@ static void on_done(void *ctx, const char *error)
 	struct post *p = ctx;
 	struct bridge *b = p->b;
 
-	if (!error)
-		http_events_end(&p->events);
+	if (!error && p->body)
+		body_end(p->body);
 	if (p->kind == POST_STREAM)
 		end_stream(p, error);
 	else if (p->kind == POST_MESSAGE && error)
@@ -259,16 +220,32 @@ static void on_done(void *ctx, const char *error)
 	end_post(p);
 }
 
+/* The client does not take what it is given. */
+static bool is_full(const struct bridge *b)
+{
+	return b->out.n - b->sent >= OUT_MOST;
+}
+
+static void on_data(void *ctx, const char *data, size_t n)
+{
+	struct post *p = ctx;
+
+	if (p->body && body_feed(p->body, data, n) == CLEAT_OK) {
+		if (is_full(p->b)) /* at once: a server may have more to say than fits anywhere */
+			back_pause(p->call, true);
+		return;
+	}
+	back_cancel(p->call);
+	on_done(p, p->body ? "the server sent a message of more than 64 MiB" : "out of memory");
+}
+
 static const struct back_user answer = { on_head, on_data, on_done };
 
 static struct post *new_post(struct bridge *b, enum post_kind kind)
 {
 	struct post *p = must_alloc(sizeof *p);
 
-	*p = (struct post){ .b = b,
-			    .next = b->posts,
-			    .kind = kind,
-			    .events = { .message = on_message, .ctx = p } };
+	*p = (struct post){ .b = b, .next = b->posts, .kind = kind };
 	b->posts = p;
 	return p;
 }
@@ -284,9 +261,12 @@ static void add_session(const struct bridge *b, struct words *fields)
 static void send_post(struct post *p, const char *method, const struct words *fields,
 		      const char *body, size_t n)
 {
-	p->call = back_send(p->b->back, method, back_path(p->b->back), fields, body, n, &answer, p);
+	struct back *to = p->b->back;
+	cleat_error err;
+
+	p->call = back_send(to, method, back_path(to), fields->at, body, n, &answer, p, &err);
 	if (!p->call)
-		on_done(p, "out of memory");
+		on_done(p, err.message);
 }
 
 static void open_stream(struct bridge *b)
@@ -303,23 +283,21 @@ static void open_stream(struct bridge *b)
 
 /* ---- from the client ----------------------------------------------------------------------------- */
 
-/* The headers of 2026-07-28, cut into lines. */
+static void add_line(void *ctx, const char *line)
+{
+	words_add(ctx, keepf("%s", line));
+}
+
+/* The headers of 2026-07-28. What cannot be said in them is left out: the server has something to say about
+ * that, not we. */
 static void add_modern(const struct bridge *b, const cleat_json *msg, const char *version,
 		       struct words *fields)
 {
-	const cleat_json *params = cleat_json_get(msg, "params");
-	char *text = NULL, *end;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	cleat_error err;
 
 	words_add(fields, keepf("MCP-Protocol-Version: %s", version));
-	if (!f)
-		return;
-	shot_fields(f, msg, schema_of(b, cleat_json_str(cleat_json_get(params, "name"), NULL)));
-	if (fclose(f) == 0)
-		for (const char *at = text; (end = strstr(at, "\r\n")) != NULL; at = end + 2)
-			words_add(fields, keepf("%.*s", (int)(end - at), at));
-	free(text);
+	if (mirror_lines(b->mirror, msg, add_line, fields, &err) != CLEAT_OK)
+		cli_note(b->cli, "%s", err.message);
 }
 
 /* Closing the answer is how a request is cancelled over HTTP since 2026-07-28; before, the server is told, and
@@ -409,9 +387,7 @@ static void pass_lines(struct bridge *b)
 			cli_note(b->cli, "a message of more than 64 MiB was left out");
 		at += end ? n + 1 : n;
 	}
-	memmove(b->in.p, b->in.p + at, b->in.n - at);
-	b->in.n -= at;
-	b->in.p[b->in.n] = 0;
+	text_drop(&b->in, at);
 }
 
 static void take(struct bridge *b)
@@ -435,8 +411,7 @@ static void give(struct bridge *b)
 		return;
 	b->deaf = n < 0;
 	b->sent += n > 0 ? (size_t)n : 0;
-	if (b->sent == b->out.n)
-		b->out.n = b->sent = 0;
+	text_drop_taken(&b->out, &b->sent);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------- */
@@ -444,15 +419,22 @@ static void give(struct bridge *b)
 /* One round; `read_input`: the client is listened to. */
 static void step(struct bridge *b, bool read_input, int timeout_ms)
 {
-	bool room = b->out.n - b->sent < OUT_MOST && b->in.n <= LINE_MOST;
-	struct pollfd p[3] = {
-		{ .fd = read_input && room ? STDIN_FILENO : -1, .events = POLLIN },
+	bool full = is_full(b);
+	cleat_loop *loop = b->cli->loop;
+	struct pollfd p[4] = {
+		{ .fd = read_input && !full && b->in.n <= LINE_MOST ? STDIN_FILENO : -1,
+		  .events = POLLIN },
 		{ .fd = b->out.n ? STDOUT_FILENO : -1, .events = POLLOUT },
 		{ .fd = cli_interrupt_fd(), .events = POLLIN },
+		{ .fd = cleat_loop_fd(loop), .events = POLLIN },
 	};
+	int due = cleat_loop_timeout(loop);
 	size_t mark = keep_mark();
 
-	back_wait(b->back, p, 3, timeout_ms);
+	for (const struct post *post = b->posts; post; post = post->next)
+		back_pause(post->call, full);
+	poll(p, 4, due >= 0 && due < timeout_ms ? due : timeout_ms);
+	cleat_loop_step(loop, 0);
 	if (p[1].revents)
 		give(b);
 	if (p[0].revents)
@@ -491,14 +473,14 @@ static void end_session(struct bridge *b)
 
 static void clear(struct bridge *b)
 {
-	while (b->posts) {
-		back_cancel(b->posts->call);
-		end_post(b->posts);
+	struct post *next;
+
+	for (struct post *p = b->posts; p; p = next) {
+		next = p->next;
+		back_cancel(p->call);
+		end_post(p);
 	}
-	for (size_t i = 0; i < b->n_tools; i++) {
-		free(b->tools[i].name);
-		cleat_doc_free(b->tools[i].schema);
-	}
+	mirror_free(b->mirror);
 	text_free(&b->in);
 	text_free(&b->out);
 	free(b->session);
@@ -513,6 +495,9 @@ int record_bridge(struct cli *cli, struct transcript *to, struct back *server)
 	b->cli = cli;
 	b->to = to;
 	b->back = server;
+	b->mirror = mirror_new(NULL);
+	if (!b->mirror)
+		return cli_error(cli, EXIT_OTHER, "out of memory");
 	while (goes_on(b) && !b->input_ended) {
 		if (b->stream_wanted && now_ms() >= b->stream_at)
 			open_stream(b);

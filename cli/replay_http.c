@@ -5,10 +5,9 @@
  * begins with initialize gets a session, which is only a number: there is one recording for all.
  */
 #include "await.h"
-#include "http_front.h"
+#include "record.h"
 #include "replay.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ struct spot {
 	bool modern;      /* the request says what 2026-07-28 wants to be said */
 	bool session;     /* its answer brings one */
 	bool keep;        /* subscriptions/listen, or GET: it does not end */
+	bool batch;       /* the request was one: so is the answer */
 	struct text body; /* of a batch */
 	int status;
 };
@@ -38,11 +38,26 @@ struct http_mock {
 	unsigned sessions;
 };
 
-#define STREAM "Cache-Control: no-cache\r\n"
+enum { FIELDS = 3 };
 
-static const char *session_field(struct http_mock *h, const struct spot *s)
+/* The header of an answer: a session, where its request began one. */
+static void fill_fields(struct http_mock *h, const struct spot *s, struct tap_field to[FIELDS])
 {
-	return s->session ? keepf("Mcp-Session-Id: replay-%u\r\n", ++h->sessions) : "";
+	size_t n = 0;
+
+	if (s->stream)
+		to[n++] = (struct tap_field){ "Cache-Control", "no-cache" };
+	if (s->session)
+		to[n++] = (struct tap_field){ "Mcp-Session-Id", keepf("replay-%u", ++h->sessions) };
+	to[n] = (struct tap_field){ NULL, NULL };
+}
+
+static void refuse(struct front_exchange *x, int status, const char *allowed, const char *why)
+{
+	const struct tap_field allow[] = { { "Allow", allowed }, { NULL, NULL } };
+
+	front_answer(x, status, why ? "text/plain" : NULL, allowed ? allow : NULL, why,
+		     why ? strlen(why) : 0);
 }
 
 static void forget(struct http_mock *h, struct spot *s)
@@ -73,19 +88,18 @@ static struct spot *new_spot(struct http_mock *h, struct front_exchange *x)
 
 static void begin_stream(struct http_mock *h, struct spot *s)
 {
+	struct tap_field fields[FIELDS];
+
 	if (s->stream)
 		return;
 	s->stream = true;
-	front_begin(s->x, 200, "text/event-stream", keepf(STREAM "%s", session_field(h, s)));
+	fill_fields(h, s, fields);
+	front_begin(s->x, 200, "text/event-stream", fields);
 }
 
 static void write_event(struct spot *s, const char *line)
 {
-	struct text t = { 0 };
-
-	text_printf(&t, "event: message\ndata: %s\n\n", line);
-	front_write(s->x, t.p, t.n);
-	text_free(&t);
+	front_event(s->x, line, strlen(line));
 }
 
 /* 2026-07-28 says which status goes with an error of the protocol; before, all answers are 200. */
@@ -131,19 +145,21 @@ static void on_say(void *ctx, void *place, const char *line, int answer)
 /* ---- what clients say ------------------------------------------------------------------------------ */
 
 /* All that is to come has come. */
-static void end_spot(struct http_mock *h, struct spot *s, bool batch)
+static void end_spot(struct http_mock *h, struct spot *s)
 {
 	struct front_exchange *x = s->x;
+	struct tap_field fields[FIELDS];
 
 	if (s->stream && s->body.n) /* answers of a batch from before the stream began */
 		write_event(s, keepf("[%s]", text_str(&s->body)));
 	if (s->stream) {
 		front_end(x);
 	} else if (s->body.n) {
-		const char *text = batch ? keepf("[%s]", text_str(&s->body)) : text_str(&s->body);
+		const char *text =
+			s->batch ? keepf("[%s]", text_str(&s->body)) : text_str(&s->body);
 
-		front_answer(x, s->status, "application/json", session_field(h, s), text,
-			     strlen(text));
+		fill_fields(h, s, fields);
+		front_answer(x, s->status, "application/json", fields, text, strlen(text));
 	} else {
 		front_answer(x, 202, NULL, NULL, NULL, 0);
 	}
@@ -159,7 +175,7 @@ static void end_all(struct http_mock *h)
 	for (struct spot *s = h->all; s; s = next) {
 		next = s->next;
 		if (!s->open && !s->keep)
-			end_spot(h, s, s->x->n && s->x->body[strspn(s->x->body, " \t\r\n")] == '[');
+			end_spot(h, s);
 	}
 }
 
@@ -175,9 +191,10 @@ static void on_post(struct http_mock *h, struct front_exchange *x)
 	s->modern = cleat_json_get(meta, "io.modelcontextprotocol/protocolVersion") != NULL;
 	s->session = strcmp(method, "initialize") == 0;
 	s->keep = strcmp(method, "subscriptions/listen") == 0;
+	s->batch = cleat_json_type(root) == CLEAT_JSON_ARRAY;
 	/* Before it is looked at: what ends it must not end it twice. */
-	s->open = cleat_json_type(root) == CLEAT_JSON_ARRAY ? 0 : 1;
-	while (cleat_json_type(root) == CLEAT_JSON_ARRAY && cleat_json_next(&it))
+	s->open = s->batch ? 0 : 1;
+	while (s->batch && cleat_json_next(&it))
 		s->open += cleat_json_get(it.value, "id") && cleat_json_get(it.value, "method");
 	cleat_doc_free(doc);
 	if (!mock_message(h->mock, s, x->body, x->n))
@@ -193,8 +210,8 @@ static void on_get(struct http_mock *h, struct front_exchange *x)
 {
 	struct spot *s;
 
-	if (!front_header(x, "mcp-session-id") || h->listening) {
-		front_answer(x, 405, NULL, "Allow: POST\r\n", NULL, 0);
+	if (!tap_field(x->fields, "mcp-session-id") || h->listening) {
+		refuse(x, 405, "POST", NULL);
 		return;
 	}
 	s = new_spot(h, x);
@@ -211,13 +228,13 @@ static void on_get(struct http_mock *h, struct front_exchange *x)
 static void on_request(void *ctx, struct front_exchange *x)
 {
 	struct http_mock *h = ctx;
-	const char *session = front_header(x, "mcp-session-id");
+	const char *session = tap_field(x->fields, "mcp-session-id");
 	size_t n = strcspn(x->target, "?");
 
 	if (n != strlen(h->path) || strncmp(x->target, h->path, n) != 0)
-		front_answer(x, 404, "text/plain", NULL, "not here\n", 9);
+		refuse(x, 404, NULL, "not here\n");
 	else if (session && strncmp(session, "replay-", 7) != 0)
-		front_answer(x, 404, "text/plain", NULL, "no such session\n", 16);
+		refuse(x, 404, NULL, "no such session\n");
 	else if (strcmp(x->method, "POST") == 0)
 		on_post(h, x);
 	else if (strcmp(x->method, "GET") == 0)
@@ -225,7 +242,7 @@ static void on_request(void *ctx, struct front_exchange *x)
 	else if (strcmp(x->method, "DELETE") == 0)
 		front_answer(x, 200, NULL, NULL, NULL, 0);
 	else
-		front_answer(x, 405, NULL, "Allow: POST, GET, DELETE\r\n", NULL, 0);
+		refuse(x, 405, "POST, GET, DELETE", NULL);
 	end_all(h);
 }
 
@@ -240,34 +257,43 @@ static void on_gone(void *ctx, struct front_exchange *x)
 	forget(h, s);
 }
 
+/* Until Ctrl-C. */
+static void run(struct http_mock *h, cleat_loop *loop, size_t messages)
+{
+	h->path = *front_path(h->front) ? front_path(h->front) : "/mcp";
+	cli_note(h->cli, "%zu messages at %s", messages, front_url(h->front, h->path));
+	while (!cli_interrupted()) {
+		size_t mark = keep_mark();
+		int rc = cleat_loop_step(loop, -1);
+
+		keep_release(mark);
+		if (rc != CLEAT_OK)
+			return;
+	}
+}
+
 int replay_http(struct cli *cli, struct tape *tape, const char *address)
 {
-	static struct http_mock h;
-	struct front_user user = { on_request, on_gone, &h };
+	struct http_mock h = { .cli = cli };
+	struct front_user user = { on_request, on_gone, NULL, &h };
 	struct mock_outlet outlet = { on_say, &h };
-	struct pollfd fds[FRONT_FDS + 1];
-	int code;
+	cleat_loop *loop = cleat_loop_new(NULL);
+	int code = EXIT_OTHER;
 
-	h.cli = cli;
-	h.front = front_new(cli, address, &user, &code);
-	if (!h.front)
-		return code;
-	h.path = *front_path(h.front) ? front_path(h.front) : "/mcp";
-	h.mock = mock_new(cli, tape, &outlet);
-	await_signals(NULL);
-	cli_note(cli, "%zu messages at %s%s", tape->n, front_origin(h.front), h.path);
-	while (!cli_interrupted()) {
-		size_t n = front_poll(h.front, fds), mark = keep_mark();
-
-		fds[n] = (struct pollfd){ .fd = cli_interrupt_fd(), .events = POLLIN };
-		if (poll(fds, (nfds_t)n + 1, -1) < 0 && errno != EINTR)
-			break;
-		front_serve(h.front, fds, n);
-		keep_release(mark);
+	if (!loop)
+		return cli_error(cli, EXIT_OTHER, "out of memory");
+	h.front = front_listen(cli, loop, address, &user, &code);
+	if (h.front) {
+		h.mock = mock_new(cli, tape, &outlet);
+		await_signals(loop);
+		run(&h, loop, tape->n);
+		await_signals(NULL);
+		front_free(h.front);
+		mock_free(h.mock);
+		code = cli_interrupted() ? cli_interrupted_code() : EXIT_OTHER;
 	}
-	front_free(h.front);
 	while (h.n_waiting)
 		free(h.waiting[--h.n_waiting]);
-	mock_free(h.mock);
-	return cli_interrupted() ? cli_interrupted_code() : EXIT_OTHER;
+	cleat_loop_free(loop);
+	return code;
 }

@@ -185,6 +185,23 @@ void text_json(struct text *t, const char *s, size_t n)
 	text_add(t, "\"", 1);
 }
 
+void text_drop(struct text *t, size_t n)
+{
+	if (!n)
+		return;
+	memmove(t->p, t->p + n, t->n - n);
+	t->n -= n;
+	t->p[t->n] = '\0';
+}
+
+void text_drop_taken(struct text *t, size_t *taken)
+{
+	if (*taken <= t->n / 2)
+		return;
+	text_drop(t, *taken);
+	*taken = 0;
+}
+
 const char *text_str(struct text *t)
 {
 	return t->p ? t->p : "";

@@ -18,6 +18,10 @@ void text_puts(struct text *t, const char *s);
 void text_printf(struct text *t, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 /* As a JSON string, with its quotes. Bytes from 0x80 on stay what they are. */
 void text_json(struct text *t, const char *s, size_t n);
+/* Forgets the first n bytes. */
+void text_drop(struct text *t, size_t n);
+/* The same for a queue of which *taken bytes have been taken: when that is worth the moving. */
+void text_drop_taken(struct text *t, size_t *taken);
 /* The text, terminated, "" when it is empty; still the struct's. */
 const char *text_str(struct text *t);
 /* The text, terminated, from malloc; the struct is empty then. */

@@ -72,8 +72,7 @@ static void give(struct lane *l)
 		return;
 	}
 	l->sent += (size_t)n;
-	if (l->sent == l->waiting.n)
-		l->waiting.n = l->sent = 0;
+	text_drop_taken(&l->waiting, &l->sent);
 }
 
 static bool is_full(const struct lane *l)
@@ -146,14 +145,18 @@ static int proxy(struct cli *cli, struct transcript *to, const struct target *ta
 static int before_address(struct cli *cli, struct transcript *to, const struct target *target,
 			  const cleat_client_opts *opts)
 {
-	struct back *server = back_new(cli, target->url, opts);
 	const char *address = cli_option(cli, "http");
-	int code = EXIT_USAGE;
+	cleat_error err;
+	/* What passes has the client's User-Agent, or none. */
+	struct back *server =
+		back_new(cli->loop, NULL, target->url, opts, address ? "" : NULL, &err);
+	int code;
 
-	if (server && address)
-		code = record_http(cli, to, server, address);
-	else if (server)
-		code = record_bridge(cli, to, server);
+	if (!server && err.status == CLEAT_EINVAL)
+		return cli_usage(cli, "%s: %s", target->url, err.message);
+	if (!server)
+		return cli_error(cli, EXIT_OTHER, "%s", err.message);
+	code = address ? record_http(cli, to, server, address) : record_bridge(cli, to, server);
 	back_free(server);
 	return code;
 }
@@ -179,9 +182,10 @@ static int run(struct cli *cli)
 		return cli_usage(cli,
 				 "--http is for a server at an address: a program is spoken to "
 				 "on stdin and stdout");
-	if (target->old_sse)
-		return cli_usage(cli, "HTTP+SSE (2024-11-05) cannot be stood in front of; use "
-				      "--record FILE with any verb");
+	if (target->old_sse && !cli_option(cli, "http"))
+		return cli_usage(cli,
+				 "HTTP+SSE (2024-11-05) needs a client that speaks it: use --http, "
+				 "or --record FILE with any verb");
 	to = transcript_new(cli, cli->argv[0]);
 	if (!to)
 		return EXIT_OTHER;
@@ -196,35 +200,17 @@ static const struct cli_option own[] = {
 	{ .name = "http",
 	  .arg = "ADDRESS",
 	  .help = "be a server over HTTP for the client: 8080, 127.0.0.1:0 (any port)" },
-	{ .name = "config", .arg = "FILE", .help = "look for names in this file only" },
-	{ .name = "env",
-	  .letter = 'e',
-	  .arg = "NAME=VALUE",
-	  .repeat = true,
-	  .help = "a variable for the command; NAME alone: as it is here" },
-	{ .name = "cwd", .arg = "DIR", .help = "where the command runs" },
-	{ .name = "header",
-	  .letter = 'H',
-	  .arg = "'NAME: VALUE'",
-	  .repeat = true,
-	  .help = "a header for every HTTP request, instead of the client's" },
-	{ .name = "bearer",
-	  .arg = "TOKEN",
-	  .help = "a token for Authorization; default: $CLEAT_BEARER" },
-	{ .name = "insecure", .letter = 'k', .help = "accept any certificate" },
-	{ .name = "ca", .arg = "FILE", .help = "trust the certificates in this PEM file" },
-	{ .name = "proxy", .arg = "URL", .help = "an HTTP proxy; \"\" for none" },
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat call -- cleat record session.ndjson $HELLO -- add a=2 b=40",
+	{ "cleat call -- cleat record session.ndjson ./hello -- add a=2 b=40",
 	  "a client (here cleat itself), the recorder, the server" },
-	{ "cleat call -- cleat record session.ndjson $URL -- add a=2 b=40",
+	{ "cleat call -- cleat record session.ndjson http://localhost:8080/mcp -- add a=2 b=40",
 	  "a client that starts programs, the recorder, a server at an address" },
 	{ "echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}' | cleat record session.ndjson -- "
-	  "$HELLO",
+	  "./hello",
 	  "messages by hand" },
-	{ "cleat call --record session.ndjson $URL add a=2 b=40",
+	{ "cleat call --record session.ndjson http://localhost:8080/mcp add a=2 b=40",
 	  "cleat's own calls, with any server: an option of every verb" },
 	{ 0 },
 };
@@ -243,7 +229,7 @@ const struct verb verb_record = {
 		"server, and requests and answers pass as they are, until Ctrl-C. The client's own "
 		"authorization is passed on; --bearer and --header replace it.\n\n"
 		"The file may hold secrets; it is made for its owner only. \"cleat replay\" plays it back.",
-	.groups = CLI_COMMAND,
+	.groups = CLI_COMMAND | CLI_REACH,
 	.options = own,
 	.examples = examples,
 	.run = run,

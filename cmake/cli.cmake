@@ -5,13 +5,13 @@
 file(GLOB cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cli/*.c")
 list(REMOVE_ITEM cli_sources "${PROJECT_SOURCE_DIR}/cli/main.c")
 add_library(cleat_cli OBJECT ${cli_sources})
-target_include_directories(cleat_cli PUBLIC include PRIVATE src) # serve/serve.h; see cmake/layers.txt
-target_include_directories(cleat_cli SYSTEM PRIVATE ${CLEAT_CURL_INCLUDE}) # http_back.c
+target_include_directories(cleat_cli PUBLIC include PRIVATE src) # see cmake/layers.txt: may
 target_compile_definitions(cleat_cli PUBLIC _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
 target_link_libraries(cleat_cli PRIVATE cleat_flags)
 foreach(name test_cli_options test_cli_arguments test_cli_config test_cli_jsonedit test_cli_transcript
-        test_cli_protocol test_cli_doctor fuzz_cli fuzz_cli_jsonedit fuzz_transcript)
-  set(${name}_MORE $<TARGET_OBJECTS:cleat_cli> $<TARGET_OBJECTS:cleat_serve>)
+        test_cli_protocol test_cli_doctor test_cli_print fuzz_cli fuzz_cli_jsonedit fuzz_transcript)
+  set(${name}_MORE $<TARGET_OBJECTS:cleat_cli> $<TARGET_OBJECTS:cleat_serve>
+                   $<TARGET_OBJECTS:cleat_tap>)
 endforeach()
 if(CLEAT_FUZZ)
   target_compile_options(cleat_cli PRIVATE -fsanitize=fuzzer-no-link)
@@ -19,7 +19,7 @@ if(CLEAT_FUZZ)
 endif()
 
 add_executable(cleat ${PROJECT_SOURCE_DIR}/cli/main.c $<TARGET_OBJECTS:cleat_cli>
-                     $<TARGET_OBJECTS:cleat_serve>)
+                     $<TARGET_OBJECTS:cleat_serve> $<TARGET_OBJECTS:cleat_tap>)
 target_link_libraries(cleat PRIVATE cleat_flags cleat_static ${CMAKE_DL_LIBS} Threads::Threads)
 target_link_options(cleat PRIVATE ${CLEAT_LINK_LTO})
 if(CLEAT_YYJSON_BUNDLED OR CLEAT_LLHTTP_BUNDLED)

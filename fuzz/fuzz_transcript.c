@@ -1,12 +1,10 @@
 /* fuzz_transcript.c - what the debugging verbs read: transcripts and what a client says to them, messages that
- * are checked, bodies of HTTP answers.
+ * are checked.
  *
- * The first byte says which. A line that is written reads back; what the mock says is JSON; events do not
- * depend on how the body was cut.
+ * The first byte says which. A line that is written reads back; what the mock says is JSON.
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../cli/http_events.h"
 #include "../cli/protocol.h"
 #include "../cli/replay.h"
 
@@ -111,44 +109,6 @@ static void check(const char *data, size_t size)
 	protocol_free(p);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------ */
-
-static void on_message(void *ctx, const char *p, size_t n)
-{
-	struct text *t = ctx;
-
-	text_printf(t, "%zu:", n);
-	text_add(t, p, n);
-}
-
-static void events(const char *data, size_t size)
-{
-	static const size_t slices[] = { SIZE_MAX, 1, 7 };
-	struct text first = { 0 };
-
-	for (size_t i = 0; i < CLEAT_COUNT(slices); i++) {
-		struct text t = { 0 };
-		struct http_events e = { .message = on_message, .ctx = &t };
-
-		http_events_begin(&e, "text/event-stream");
-		for (size_t at = 0; at < size;) {
-			size_t n = size - at < slices[i] ? size - at : slices[i];
-
-			http_events_feed(&e, data + at, n);
-			at += n;
-		}
-		http_events_end(&e);
-		http_events_free(&e);
-		if (i && (t.n != first.n || (t.n && memcmp(t.p, first.p, t.n) != 0)))
-			abort();
-		if (i)
-			text_free(&t);
-		else
-			first = t;
-	}
-	text_free(&first);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Of exactly this size, and terminated as files are when they were read. */
@@ -161,11 +121,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = 0;
-	switch (data[0] % 4) {
+	switch (data[0] % 3) {
 	case 0: play(text, size - 1); break;
 	case 1: write_down(text, size - 1); break;
-	case 2: check(text, size - 1); break;
-	default: events(text, size - 1); break;
+	default: check(text, size - 1); break;
 	}
 	free(text);
 	keep_free_all();

@@ -9,22 +9,12 @@ import path from 'node:path';
 import { v1Http } from './lib/v1.mjs';
 import { v2LegacyHttp, v2ModernHttp } from './lib/v2.mjs';
 import { messages, recorder } from './lib/recorded.mjs';
-import { build, cleat, fixture, hello, heard, listen, place, run, start } from './lib/cli.mjs';
-import { NodeServer, freePort, local, packaged } from './lib/node_server.mjs';
+import { cleat, example, fixture, heard, hello, listen, place, run, start } from './lib/cli.mjs';
+import { expect } from './lib/expect.mjs';
+import { NodeServer, everything, freePort, local } from './lib/node_server.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
-const example = name => path.join(build, 'examples', name);
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 const read = (cwd, file = 's.ndjson') => fs.readFileSync(path.join(cwd, file), 'utf8').trim().split('\n').map(l => JSON.parse(l));
-
-async function expect(args, { code = 0, stdout, stderr }, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	if (typeof stdout === 'string') assert.equal(result.stdout, stdout);
-	else if (stdout) assert.match(result.stdout, stdout);
-	if (stderr) assert.match(result.stderr, stderr);
-	return result;
-}
 
 // ---- recording -------------------------------------------------------------------------------------
 
@@ -320,17 +310,19 @@ test('requests that are none, in parts, and several at once', async t => {
 	}), JSON.stringify(parts).slice(0, 100));
 	const host = 'Host: localhost\r\n', call = id => JSON.stringify({ jsonrpc: '2.0', id, method: 'x' });
 	const post = id => `POST ${pathname} HTTP/1.1\r\n${host}Content-Length: ${call(id).length}\r\n\r\n${call(id)}`;
-	for (const bad of ['GARBAGE\r\n\r\n', 'POST http://x/ HTTP/1.1\r\n\r\n', `GET / HTTP/2.0\r\n${host}\r\n`, `GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`,
-		`GET / HTTP/1.1\r\n folded: x\r\n${host}\r\n`, `POST / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`, `POST / HTTP/1.1\r\n${host}Content-Length: 99999999999\r\n\r\n`,
-		`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, `GET / HTTP/1.1\r\n${host}${'a: b\r\n'.repeat(200)}\r\n`, 'x'.repeat(70_000), 'GET /\0'])
-		assert.match(await talk([bad]), /^HTTP\/1\.1 400 /, bad.slice(0, 60));
-	assert.match(await talk(['GET / HTTP/1.1\r\n\r\n']), /^HTTP\/1\.1 403 /); // no Host
+	for (const [status, bad] of [[501, 'GARBAGE\r\n\r\n'], [400, `POST http://x/ HTTP/1.1\r\n${host}\r\n`], [505, `GET / HTTP/2.0\r\n${host}\r\n`], [400, `GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`],
+		[400, `GET / HTTP/1.1\r\n folded: x\r\n${host}\r\n`], [400, `POST / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`], [413, `POST / HTTP/1.1\r\n${host}Content-Length: 99999999999\r\n\r\n`],
+		[400, `POST / HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`], [400, `POST / HTTP/1.1\r\n${host}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+		[431, `GET / HTTP/1.1\r\n${host}${'a: b\r\n'.repeat(200)}\r\n`], [431, `GET /${'x'.repeat(70_000)} HTTP/1.1\r\n${host}\r\n`], [501, 'x'.repeat(70_000)], [400, 'GET /\0'], [400, 'GET / HTTP/1.1\r\n\r\n'],
+		[403, `GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`], [403, `POST / HTTP/1.1\r\n${host}Origin: https://evil.example\r\nContent-Length: 1000000\r\n\r\nx`]])
+		assert.equal(/^HTTP\/1\.1 (\d+)/.exec(await talk([bad]))?.[1], String(status), bad.slice(0, 60));
+	assert.match(await talk([`POST ${pathname} HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${call('z').length.toString(16)}\r\n${call('z')}\r\n0\r\n\r\n`], /"z"/), /^HTTP\/1\.1 200 /);
 	assert.match(await talk([`GET /else HTTP/1.0\r\n${host}\r\n`]), /^HTTP\/1\.1 404 [^]*Connection: close/);
 	const two = await talk([post('a') + post('b')], /"b"/);
 	assert.deepEqual([...two.matchAll(/"id":"(.)"/g)].map(m => m[1]), ['a', 'b']);
 	assert.match(await talk([...post('slow')], /"slow"/), /^HTTP\/1\.1 200 /);
 	assert.match(await talk([post('c') + post('d').slice(0, 30), post('d').slice(30)], /"d"/), /"c"[^]*"d"/);
-	assert.match(await talk([post('e').replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n').slice(0, -5), /Continue/, call('e').slice(-5)], /"e"/), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+	assert.match(await talk([post('e').replace('\r\n\r\n', '\r\nExpect: 100-continue\r\n\r\n').slice(0, -call('e').length), /Continue/, call('e')], /"e"/), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
 });
 
 test('what is no transcript is refused, with the line', async () => {

@@ -1,9 +1,10 @@
 /* test_cli_transcript.c - transcripts: what is written can be read again, answers find their requests, and the
  * mock says what was recorded (cli/transcript.c, cli/replay_mock.c). */
+#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
-#include "../../cli/http_events.h"
 #include "../../cli/replay.h"
+#include "cli_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -252,56 +253,6 @@ static void nothing_is_said_to_a_place_that_is_gone(void **state)
 	text_free(&said);
 }
 
-/* ---- messages in the bodies of HTTP ---------------------------------------------------------- */
-
-static void on_message(void *ctx, const char *p, size_t n)
-{
-	(void)ctx;
-	text_printf(&said, "[%.*s]", (int)n, p);
-}
-
-/* HTML standard 9.2.6: CR, LF, CR LF; comments; several lines of data; no data, no event. */
-static void events_are_the_same_in_any_slices(void **state)
-{
-	static const struct {
-		const char *type, *body, *messages, *id;
-	} cases[] = {
-		{ "application/json; charset=utf-8", "{\n}", "[{\n}]", "" },
-		{ "text/html", "<p>", "", "" },
-		{ NULL, "{}", "", "" },
-		{ "text/event-stream", "data: a\n\ndata:b\r\rdata: c\r\n\r\n", "[a][b][c]", "" },
-		{ "text/event-stream", ": hi\nid: 7\ndata: a\ndata:  b\nevent: message\n\n",
-		  "[a\n b]", "7" },
-		{ "Text/Event-Stream;x", "id: 8\n\ndata\n\ndata:\n\ndatas: x\n\n", "", "8" },
-		{ "text/event-stream", "data: not complete\n", "", "" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
-		for (size_t slice = 1; slice < 9; slice++) {
-			struct http_events e = { .message = on_message };
-			size_t n = strlen(cases[i].body);
-
-			text_free(&said);
-			http_events_begin(&e, cases[i].type);
-			for (size_t k = 0; k < n; k += slice)
-				http_events_feed(&e, cases[i].body + k,
-						 n - k < slice ? n - k : slice);
-			http_events_end(&e);
-			assert_string_equal(text_str(&said), cases[i].messages);
-			assert_string_equal(e.id, cases[i].id);
-			http_events_free(&e);
-		}
-	text_free(&said);
-}
-
-static int forget(void **state)
-{
-	(void)state;
-	keep_free_all();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,7 +264,6 @@ int main(void)
 		cmocka_unit_test(params_are_compared_without_meta),
 		cmocka_unit_test(the_mock_says_what_was_recorded_under_the_new_names),
 		cmocka_unit_test(nothing_is_said_to_a_place_that_is_gone),
-		cmocka_unit_test(events_are_the_same_in_any_slices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, forget);

@@ -129,6 +129,8 @@ void http_server_take_back(struct http_server *h, struct buf *b);
 
 /* http_deadline.c */
 void http_deadlines_init(struct http_server *h);
+/* The server is to end: who has been answered is not waited for so long any more. */
+void http_deadlines_drain(struct http_server *h);
 uint64_t http_server_now_us(const struct http_server *h);
 /* A ready value for Date. */
 struct str http_server_date(struct http_server *h);

@@ -16,7 +16,9 @@ enum {
 	BODY_MS = 30000,
 	IDLE_MS = 75000,
 	WRITE_MS = 30000,
-	LINGER_MS = 1000,
+	LINGER_MS =
+		5000, /* the answer is lost for a client that is slower to notice; nginx has the same */
+	LAST_LINGER_MS = 1000, /* when the server is to end */
 	LONGEST_TICK_MS = 1000,
 	SHORTEST_TICK_MS = 10,
 	AT_ONCE = 128 /* connections that are dealt with before the others have a turn */
@@ -56,6 +58,11 @@ void http_deadlines_init(struct http_server *h)
 	}
 	if (h->tick_ms < SHORTEST_TICK_MS)
 		h->tick_ms = SHORTEST_TICK_MS;
+}
+
+void http_deadlines_drain(struct http_server *h)
+{
+	h->patience_ms[HTTP_UNTIL_FORGOTTEN] = LAST_LINGER_MS;
 }
 
 uint64_t http_server_now_us(const struct http_server *h)

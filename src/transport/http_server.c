@@ -141,6 +141,7 @@ void http_server_drain(struct http_server *h, void (*done)(void *ctx), void *ctx
 {
 	http_server_enter(h);
 	h->draining = true;
+	http_deadlines_drain(h);
 	h->done = done;
 	h->done_ctx = ctx;
 	http_accept_close(h);

@@ -156,11 +156,6 @@ const cleat_client_opts *client_opts(const cleat_client *c)
 	return &c->opts;
 }
 
-const cleat_allocator *client_memory(const cleat_client *c)
-{
-	return &c->mem;
-}
-
 enum client_phase client_phase(const cleat_client *c)
 {
 	return c->phase;

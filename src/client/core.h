@@ -41,7 +41,6 @@ void client_fail(cleat_client *c, enum cleat_step step, const cleat_error *why);
 void client_set_runner(cleat_client *c, void *runner);
 void *client_runner(const cleat_client *c);
 const cleat_client_opts *client_opts(const cleat_client *c); /* defaults applied */
-const cleat_allocator *client_memory(const cleat_client *c);
 
 /* Begins to reach the server if nobody has yet (opts.on_state tells). CLEAT_OK, or why not. */
 int client_start(cleat_client *c);

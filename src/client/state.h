@@ -416,12 +416,8 @@ void negotiate_accepted(cleat_client *c);
 void negotiate_refused(cleat_client *c, const struct link_failure *why);
 /* From a list of versions the best one that we may speak; REV_NONE: none. */
 enum revision negotiate_pick(const cleat_client *c, const cleat_json *versions);
-/* Is it an error that only a modern server gives? */
-bool negotiate_is_modern_error(const cleat_result *r);
 
 /* ---- reconnect.c ---- */
-/* Begins to open. */
-void reconnect_open(cleat_client *c);
 /* It is due. */
 void reconnect_pump(cleat_client *c, uint64_t now);
 void reconnect_ready(cleat_client *c);
@@ -452,9 +448,6 @@ void watch_later(cleat_client *c);
 bool watch_due(cleat_client *c, uint64_t now);
 /* Something was lost: those that have heard will hear of it. */
 void watch_missed(cleat_client *c);
-/* Walk along the watches: nothing is freed in between. */
-void watch_walk(cleat_client *c);
-void watch_walked(cleat_client *c);
 void watch_free_all(cleat_client *c);
 /* The lists that some watch wants, and the server has. */
 unsigned watch_lists(const cleat_client *c, const struct cleat_watch *w);

@@ -26,12 +26,13 @@ static void bury(struct cleat_watch *w)
 	mem_free(&c->mem, w);
 }
 
-void watch_walk(cleat_client *c)
+/* Walk along the watches: nothing is freed in between. */
+static void begin_walk(cleat_client *c)
 {
 	c->walking++;
 }
 
-void watch_walked(cleat_client *c)
+static void end_walk(cleat_client *c)
 {
 	struct cleat_watch *w = c->watches, *next;
 
@@ -201,7 +202,7 @@ static bool concerns(const struct cleat_watch *w, enum cleat_change_kind what, s
 
 void watch_tell(cleat_client *c, enum cleat_change_kind what, struct str uri)
 {
-	watch_walk(c);
+	begin_walk(c);
 	for (struct cleat_watch *w = c->watches; w; w = w->next) {
 		if (!concerns(w, what, uri))
 			continue;
@@ -209,12 +210,12 @@ void watch_tell(cleat_client *c, enum cleat_change_kind what, struct str uri)
 			w->missed = false;
 		w->opts.on_change(w, what, what == CLEAT_CHANGE_RESOURCE ? uri.p : NULL);
 	}
-	watch_walked(c);
+	end_walk(c);
 }
 
 static void run_ends(cleat_client *c)
 {
-	watch_walk(c);
+	begin_walk(c);
 	for (struct cleat_watch *w = c->watches; w; w = w->next) {
 		if (!w->ending || w->dead)
 			continue;
@@ -222,7 +223,7 @@ static void run_ends(cleat_client *c)
 		if (w->opts.on_end)
 			w->opts.on_end(w, &w->why);
 	}
-	watch_walked(c);
+	end_walk(c);
 }
 
 /* ---- when ----------------------------------------------------------------------------------- */

@@ -45,7 +45,8 @@ void path_write_plain(struct buf *b, const struct at *at)
 	}
 }
 
-void path_write_token(struct buf *b, struct str token)
+/* One reference token of RFC 6901, escaped. */
+static void write_token(struct buf *b, struct str token)
 {
 	size_t from = 0;
 
@@ -66,7 +67,7 @@ void path_write_pointer(struct buf *b, const struct at *at)
 
 	for (size_t i = unroll(at, chain); i-- > 0;) {
 		if (chain[i]->key)
-			path_write_token(b, node_text(chain[i]->key));
+			write_token(b, node_text(chain[i]->key));
 		else
 			buf_printf(b, "/%u", chain[i]->index);
 	}
@@ -86,7 +87,7 @@ void path_write_node(struct buf *b, const struct node *nodes, node_id id)
 
 		buf_printf(b, "/%s", node->keyword);
 		if (node->key)
-			path_write_token(b, node_text(node->key));
+			write_token(b, node_text(node->key));
 		else if (node->index != NO_INDEX)
 			buf_printf(b, "/%u", node->index);
 	}

@@ -19,8 +19,6 @@ struct at {
 void path_write_plain(struct buf *b, const struct at *at);
 /* /items/3/days */
 void path_write_pointer(struct buf *b, const struct at *at);
-/* One reference token of RFC 6901, escaped. */
-void path_write_token(struct buf *b, struct str token);
 /* Way to a node from its resource's root: /properties/days. In a resource of its own the way starts
  * there. */
 void path_write_node(struct buf *b, const struct node *nodes, node_id id);

@@ -55,7 +55,7 @@ static bool begin_in_batch(struct out *o, cleat_request *req)
 	return true;
 }
 
-bool out_begin_answer(struct out *o, cleat_request *req)
+static bool begin_answer(struct out *o, cleat_request *req)
 {
 	if (req->batch)
 		return begin_in_batch(o, req);
@@ -121,7 +121,7 @@ void out_error(cleat_request *req, int code, const char *data, const char *messa
 	struct out o;
 	int rc;
 
-	if (req->silent || req->answered || !out_begin_answer(&o, req))
+	if (req->silent || req->answered || !begin_answer(&o, req))
 		return;
 	o.kind = error_status(req, code);
 	o.limit = SIZE_MAX;
@@ -214,7 +214,7 @@ struct str server_info(cleat_server *s, enum revision rev)
 
 bool result_begin(struct out *o, cleat_request *req, const struct result_facts *f)
 {
-	if (req->silent || req->answered || !out_begin_answer(o, req))
+	if (req->silent || req->answered || !begin_answer(o, req))
 		return false;
 	rpc_begin_result_object(&o->w, req->msg.id);
 	req->ctx.era->result_head(&o->w, f);

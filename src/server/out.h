@@ -23,7 +23,6 @@ struct out {
 
 /* False when nothing can be sent (closed, or congested and not important). */
 bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_weight weight);
-bool out_begin_answer(struct out *o, cleat_request *req);
 /* For what is about no request, but about a message with this tag. */
 bool out_begin_for(struct out *o, struct conn *c, void *tag, int kind);
 /* CLEAT_OK, or why the message could not be written; then nothing of it is sent. */

@@ -352,11 +352,6 @@ static void op_forget(struct link *l, void *tag)
 	queue_forget(&k->out.handed, k->out.at, buf_size(&k->out.handed), tag);
 }
 
-static void op_nothing(struct link *l)
-{
-	(void)l; /* only HTTP has these */
-}
-
 static void op_reset(struct link *l)
 {
 	struct link_local *k = of(l);
@@ -366,12 +361,6 @@ static void op_reset(struct link *l)
 	close_peer(k);
 	k->state = IDLE;
 	hold_loop(k, false);
-}
-
-static int op_fall_back(struct link *l)
-{
-	(void)l;
-	return CLEAT_EUNSUPPORTED;
 }
 
 static void op_close(struct link *l)
@@ -420,9 +409,9 @@ struct link *link_local_new(const struct link_base_opts *o, const struct link_lo
 		.open = op_open,
 		.send = op_send,
 		.forget = op_forget,
-		.listen = op_nothing,
+		.listen = line_no_stream,
 		.reset = op_reset,
-		.fall_back = op_fall_back,
+		.fall_back = line_no_fall_back,
 		.close = op_close,
 		.free = op_free,
 	};

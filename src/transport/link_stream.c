@@ -386,9 +386,9 @@ static void op_forget(struct link *link, void *tag)
 	(void)tag; /* nobody here knows tags */
 }
 
-static void op_nothing(struct link *link)
+void line_no_stream(struct link *link)
 {
-	(void)link; /* only HTTP has these */
+	(void)link;
 }
 
 /* What the way has of it is let go when it opens again. */
@@ -403,7 +403,7 @@ static void op_reset(struct link *link)
 	hold_loop(l, false);
 }
 
-static int op_fall_back(struct link *link)
+int line_no_fall_back(struct link *link)
 {
 	(void)link;
 	return CLEAT_EUNSUPPORTED;
@@ -451,9 +451,9 @@ void *line_new(const struct link_base_opts *o, const struct line_way *way, size_
 		.open = op_open,
 		.send = op_send,
 		.forget = op_forget,
-		.listen = op_nothing,
+		.listen = line_no_stream,
 		.reset = op_reset,
-		.fall_back = op_fall_back,
+		.fall_back = line_no_fall_back,
 		.close = op_close,
 		.free = op_free,
 	};

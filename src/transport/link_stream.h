@@ -97,4 +97,8 @@ void line_down(struct line_link *l, const cleat_error *why);
 void line_closed(struct line_link *l);
 void line_note(struct line_link *l, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 
+/* Operations that only HTTP has, for this and for link_local.c: nothing, and CLEAT_EUNSUPPORTED. */
+void line_no_stream(struct link *link);
+int line_no_fall_back(struct link *link);
+
 #endif

@@ -306,7 +306,7 @@ static enum body look_at(struct mcp *m, struct str text)
 
 /* 2026-07-28 basic/versioning: the header names the revision; later ones than we know are modern,
  * too, and are told so. Dates compare as text. */
-bool mcp_is_modern(struct str v)
+static bool is_modern(struct str v)
 {
 	static const char first[] = "2026-07-28";
 
@@ -340,7 +340,7 @@ static void post(struct mcp *m, struct http_exchange *ex, struct str principal)
 		return;
 	if (m->stopping) {
 		mcp_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "the server is stopping");
-	} else if (m->o.no_sessions || mcp_is_modern(version)) {
+	} else if (m->o.no_sessions || is_modern(version)) {
 		modern_post(m, ex, principal);
 	} else if (http_request_field(r, "mcp-session-id").p) {
 		session_post(m, ex, principal);

@@ -98,8 +98,6 @@ void place_leave(struct mcp *m, struct place *p);
 
 struct mcp_accept mcp_accept(struct mcp *m, const struct http_request *r);
 
-/* Does MCP-Protocol-Version name the modern era? */
-bool mcp_is_modern(struct str version);
 /* The headers that repeat what a message says. */
 struct peer_headers mcp_headers(const struct http_request *r);
 

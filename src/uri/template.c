@@ -433,11 +433,6 @@ bool uri_is_template(struct str text)
 	return open && memchr(open, '}', text.n - (size_t)(open - text.p));
 }
 
-struct str uri_template_text(const struct uri_template *t)
-{
-	return t->text;
-}
-
 size_t uri_template_var_count(const struct uri_template *t)
 {
 	return t->n_names;
@@ -446,11 +441,6 @@ size_t uri_template_var_count(const struct uri_template *t)
 struct str uri_template_var_name(const struct uri_template *t, size_t i)
 {
 	return i < t->n_names ? t->names[i] : (struct str){ NULL, 0 };
-}
-
-size_t uri_template_literal_count(const struct uri_template *t)
-{
-	return t->literals;
 }
 
 int uri_template_compare(const struct uri_template *a, const struct uri_template *b)

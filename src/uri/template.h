@@ -80,13 +80,10 @@ bool uri_template_is_valid(struct str text);
 int uri_template_compile(struct arena *ar, struct str text, const struct uri_template **ret,
 			 cleat_error *err);
 
-struct str uri_template_text(const struct uri_template *t);
 /* Distinct variable names in order of first appearance. An index out of range gives an absent
  * slice. */
 size_t uri_template_var_count(const struct uri_template *t);
 struct str uri_template_var_name(const struct uri_template *t, size_t i);
-/* Characters outside expressions; an escape counts as one, an encoded character too. */
-size_t uri_template_literal_count(const struct uri_template *t);
 /* Which one to try first: negative when a is more specific than b (more literal characters, then
  * fewer variables), positive when b is, 0 when the order of registration decides. */
 int uri_template_compare(const struct uri_template *a, const struct uri_template *b);

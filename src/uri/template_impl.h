@@ -80,7 +80,7 @@ struct uri_template {
 	size_t n_names;
 	struct uri_atom *atoms;
 	size_t n_atoms;
-	size_t literals;
+	size_t literals; /* characters outside expressions; each escaped one counts once */
 };
 
 /* The first `max` characters of valid UTF-8; all of it for 0. */

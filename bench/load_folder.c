@@ -8,38 +8,19 @@
  * business. An answer other than the expected one ends it with status 2.
  */
 #define _GNU_SOURCE
+#define LOAD_NAME "load_folder"
+#include "load.h"
+
 #include <cleat/client.h>
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PAGE = 200, SEARCHES = 5, NEEDLE_EVERY = 1000 };
-
-__attribute__((format(printf, 1, 2))) static _Noreturn void fail(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("load_folder: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	exit(2);
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* ---- files ------------------------------------------------------------------------------------ */
 

@@ -11,11 +11,13 @@
  * may be is the script's business. An answer other than the expected one ends it with status 2.
  */
 #define _GNU_SOURCE
+#define LOAD_NAME "load_http"
+#include "load.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +25,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -40,26 +41,6 @@ enum {
 
 static struct sockaddr_in server;
 static long server_pid;
-
-__attribute__((format(printf, 1, 2))) static _Noreturn void fail(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("load_http: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	exit(2);
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* Kilobytes of the server's memory. */
 static long rss_kb(void)

@@ -85,7 +85,7 @@ static void printing(const char *data, size_t size)
 	if (!to)
 		return;
 	cli_print_text(to, data, size);
-	print_wrapped(to, keepf("%.*s", (int)size, data), 4, 40);
+	print_wrapped(to, keepf("%.*s", (int)size, data), 4);
 	fclose(to);
 	for (size_t i = 0; i < n; i++)
 		if (((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i] != '\t') ||

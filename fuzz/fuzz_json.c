@@ -2,6 +2,7 @@
  * document must equal the first, hash and print the same. The first byte chooses limits.
  */
 #include "base/arena.h"
+#include "require.h"
 #include "json/hash.h"
 #include "json/parse.h"
 
@@ -9,12 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void touch(const cleat_json *v)
 {

@@ -19,10 +19,10 @@
 #define _XOPEN_SOURCE 700
 
 #include "mcp_http.h"
+#include "messages.h"
 
 #include "http/field.h"
 #include "http/parser.h"
-#include "rpc/message.h"
 #include "run/runner.h"
 #include "store/store.h"
 #include "transport/http_conn.h"
@@ -81,12 +81,6 @@ struct bench {
 	bool for_good, failing, stopped;
 	char session[64], event[96], messages[128];
 };
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* ---- memory and time ---- */
 
@@ -431,43 +425,6 @@ static void run_all(struct bench *b, const char *p, size_t n)
 
 /* ---- what came out ---- */
 
-static bool is_response(const cleat_json *v)
-{
-	return cleat_json_type(v) == CLEAT_JSON_ARRAY || cleat_json_get(v, "result") ||
-	       cleat_json_get(v, "error");
-}
-
-static void check_message(const cleat_json *v)
-{
-	static const struct rpc_rules rules = { .integer_ids = true, .named_params = true };
-	struct rpc_message m;
-	cleat_error err;
-	int rc = rpc_classify(v, &rules, &m, &err);
-	const cleat_json *id = cleat_json_get(v, "id");
-
-	require(rc == CLEAT_OK || (m.kind == RPC_ERROR && m.error &&
-				   (!id || cleat_json_type(id) == CLEAT_JSON_NULL)));
-}
-
-/* One text of JSON; true when it is a response. */
-static bool check_json(const char *p, size_t n)
-{
-	static const cleat_json_limits deep = { .max_depth = 1024 };
-	cleat_doc *doc = cleat_doc_parse(p, n, &deep, NULL, NULL);
-	const cleat_json *root = cleat_doc_root(doc);
-	cleat_json_iter it = cleat_json_each(root);
-	bool response = is_response(root);
-
-	require(root != NULL);
-	if (cleat_json_type(root) == CLEAT_JSON_ARRAY)
-		while (cleat_json_next(&it))
-			check_message(it.value);
-	else
-		check_message(root);
-	cleat_doc_free(doc);
-	return response;
-}
-
 /* Events, of which the last may not be there to its end; gives how many are responses. */
 static size_t check_events(const char *p, size_t n)
 {
@@ -479,7 +436,7 @@ static size_t check_events(const char *p, size_t n)
 
 		require(k == 0 || p[0] == ':' || memchr(p, ':', k));
 		if (k > 6 && memcmp(p, "data: ", 6) == 0 && p[6] != '/')
-			responses += check_json(p + 6, k - 6);
+			responses += check_messages(p + 6, k - 6);
 	}
 	return responses;
 }
@@ -570,7 +527,7 @@ static const char *check_answer(const char *p, const char *end, const struct req
 	if (type && memcmp(type, "text/event-stream\r", 18) == 0)
 		responses = check_events(buf_str(&body).p, buf_size(&body));
 	else if (type && memcmp(type, "application/json\r", 17) == 0 && p && buf_size(&body))
-		responses = check_json(buf_str(&body).p, buf_size(&body));
+		responses = check_messages(buf_str(&body).p, buf_size(&body));
 	require(responses <= 1 || !r || !r->post);
 	buf_done(&body);
 	return p;

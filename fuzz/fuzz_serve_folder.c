@@ -6,17 +6,10 @@
  *	p path                what is let through is clean
  */
 #include "base/buf.h"
+#include "require.h"
 #include "serve/beneath.h"
 #include "serve/folder_edit.h"
 #include "serve/glob.h"
-
-#include <stdlib.h>
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static struct str field(struct str *rest)
 {

@@ -6,7 +6,7 @@
  * nothing leaks. Which answers are right is the business of the transcripts.
  */
 #include "memory.h"
-#include "rpc/message.h"
+#include "messages.h"
 #include "json/parse.h"
 
 #include "../tests/wire/fixture.h"
@@ -43,39 +43,10 @@ static uint64_t bench_now(void *userdata)
 
 /* ---- the way out ---- */
 
-static void check_message(const cleat_json *v)
-{
-	static const struct rpc_rules rules = { .integer_ids = true, .named_params = true };
-	struct rpc_message m;
-	cleat_error err;
-	int rc = rpc_classify(v, &rules, &m, &err);
-	const cleat_json *id = cleat_json_get(v, "id");
-
-	/* The id of an error that belongs to no request is left out, or null up to 2025-06-18. */
-	require(rc == CLEAT_OK || (m.kind == RPC_ERROR && m.error &&
-				   (!id || cleat_json_type(id) == CLEAT_JSON_NULL)));
-}
-
-static void check_line(const char *p, size_t n)
-{
-	static const cleat_json_limits deep = { .max_depth = 1024 };
-	cleat_doc *doc = cleat_doc_parse(p, n, &deep, NULL, NULL);
-	const cleat_json *root = cleat_doc_root(doc);
-	cleat_json_iter it = cleat_json_each(root);
-
-	require(root != NULL);
-	if (cleat_json_type(root) == CLEAT_JSON_ARRAY)
-		while (cleat_json_next(&it))
-			check_message(it.value);
-	else
-		check_message(root);
-	cleat_doc_free(doc);
-}
-
 static void take_byte(struct bench *b, char c)
 {
 	if (c == '\n') {
-		check_line(b->line, b->n);
+		check_messages(b->line, b->n);
 		b->n = 0;
 		return;
 	}

@@ -3,6 +3,7 @@
  * whose arguments are fixed; everything between them is free. What is accepted must be valid JSON:
  * cleat_doc_newv parses it, and the strings must come back.
  */
+#include "require.h"
 #include "json/doc.h"
 #include "json/writer.h"
 
@@ -12,12 +13,6 @@
 #include <string.h>
 
 #define ARGS "x\"}", 1, "", -2, "\xFFz", 3, "{%s", 2147483647
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* Is every '%' in it the one that the arguments expect, or one that must be refused before an
  * argument is taken ("%%", "% ")? */

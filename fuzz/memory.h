@@ -4,6 +4,8 @@
 #ifndef FUZZ_MEMORY_H
 #define FUZZ_MEMORY_H
 
+#include "require.h"
+
 #include <cleat/base.h>
 
 #include <stdlib.h>
@@ -44,13 +46,6 @@ static inline void fuzz_free(void *ctx, void *p)
 static inline cleat_allocator fuzz_allocator(struct fuzz_memory *m)
 {
 	return (cleat_allocator){ fuzz_malloc, fuzz_realloc, fuzz_free, m };
-}
-
-/* What must hold whatever the input is. */
-static inline void require(bool ok)
-{
-	if (!ok)
-		abort();
 }
 
 #endif

@@ -304,15 +304,7 @@ int main(int argc, char **argv)
 				      .on_roots_changed = on_roots_changed,
 				      .userdata = &fixture });
 
-	fixture_add_suite_tools(s);
-	fixture_add_suite_asks(s);
-	fixture_add_suite_resources(s);
-	fixture_add_suite_prompts(s);
-	fixture_add_shapes(s);
-	fixture_add_calls(s);
-	fixture_add_asks(s);
-	fixture_add_contents(s);
-	fixture_add_schemas(s);
+	fixture_add_usual(s);
 	add_own(s);
 	return cleat_server_main(s, argc, argv);
 }

@@ -55,7 +55,7 @@ void fixture_finish_all(struct fixture *f)
 	}
 }
 
-void fixture_add_all(cleat_server *s)
+void fixture_add_usual(cleat_server *s)
 {
 	fixture_add_suite_tools(s);
 	fixture_add_suite_asks(s);
@@ -66,5 +66,10 @@ void fixture_add_all(cleat_server *s)
 	fixture_add_asks(s);
 	fixture_add_contents(s);
 	fixture_add_schemas(s);
+}
+
+void fixture_add_all(cleat_server *s)
+{
+	fixture_add_usual(s);
 	fixture_add_misuse(s);
 }

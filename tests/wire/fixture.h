@@ -23,6 +23,8 @@ struct fixture {
 
 /* Everything. */
 void fixture_add_all(cleat_server *s);
+/* ... but fixture_add_misuse(). */
+void fixture_add_usual(cleat_server *s);
 
 /* Its parts. The suite's own: */
 void fixture_add_suite_tools(cleat_server *s);

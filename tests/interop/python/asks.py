@@ -6,7 +6,7 @@ import json
 import anyio
 from cases import raises
 from session import refused, text
-from tap import case
+from tap import cases_of
 
 PROFILE = {"name": "Ann", "mail": "ann@example.com", "age": 30, "color": "green", "member": False}
 
@@ -48,15 +48,7 @@ async def unasked(_params):
 def ask_cases(sdk, revision):
     modern = revision >= "2026"
 
-    def it(name, since=""):
-        def register(run):
-            if revision >= since:
-                case(f"{sdk.NAME}, {revision}: {name}", run)
-
-        return register
-
-    def open_(**options):
-        return sdk.open_session(revision, **options)
+    it, open_ = cases_of(sdk, revision)
 
     async def cannot(s, *call):
         """The server knows that the client cannot be asked this."""

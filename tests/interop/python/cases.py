@@ -6,7 +6,7 @@ import json
 
 import anyio
 from session import OVER_HTTP, refused, text
-from tap import case, within
+from tap import cases_of, within
 
 PNG = "iVBORw0KGgo"
 LISTS = {"tools": "name", "resources": "uri", "resource_templates": "uriTemplate", "prompts": "name"}
@@ -31,15 +31,7 @@ def common_cases(sdk, revision):
     modern = revision >= "2026"
     structured = revision >= "2025-06-18"  # structured results, titles, links, completion context
 
-    def it(name, since=""):
-        def register(run):
-            if revision >= since:
-                case(f"{sdk.NAME}, {revision}: {name}", run)
-
-        return register
-
-    def open_(**options):
-        return sdk.open_session(revision, **options)
+    it, open_ = cases_of(sdk, revision)
 
     # ---- connecting -------------------------------------------------------------------------
 

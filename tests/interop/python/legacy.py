@@ -3,21 +3,13 @@ resources/subscribe, logging/setLevel, ping, requests from the server."""
 
 import anyio
 from session import refused
-from tap import case, within
+from tap import cases_of, within
 
 KINDS = ("tools", "prompts", "resources")
 
 
 def legacy_cases(sdk, revision):
-    def it(name, since=""):
-        def register(run):
-            if revision >= since:
-                case(f"{sdk.NAME}, {revision}: {name}", run)
-
-        return register
-
-    def open_(**options):
-        return sdk.open_session(revision, **options)
+    it, open_ = cases_of(sdk, revision)
 
     @it("ping is answered, also while calls wait")
     async def _():

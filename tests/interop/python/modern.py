@@ -9,18 +9,14 @@ from mcp.client.subscriptions import (
     ToolsListChanged,
 )
 from session import refused, text
-from tap import case, within
+from tap import cases_of, within
 
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 WATCHED = "test://watched-resource"
 
 
 def modern_cases(sdk, revision):
-    def it(name):
-        return lambda run: case(f"{sdk.NAME}, {revision}: {name}", run)
-
-    def open_(**options):
-        return sdk.open_session(revision, **options)
+    it, open_ = cases_of(sdk, revision)
 
     # ---- discovery ----------------------------------------------------------------------------
 

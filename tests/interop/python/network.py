@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import anyio
 from cases import raises
 from session import Answer
-from tap import case, within
+from tap import cases_of, within
 
 WATCHED = "test://watched-resource"
 TOKEN = "correct-horse-battery-staple"
@@ -76,17 +76,9 @@ def network_cases(sdk, revision):
     modern = revision >= "2026"
     sessions = "2025" <= revision < "2026"
 
-    def it(name, when=True):
-        def register(run):
-            if when:
-                case(f"{sdk.NAME}, {revision}: {name}", run)
+    it, open_ = cases_of(sdk, revision)
 
-        return register
-
-    def open_(**options):
-        return sdk.open_session(revision, **options)
-
-    @it("a session has an id, and is over when its client closes", sessions)
+    @it("a session has an id, and is over when its client closes", when=sessions)
     async def _():
         async with open_() as s:
             async with open_(process=s.process) as other:
@@ -99,7 +91,7 @@ def network_cases(sdk, revision):
             assert status_of(s.process.url, gone, "POST") == 404
             assert await s.text("echo", {"text": "alive"}) == "alive"
 
-    @it("a client whose session is not there any more is told so", sessions)
+    @it("a client whose session is not there any more is told so", when=sessions)
     async def _():
         async with open_() as s:
             [own] = {a.session for a in s.answers if a.session}
@@ -108,13 +100,13 @@ def network_cases(sdk, revision):
             await raises(s.call("echo", {"text": "x"}))
             assert s.answers[-1].status == 404
 
-    @it("no session is made", modern)
+    @it("no session is made", when=modern)
     async def _():
         async with open_() as s:
             await s.call("echo", {"text": "x"})
             assert all(a == Answer("POST", 200, "application/json", None) for a in s.answers)
 
-    @it("an answer alone is JSON, one with something before it an event stream", revision >= "2025")
+    @it("an answer alone is JSON, one with something before it an event stream", when=revision >= "2025")
     async def _():
         async with open_() as s:
 
@@ -126,14 +118,14 @@ def network_cases(sdk, revision):
             await s.call("progress", {"steps": [1, 2]}, progress=progress)
             assert s.answers[-1].type == "text/event-stream", s.answers
 
-    @it("a client that is sent away comes back for the answer", revision == "2025-11-25")
+    @it("a client that is sent away comes back for the answer", when=revision == "2025-11-25")
     async def _():
         async with open_() as s:
             assert await s.text("test_reconnection") == "Reconnection test completed"
             resumed = [a for a in s.answers if a.method == "GET" and a.type == "text/event-stream"]
             assert len(resumed) == 2, s.answers  # the one that listens, and this one
 
-    @it("a call whose connection breaks is answered on another one", sessions)
+    @it("a call whose connection breaks is answered on another one", when=sessions)
     async def _():
         async with open_() as s:
             async with Path(s.process).laid() as path, open_(process=path) as cut:
@@ -155,7 +147,7 @@ def network_cases(sdk, revision):
                     await s.call("release", {"key": "k"})
                 assert seen == ["parked k"]
 
-    @it("a call whose connection breaks is cancelled", modern)
+    @it("a call whose connection breaks is cancelled", when=modern)
     async def _():
         async with open_() as s:
             async with Path(s.process).laid() as path, anyio.create_task_group() as group:
@@ -185,7 +177,7 @@ def network_cases(sdk, revision):
             await other.settle()
             assert other.notes.of("notifications/resources/updated") == []
 
-    @it("of two clients each is asked what concerns it", revision >= "2025-06-18")
+    @it("of two clients each is asked what concerns it", when=revision >= "2025-06-18")
     async def _():
         def user(name):
             async def elicit(_params):
@@ -218,7 +210,7 @@ def network_cases(sdk, revision):
                     await raises(enter(open_(process=s.process, headers=headers)))
                 assert status_of(s.process.url, "none", "POST") == 401
 
-    @it("arguments that a header repeats arrive, whatever characters they have", modern)
+    @it("arguments that a header repeats arrive, whatever characters they have", when=modern)
     async def _():
         async with open_() as s:
             await s.all("tools")  # what is repeated stands there

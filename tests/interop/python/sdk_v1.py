@@ -5,12 +5,10 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import mcp.types as types
-from mcp import ClientSession, McpError, StdioServerParameters, stdio_client
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp import ClientSession, McpError
 from pydantic import AnyUrl
-from session import OVER_HTTP, Answer, Refused, Session, answering, opened, plain
+from session import OVER_HTTP, Refused, Session, answering, opened, plain
+from streams import streams
 
 NAME = "python v1 http" if OVER_HTTP else "python v1"
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
@@ -99,28 +97,6 @@ class SessionV1(Session):
 
     def roots_changed(self):
         return self.client.send_roots_list_changed()
-
-
-@asynccontextmanager
-async def streams(session, revision, headers):
-    """To the server and from it, over the transport that the revision has."""
-    process = session.process
-    if not process.url:
-        command = StdioServerParameters(**process.command)
-        async with stdio_client(command, errlog=process.stderr) as pair:
-            yield pair
-    elif revision == "2024-11-05":
-        async with sse_client(process.url.replace("/mcp", "/sse"), headers=headers) as pair:
-            yield pair
-    else:
-
-        async def answered(response):
-            session.answers.append(Answer.of(response))
-
-        async with create_mcp_http_client(headers) as http:
-            http.event_hooks["response"].append(answered)
-            async with streamable_http_client(process.url, http_client=http) as (reads, writes, _):
-                yield reads, writes
 
 
 def open_session(

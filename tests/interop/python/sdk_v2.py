@@ -6,12 +6,9 @@ from contextlib import asynccontextmanager
 import mcp.client.session
 import mcp.types as types
 from mcp import Client, MCPError
-from mcp.client.sse import sse_client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning
-from session import OVER_HTTP, Answer, Refused, Session, answering, opened, plain
+from session import OVER_HTTP, Refused, Session, answering, opened, plain
+from streams import streams
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)
 
@@ -108,28 +105,6 @@ class SessionV2(Session):
                 name, {}, input_responses=responses, request_state=state, allow_input_required=True
             )
         )
-
-
-@asynccontextmanager
-async def streams(session, revision, headers):
-    """To the server and from it, over the transport that the revision has."""
-    process = session.process
-    if not process.url:
-        command = StdioServerParameters(**process.command)
-        async with stdio_client(command, errlog=process.stderr) as pair:
-            yield pair
-    elif revision == "2024-11-05":
-        async with sse_client(process.url.replace("/mcp", "/sse"), headers=headers) as pair:
-            yield pair
-    else:
-
-        async def answered(response):
-            session.answers.append(Answer.of(response))
-
-        async with create_mcp_http_client(headers) as http:
-            http.event_hooks["response"].append(answered)
-            async with streamable_http_client(process.url, http_client=http) as pair:
-                yield pair
 
 
 def open_session(

@@ -6,24 +6,15 @@
 import json
 import sys
 
-import anyio
 import mcp.types as types
 from mcp.server.fastmcp import Context, FastMCP
-from pydantic import BaseModel, Field
+from server_parts import INSTRUCTIONS, Who, add_parts
 
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
-server = FastMCP("fixture", instructions='Ask "anything" – politely.', log_level="ERROR")
+server = FastMCP("fixture", instructions=INSTRUCTIONS, log_level="ERROR")
 server._mcp_server.version = "1.2.3"
-state = {"cancelled": 0, "level": "debug"}
-
-
-class Sum(BaseModel):
-    sum: float
-
-
-class Who(BaseModel):
-    name: str
-    age: int = Field(default=30)
+state = {"level": "debug"}
+add_parts(server, types, Context)
 
 
 @server._mcp_server.set_logging_level()
@@ -32,25 +23,8 @@ async def set_level(level):
 
 
 @server.tool(structured_output=False)
-def echo(text: str) -> str:
-    return text
-
-
-@server.tool()
-def add(a: float, b: float) -> Sum:
-    return Sum(sum=a + b)
-
-
-@server.tool(structured_output=False)
 def fail() -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text="it failed")], isError=True)
-
-
-@server.tool(structured_output=False)
-async def steps(n: int, ctx: Context) -> str:
-    for i in range(1, n + 1):
-        await ctx.report_progress(i, n, f"step {i}")
-    return "done"
 
 
 @server.tool(structured_output=False)
@@ -84,20 +58,6 @@ async def ask_roots(ctx: Context) -> str:
 
 
 @server.tool(structured_output=False)
-async def wait() -> str:
-    try:
-        await anyio.sleep_forever()
-    finally:
-        state["cancelled"] += 1
-    return ""
-
-
-@server.tool(structured_output=False)
-def cancelled() -> str:
-    return str(state["cancelled"])
-
-
-@server.tool(structured_output=False)
 async def grow(ctx: Context) -> str:
     server.add_tool(lambda: "grown", name="grown", structured_output=False)
     await ctx.session.send_tool_list_changed()
@@ -108,37 +68,6 @@ async def grow(ctx: Context) -> str:
 async def touch(ctx: Context) -> str:
     await ctx.session.send_resource_updated("test://watched")
     return "test://watched"
-
-
-@server.resource("test://text", name="text", mime_type="text/plain")
-def text() -> str:
-    return "some text"
-
-
-@server.resource("test://blob", name="blob", mime_type="application/octet-stream")
-def blob() -> bytes:
-    return b"\x00\x01\x02\xff"
-
-
-@server.resource("test://watched", name="watched")
-def watched() -> str:
-    return "watched"
-
-
-@server.resource("test://item/{id}", name="item")
-def item(id: str) -> str:
-    return f"item {id}"
-
-
-@server.prompt()
-def greet(name: str) -> str:
-    return f"Hello {name}"
-
-
-@server.completion()
-async def complete(ref, argument, context):
-    values = [known for known in ["Ann", "Anna", "Bob"] if known.startswith(argument.value)]
-    return types.Completion(values=values)
 
 
 if sys.argv[1] == "http":

@@ -8,27 +8,17 @@ import sys
 import warnings
 from typing import Annotated
 
-import anyio
 import mcp_types as types
 from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve, Sample
 from mcp.shared.exceptions import MCPDeprecationWarning
-from pydantic import BaseModel, Field
+from server_parts import INSTRUCTIONS, Who, add_parts
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)
 
-server = MCPServer("fixture", version="1.2.3", instructions='Ask "anything" – politely.', log_level="ERROR")
-state = {"cancelled": 0}
-
-
-class Sum(BaseModel):
-    sum: float
-
-
-class Who(BaseModel):
-    name: str
-    age: int = Field(default=30)
+server = MCPServer("fixture", version="1.2.3", instructions=INSTRUCTIONS, log_level="ERROR")
+add_parts(server, types, Context)
 
 
 def who() -> Elicit[Who]:
@@ -45,25 +35,8 @@ def roots() -> ListRoots:
 
 
 @server.tool(structured_output=False)
-def echo(text: str) -> str:
-    return text
-
-
-@server.tool()
-def add(a: float, b: float) -> Sum:
-    return Sum(sum=a + b)
-
-
-@server.tool(structured_output=False)
 def fail() -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text="it failed")], is_error=True)
-
-
-@server.tool(structured_output=False)
-async def steps(n: int, ctx: Context) -> str:
-    for i in range(1, n + 1):
-        await ctx.report_progress(i, n, f"step {i}")
-    return "done"
 
 
 @server.tool(structured_output=False)
@@ -89,20 +62,6 @@ async def ask_roots(answer: Annotated[types.ListRootsResult, Resolve(roots)]) ->
 
 
 @server.tool(structured_output=False)
-async def wait() -> str:
-    try:
-        await anyio.sleep_forever()
-    finally:
-        state["cancelled"] += 1
-    return ""
-
-
-@server.tool(structured_output=False)
-def cancelled() -> str:
-    return str(state["cancelled"])
-
-
-@server.tool(structured_output=False)
 async def grow(ctx: Context) -> str:
     server.add_tool(lambda: "grown", name="grown", structured_output=False)
     await ctx.notify_tools_changed()
@@ -113,37 +72,6 @@ async def grow(ctx: Context) -> str:
 async def touch(ctx: Context) -> str:
     await ctx.notify_resource_updated("test://watched")
     return "test://watched"
-
-
-@server.resource("test://text", name="text", mime_type="text/plain")
-def text() -> str:
-    return "some text"
-
-
-@server.resource("test://blob", name="blob", mime_type="application/octet-stream")
-def blob() -> bytes:
-    return b"\x00\x01\x02\xff"
-
-
-@server.resource("test://watched", name="watched")
-def watched() -> str:
-    return "watched"
-
-
-@server.resource("test://item/{id}", name="item")
-def item(id: str) -> str:
-    return f"item {id}"
-
-
-@server.prompt()
-def greet(name: str) -> str:
-    return f"Hello {name}"
-
-
-@server.completion()
-async def complete(ref, argument, context):
-    values = [known for known in ["Ann", "Anna", "Bob"] if known.startswith(argument.value)]
-    return types.Completion(values=values)
 
 
 if sys.argv[1] == "http":

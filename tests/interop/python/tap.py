@@ -19,6 +19,23 @@ def case(name, run):
     _cases.append((name, run))
 
 
+def cases_of(sdk, revision):
+    """What a file of cases begins with: it(name, since=REVISION, when=BOOL) registers one, open_() is a
+    session of this revision."""
+
+    def it(name, since="", when=True):
+        def register(run):
+            if when and revision >= since:
+                case(f"{sdk.NAME}, {revision}: {name}", run)
+
+        return register
+
+    def open_(**options):
+        return sdk.open_session(revision, **options)
+
+    return it, open_
+
+
 async def within(awaitable_fn, what, seconds=10):
     """What the function's coroutine gives, or an error with a name when it takes too long."""
     with anyio.move_on_after(seconds):

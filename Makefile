@@ -77,6 +77,7 @@ bench: ## measure
 	@scripts/setup --for bench || true
 	@$(call build,release) --target product benchmarks
 	@scripts/bench build/release
+	@scripts/beside-wrk build/release
 endif
 ifneq ($(wildcard scripts/load),)
 .PHONY: load

@@ -178,12 +178,34 @@ static void mark(struct text *to, const struct hist *h, double q, const char *la
 		    right ? x - 4 : x + 4, y, right ? "end" : "start", label, show_time(room, v));
 }
 
+/* Round times of a logarithmic scale: 1, 2 and 5 times a power of ten, or the powers only where there are
+ * many; where there is none between, what stands at its ends. */
+static void times_below(struct text *to, size_t first, size_t end)
+{
+	static const unsigned of_ten[] = { 1, 2, 5 };
+	uint64_t low = hist_low(first), high = hist_low(end), ten = 1;
+	bool many = high / 1000 > low;
+	size_t n = 0;
+	char room[32];
+
+	for (; ten <= high; ten *= 10)
+		for (size_t i = 0; i < (many ? 1 : CLEAT_COUNT(of_ten)); i++) {
+			uint64_t v = ten * of_ten[i];
+
+			if (v < low || v > high)
+				continue;
+			below(to, hist_slot(v) - first, end - first, show_time(room, v));
+			n++;
+		}
+	for (size_t i = 0; n < 2 && i <= 1; i++)
+		below(to, i, 1, show_time(room, i ? high : low));
+}
+
 /* How many took how long, on a logarithmic scale. */
 static void plot_latency(struct text *to, const struct hist *h)
 {
 	uint64_t columns[COLUMNS] = { 0 }, most = 1, step;
 	size_t first = hist_slot(h->least), end = hist_slot(h->most) + 1, n;
-	char room[32];
 
 	n = end - first < COLUMNS ? end - first : COLUMNS;
 	for (size_t i = first; i < end; i++) {
@@ -201,8 +223,7 @@ static void plot_latency(struct text *to, const struct hist *h)
 	mark(to, h, 0.9, "p90", TOP + 24, first, end);
 	mark(to, h, 0.99, "p99", TOP + 38, first, end);
 	mark(to, h, 0.999, "p99.9", TOP + 52, first, end);
-	for (size_t i = 0; i <= 6; i++)
-		below(to, i, 6, show_time(room, hist_low(first + (end - first) * i / 6)));
+	times_below(to, first, end);
 	plot_end(to);
 }
 

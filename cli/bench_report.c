@@ -149,8 +149,9 @@ static void put_usage(FILE *to, const struct report *r)
 
 	if (u->n) {
 		put_cpu(to, "server", u->cpu_ns, r);
-		fprintf(to, "; memory %s, at first %s", show_bytes(a, u->rss_most),
-			show_bytes(b, u->rss_first));
+		fprintf(to, "; memory %s", show_bytes(a, u->rss_most));
+		if (strcmp(a, show_bytes(b, u->rss_first)) != 0)
+			fprintf(to, ", at first %s", b);
 		if (u->n > 1)
 			fprintf(to, ", in %zu processes", u->n);
 		fputc('\n', to);

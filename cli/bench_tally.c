@@ -116,7 +116,9 @@ void tally_quote(struct tally *t, const char *text, size_t n)
 	if (t->why[0] || !n)
 		return;
 	for (; at < n && at < sizeof t->why - 4; at++)
-		t->why[at] = text[at] < 0x20 || text[at] > 0x7E ? '?' : text[at];
+		t->why[at] = strchr("\t\r\n", text[at]) && text[at] ? ' '
+			     : text[at] < 0x20 || text[at] > 0x7E   ? '?'
+								    : text[at];
 	if (at < n) {
 		memcpy(t->why + at, "...", 3);
 		at += 3;

@@ -8,6 +8,8 @@
 #include "bench_worker.h"
 #include "bench_scan.h"
 
+#include <cleat/json.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +179,7 @@ static void hang_up(struct worker *w, struct conn *c, uint64_t now)
 	c->blocked = false;
 	c->state = CONN_DOWN;
 	w->alive = now;
+	w->refused = false;
 	c->due = now;
 	c->retry = now;
 	c->useful = false;
@@ -201,6 +204,7 @@ static void connect_failed(struct worker *w, struct conn *c, uint64_t now, int e
 	c->in = c->out = -1;
 	c->state = CONN_DOWN;
 	c->retry = now + RETRY_NS;
+	w->refused = true;
 	if (now < w->begin || w->draining || !w->left)
 		return;
 	if (w->left != UINT64_MAX)
@@ -329,6 +333,29 @@ static void fire(struct worker *w, struct conn *c, uint64_t due, uint64_t now)
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 
+/* The first failure, in the server's words: of an error its message, of a tool its text. */
+static void quote(struct worker *w, const struct conn *c)
+{
+	const struct reader *r = &c->reader;
+	const cleat_json *root, *text;
+	cleat_doc *doc;
+	const char *said;
+	size_t n = 0;
+
+	if (w->tally.why[0])
+		return;
+	doc = cleat_doc_parse(r->body, r->body_n, NULL, NULL, NULL);
+	root = cleat_doc_root(doc);
+	text = cleat_json_get(cleat_json_get(root, "error"), "message");
+	if (!text)
+		text = cleat_json_get(
+			cleat_json_at(cleat_json_get(cleat_json_get(root, "result"), "content"), 0),
+			"text");
+	said = cleat_json_strn(text, &n);
+	tally_quote(&w->tally, said ? said : r->body, said ? n : r->body_n);
+	cleat_doc_free(doc);
+}
+
 /* A message that may be the answer; false: it is something else. */
 static bool judge(struct worker *w, struct conn *c, uint64_t now)
 {
@@ -350,10 +377,10 @@ static bool judge(struct worker *w, struct conn *c, uint64_t now)
 	} else if (s.kind == SCAN_RESULT) {
 		settle(w, c, OUT_GOOD, 0, now);
 	} else if (s.kind == SCAN_ERROR) {
-		tally_quote(&w->tally, c->reader.body, c->reader.body_n);
+		quote(w, c);
 		settle(w, c, OUT_RPC, s.code, now);
 	} else {
-		tally_quote(&w->tally, c->reader.body, c->reader.body_n);
+		quote(w, c);
 		settle(w, c, s.kind == SCAN_ASKS ? OUT_ASKS : OUT_TOOL, 0, now);
 	}
 	return true;
@@ -519,7 +546,7 @@ static void handle(struct worker *w, const struct epoll_event *e, uint64_t now)
 /* What ends by number would never end when nobody is there to take the requests. */
 static bool given_up(const struct worker *w, uint64_t now)
 {
-	return w->end == UINT64_MAX && !w->under_way && !w->idle &&
+	return w->end == UINT64_MAX && w->refused && !w->under_way && !w->idle &&
 	       now - w->alive > w->o->timeout_ns && now >= w->begin;
 }
 

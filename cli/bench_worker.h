@@ -48,6 +48,7 @@ struct worker {
 	double interval, offset; /* nanoseconds */
 	uint64_t sweep;          /* when to look for timeouts */
 	uint64_t alive;          /* when there was a connection the last time */
+	bool refused;            /* since then one could not be made */
 	bool draining, begun;
 	struct tally tally;
 	atomic_bool stop, over;

@@ -215,9 +215,8 @@ static int answer_form(cleat_request *req, struct form *f)
 			      message, text_str(&f->missing));
 	return nobody(
 		req,
-		"the server asks \"%.300s\" and there is no terminal: use --answer KEY=VALUE, "
-		"--accept or --decline",
-		message);
+		"the server asks \"%.300s\" and there is no terminal: use %s--accept or --decline",
+		message, cleat_json_size(properties_of(f->schema)) ? "--answer KEY=VALUE, " : "");
 }
 
 static int on_form(cleat_request *req)

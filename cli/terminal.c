@@ -269,6 +269,7 @@ static cleat_doc *parse_begun(const struct text *object)
 int terminal_form(struct terminal *t, const char *message, const cleat_json *schema,
 		  struct text *object)
 {
+	const size_t fields = cleat_json_size(cleat_json_get(schema, "properties"));
 	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "properties"));
 	cleat_doc *given = parse_begun(object);
 	int rc = CLEAT_OK;
@@ -281,7 +282,11 @@ int terminal_form(struct terminal *t, const char *message, const cleat_json *sch
 			rc = ask_field(t, name, it.value, argument_required(schema, name), object);
 	}
 	cleat_doc_free(given);
-	if (rc == CLEAT_OK) {
+	if (rc == CLEAT_OK &&
+	    !fields) { /* nothing but yes or no, and what is asked may be destructive */
+		text_puts(object, "}");
+		rc = confirm(t, "Do you agree?", false);
+	} else if (rc == CLEAT_OK) {
 		text_puts(object, "}");
 		fputs("  ", t->out);
 		cli_print_text(t->out, text_str(object), object->n);

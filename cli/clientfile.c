@@ -217,11 +217,27 @@ static int failed(struct cli *cli, const struct clientfile *f, const char *what)
 			 strerror(errno));
 }
 
-static int replace(struct cli *cli, const struct clientfile *f, struct text *after)
+/* Is it what the difference was shown of? These programs write their files themselves, at any time, and a
+ * person takes a while to say yes. */
+static bool is_unchanged(struct clientfile *f)
+{
+	struct text now = { 0 };
+	bool there = text_read(&now, f->real, FILE_MOST);
+	bool same = now.n == f->text.n && memcmp(text_str(&now), text_str(&f->text), now.n) == 0;
+
+	text_free(&now);
+	return same && (there || !f->text.n);
+}
+
+static int replace(struct cli *cli, struct clientfile *f, struct text *after)
 {
 	char *fresh = keepf("%s.%ld.new", f->real, (long)getpid());
 	const char *kept = NULL;
 
+	if (!is_unchanged(f))
+		return cli_error(cli, EXIT_OTHER,
+				 "%s has changed meanwhile; nothing was written: try again",
+				 f->place.shown);
 	if (!make_directories(f->real))
 		return failed(cli, f, "cannot make its directory");
 	if (f->text.n) {

@@ -9,6 +9,7 @@
 #include "jsonedit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,17 +45,6 @@ static const char *absolute(const char *path)
 	return keepf("%s/%s", config_workspace(), path);
 }
 
-static const struct cli_option *find_option(const struct verb *v, const char *name, size_t n)
-{
-	struct cli_list list;
-
-	for (size_t i = 0; cli_lists(v, i, &list); i++)
-		for (const struct cli_option *o = list.options; o->name; o++)
-			if (strlen(o->name) == n && memcmp(o->name, name, n) == 0)
-				return o;
-	return NULL;
-}
-
 /* Does this option take a path? Its help says so: PATH[:rw], FILE, DIR. */
 static bool takes_path(const struct cli_option *o)
 {
@@ -79,8 +69,8 @@ static void serve_words(struct words *to, const char *const *from)
 			words_add(to, *word == '-' ? word : absolute(word));
 			continue;
 		}
-		o = find_option(serve, word + 2,
-				equals ? (size_t)(equals - word) - 2 : strlen(word + 2));
+		o = cli_option_find(serve, word + 2,
+				    equals ? (size_t)(equals - word) - 2 : strlen(word + 2), 0);
 		if (equals && takes_path(o)) {
 			words_add(to, keepf("%.*s=%s", (int)(equals - word), word,
 					    absolute(equals + 1)));
@@ -162,33 +152,94 @@ static cleat_doc *entry(struct cli *cli, const struct clientfile *f, const struc
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
 
-/* Would it start? Its own words say why not. */
-static int try_serve(struct cli *cli, const struct words *w)
+/* Variables that a program which starts servers hands on at least (those of the official SDKs, and what says
+ * where and in which language one is). */
+static bool is_usual(const char *variable)
+{
+	static const char *const usual[] = { "HOME=", "LANG=",  "LC_",   "LOGNAME=",
+					     "PATH=", "SHELL=", "TERM=", "TMPDIR=",
+					     "TZ=",   "USER=",  "XDG_" };
+
+	for (size_t i = 0; i < CLEAT_COUNT(usual); i++)
+		if (strncmp(variable, usual[i], strlen(usual[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What --env says goes before what is there. `all`: everything that this shell has, not just the usual few. */
+static void environment(const struct cli *cli, bool all, struct words *to)
 {
 	extern char **environ;
-	struct words check = { 0 };
+	const char *pair;
+
+	for (size_t i = 0; (pair = cli_option_at(cli, "env", i)); i++)
+		words_add(to, pair);
+	for (size_t k = 0; environ[k]; k++) {
+		size_t n = strcspn(environ[k], "=") + 1;
+		bool given = false;
+
+		for (size_t i = 0; (pair = cli_option_at(cli, "env", i)); i++)
+			given = given || strncmp(environ[k], pair, n) == 0;
+		if (!given && (all || is_usual(environ[k])))
+			words_add(to, environ[k]);
+	}
+}
+
+enum loud { ALL_OF_IT, ONLY_PROBLEMS, SILENT };
+
+/* `cleat serve --check`: its status, or -1 when it could not be started (said). */
+static int check(struct cli *cli, const struct words *w, bool all, enum loud loud)
+{
+	struct words argv = { 0 }, env = { 0 };
 	posix_spawn_file_actions_t files;
 	pid_t pid;
 	int status, rc;
 
 	for (size_t i = 0; i < w->n; i++)
-		words_add(&check, w->at[i]);
-	words_add(&check, "--check");
-	words_add(&check, "--quiet");
-	if (posix_spawn_file_actions_init(&files) != 0)
-		return cli_error(cli, EXIT_OTHER, "out of memory");
-	posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-	rc = posix_spawn(&pid, w->at[0], &files, NULL, (char *const *)(void *)check.at, environ);
+		words_add(&argv, w->at[i]);
+	words_add(&argv, "--check");
+	words_add(&argv, "--quiet");
+	environment(cli, all, &env);
+	if (posix_spawn_file_actions_init(&files) != 0) {
+		cli_error(cli, EXIT_OTHER, "out of memory");
+		return -1;
+	}
+	if (loud == ALL_OF_IT)
+		posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+	else
+		posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	if (loud == SILENT)
+		posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+	rc = posix_spawn(&pid, w->at[0], &files, NULL, (char *const *)(void *)argv.at,
+			 (char *const *)(void *)env.at);
 	posix_spawn_file_actions_destroy(&files);
-	if (rc != 0)
-		return cli_error(cli, EXIT_OTHER, "%s: %s", w->at[0], strerror(rc));
+	if (rc != 0) {
+		cli_error(cli, EXIT_OTHER, "%s: %s", w->at[0], strerror(rc));
+		return -1;
+	}
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return EXIT_OTHER;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return EXIT_GOOD;
-	return cli_error(cli, EXIT_CHECK,
-			 "nothing was changed, because this server would not start");
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_OTHER;
+}
+
+/* Would it start? Its own words say why not. A secret that only this shell has would be missed later, when
+ * nobody looks. */
+static int try_serve(struct cli *cli, const struct words *w)
+{
+	int status = check(cli, w, true, ALL_OF_IT);
+
+	if (status < 0)
+		return EXIT_OTHER;
+	if (status > 0)
+		return cli_error(cli, EXIT_CHECK,
+				 "nothing was changed, because this server would not start");
+	if (cli_remarks(cli) && check(cli, w, false, SILENT) > 0) {
+		cli_note(cli, "it needs variables of this shell, which other programs may not have "
+			      "(--env NAME=VALUE puts one into the file); without them:");
+		check(cli, w, false, ONLY_PROBLEMS);
+	}
+	return EXIT_GOOD;
 }
 
 /* "serve ..." and "cleat serve ..." are ours; anything else is taken as it is. */
@@ -243,6 +294,9 @@ static int run(struct cli *cli)
 	struct clientfile f;
 	int code;
 
+	if (cli->argc > 1 && !cli->command)
+		return cli_usage(cli, "two dashes stand before what is to be started: -- %s ...",
+				 cli->argv[1]);
 	if (cli->argc != 1)
 		return cli_usage(cli, "into which program? claude-code, claude-desktop, cursor, "
 				      "vscode, or a file");
@@ -283,7 +337,7 @@ static const struct cli_option own[] = {
 static const struct cli_example examples[] = {
 	{ "cleat install ./mcp.json --name notes --dry-run -- serve --dir .",
 	  "what a configuration file would look like with this folder as a server" },
-	{ "cleat install ./mcp.json --name adder -- \"$HELLO\"", "any other program" },
+	{ "cleat install ./mcp.json --name adder -- ./hello", "any other program" },
 	{ 0 },
 };
 

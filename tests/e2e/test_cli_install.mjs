@@ -6,21 +6,10 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cleat, heard, hello, place, run, terminal } from './lib/cli.mjs';
+import { expect, fails } from './lib/expect.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 
-async function good(args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, 0, `${args.join(' ')}: ${result.code} ${result.stderr}`);
-	return result;
-}
-
-async function fails(code, pattern, args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	assert.match(result.stderr, pattern);
-	return result;
-}
-
+const good = (args, options) => expect(args, {}, options);
 const self = fs.realpathSync(cleat);
 const read = (...parts) => fs.readFileSync(path.join(...parts), 'utf8');
 const entry = (directory, file, top, name) => JSON.parse(read(directory, file))[top][name];
@@ -58,6 +47,17 @@ test('serve: this very program, paths made absolute, checked before', async () =
 	assert.match((await good(['call', '--config', 'mcp.json', 'notes', 'hi'], { cwd })).stdout, /^hi\n/);
 	await fails(7, /nothing was changed/, ['install', './mcp.json', '--name', 'bad', '--', 'cleat', 'serve', '--dir', 'nowhere'], { cwd });
 	assert.equal(JSON.parse(read(cwd, 'mcp.json')).mcpServers.bad, undefined);
+});
+
+test('serve: variables that only this shell has are remarked, those of --env count', async () => {
+	const cwd = place({ 'serve.json': '{"secrets": {"key": {"env": "E2E_KEY"}}, "tools": {"t": {"cmd": ["true"], "env": {"K": "${key}"}}}}' });
+	const args = (...more) => ['install', './mcp.json', '--name', 'x', '--force', ...more, '--', 'serve', 'serve.json'];
+	await fails(7, /E2E_KEY is not set[^]*nothing was changed/, args(), { cwd });
+	const { stderr } = await good(args(), { cwd, env: { E2E_KEY: 'k' } });
+	assert.match(stderr, /needs variables of this shell[^]*--env NAME=VALUE[^]*without them:\ncleat serve: .*E2E_KEY is not set\n/);
+	for (const env of [{}, { E2E_KEY: 'k' }])
+		assert.doesNotMatch((await good(args('-e', 'E2E_KEY=v'), { cwd, env })).stderr, /variables of this shell|not set/);
+	await fails(2, /two dashes stand before what is to be started: -- serve \.\.\./, ['install', './mcp.json', '--name', 'x', 'serve', 'serve.json'], { cwd });
 });
 
 test('a URL with headers, and a command with variables', async () => {
@@ -149,6 +149,20 @@ test('on a terminal it asks first', async () => {
 	assert.match(stdout, /Write this\? \[Y\/n\][^]*nothing was changed/);
 	assert.equal(code, 1);
 	assert.ok(!fs.existsSync(path.join(cwd, 'm.json')));
+});
+
+/* These programs write their files themselves: what they wrote while a person was thinking must not be lost. */
+test('a file that has changed since the question is left alone', async () => {
+	const cwd = place({ 'm.json': '{}' });
+	const asked = terminal(['install', './m.json', '--name', 'x', '--', 'true'], { cwd });
+	await heard(asked, /Write this\?/);
+	fs.writeFileSync(path.join(cwd, 'm.json'), '{"theirs": 1}');
+	asked.stdin.write('y\n');
+	const { code, stdout } = await asked.ended;
+	assert.match(stdout, /has changed meanwhile; nothing was written/);
+	assert.equal(code, 1);
+	assert.equal(fs.readFileSync(path.join(cwd, 'm.json'), 'utf8'), '{"theirs": 1}');
+	assert.deepEqual(fs.readdirSync(cwd).filter((name) => name.startsWith('m.json')), ['m.json']);
 });
 
 await runCases();

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-enum { DOCTOR_TAIL = 5 };
+enum { DOCTOR_TAIL = 12 };
 enum doctor_status { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAILED };
 
 struct doctor {

@@ -76,8 +76,9 @@ static bool reach_program(struct doctor *d, const struct target *t, const cleat_
 	}
 	if (!found) {
 		doctor_step(d, DOCTOR_FAILED, EXIT_UNREACHABLE, "program",
-			    strchr(name, '/') ? "correct the path"
-					      : "install it, or give its whole path",
+			    strpbrk(name, " \t") ? "write the words behind the program as \"args\""
+			    : strchr(name, '/')  ? "correct the path"
+						 : "install it, or give its whole path",
 			    "%s is %s", name, strchr(name, '/') ? "not there" : "not in PATH");
 		return false;
 	}

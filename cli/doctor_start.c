@@ -73,10 +73,28 @@ void doctor_listen(struct doctor *d, cleat_client_opts *want)
 
 /* ---- beginning ----------------------------------------------------------------------------------- */
 
+/* A program that ends when it is asked for server/discover is started once more, for initialize, and says the
+ * same again. */
+static bool said_twice(const struct doctor *d)
+{
+	size_t half = d->heard.lines / 2;
+
+	if (!half || d->heard.lines % 2 || half >= DOCTOR_TAIL)
+		return false;
+	for (size_t i = half; i < d->heard.lines; i++)
+		if (d->heard.lines - (i - half) <= DOCTOR_TAIL && /* is still known */
+		    strcmp(d->heard.tail[i % DOCTOR_TAIL],
+			   d->heard.tail[(i - half) % DOCTOR_TAIL]) != 0)
+			return false;
+	return true;
+}
+
 const char *doctor_last_words(const struct doctor *d)
 {
 	struct text t = { 0 };
-	size_t first = d->heard.lines > DOCTOR_TAIL ? d->heard.lines - DOCTOR_TAIL : 0;
+	size_t first = said_twice(d)                  ? d->heard.lines / 2
+		       : d->heard.lines > DOCTOR_TAIL ? d->heard.lines - DOCTOR_TAIL
+						      : 0;
 
 	for (size_t i = first; i < d->heard.lines; i++)
 		text_printf(&t, "\n| %s", d->heard.tail[i % DOCTOR_TAIL]);
@@ -156,7 +174,7 @@ static void fail_start(struct doctor *d, bool program)
 	enum cleat_step step = cleat_client_error_step(d->cli->client);
 	const cleat_error *e = cleat_client_error(d->cli->client);
 	const char *start = program ? "start" : "connection", *name = start, *fix = NULL,
-		   *more = doctor_last_words(d);
+		   *more = doctor_last_words(d), *message;
 	int code = EXIT_OTHER;
 
 	if (e->status == CLEAT_ETIMEOUT)
@@ -169,8 +187,11 @@ static void fail_start(struct doctor *d, bool program)
 		}
 	if (step == CLEAT_STEP_AUTH && d->heard.challenge)
 		more = keepf("\nWWW-Authenticate: %s", d->heard.challenge);
-	doctor_step(d, DOCTOR_FAILED, code, name, fix, "%s%s", e->message,
-		    strstr(e->message, "it said") ? "" : more);
+	/* One line may be the wrong one: the others, too, where there are any. */
+	message = cli_in_options(e->message);
+	if (strstr(message, "it said") && !strchr(more + (*more == '\n'), '\n'))
+		more = "";
+	doctor_step(d, DOCTOR_FAILED, code, name, fix, "%s%s", message, more);
 }
 
 static void step_tls(struct doctor *d)

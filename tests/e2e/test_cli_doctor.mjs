@@ -9,11 +9,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { selfSigned, signed } from './lib/certificate.mjs';
 import { fixture, hello, listen, place, run, start } from './lib/cli.mjs';
-import { NodeServer, freePort, local, packaged } from './lib/node_server.mjs';
-import { run as runCases, test } from './lib/tap.mjs';
+import { NodeServer, everything, freePort, local, packaged } from './lib/node_server.mjs';
+import { eventually, run as runCases, test } from './lib/tap.mjs';
 
 const broken = fault => local('broken_server.mjs', fault);
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 
 /** The result of --json, checked: the exit code is told, every failed step but the first of several
  * findings says what to do. */
@@ -97,7 +96,7 @@ test('certificates: of an unknown authority, for another name, expired, none at 
 	await failed(/issuer/, /--ca FILE/, url);
 	const other = signed(directory, { host: 'mcp.example' });
 	await failed(/another name/, /name that the certificate is for/, '--ca', other.ca, await serve(other));
-	const old = signed(place(), { days: -1 });
+	const old = signed(place(), { days: 0 });
 	await failed(/expired/, /renew/, '--ca', old.ca, await serve(old));
 	await failed(/TLS/, /http:\/\//, (await listen(t)).replace('http:', 'https:'));
 });
@@ -220,11 +219,23 @@ test('an address of several, of which one answers', async t => {
 	assert.equal(said.step('TCP').length, 1);
 });
 
+test('a program that dies or is slow: its last words, and the option that waits longer', async () => {
+	const dies = lines => doctor('--', 'sh', '-c', `printf '${lines}' >&2; exit 1`);
+	for (const [lines, pattern] of [
+		['why\\n', /^sh exited with status 1, .*; it said: why$/],
+		['Error: why\\n  at a\\n  at b\\n', /^sh exited with status 1, .*; it said: .*\n\| Error: why\n\|   at a\n\|   at b$/]
+	])
+		assert.match((await dies(lines)).steps.at(-1).text, pattern);
+	const whole = (await doctor('--', 'node server.js')).steps.at(-1);
+	assert.deepEqual([whole.step, whole.status, whole.fix], ['program', 'failed', 'write the words behind the program as "args"']);
+	assert.match((await doctor('--timeout', '300ms', '--', 'sleep', '60')).steps.at(-1).text, /\(--timeout\)$/);
+});
+
 test('a socket that never says anything', async t => {
 	const server = net.createServer(() => {}).listen(0, '127.0.0.1');
 	await new Promise(resolve => server.once('listening', resolve));
 	t.use({ end: async () => { server.close(); return []; } });
-	const said = await doctor('--timeout', '500ms', `http://127.0.0.1:${server.address().port}/mcp`);
+	const said = await doctor('--timeout', '2s', `http://127.0.0.1:${server.address().port}/mcp`);
 	assert.equal(said.code, 124);
 	assert.equal(said.step('TCP')[0].status, 'ok');
 	assert.equal(said.steps.at(-1).step, 'connection');
@@ -267,7 +278,7 @@ const faults = [
 ];
 for (const [fault, code, step, status, text] of faults)
 	test(`broken: ${fault}`, async () => {
-		const said = await doctor('--timeout', fault === 'deaf' || fault === 'logs' ? '2s' : '10s', '--', ...broken(fault));
+		const said = await doctor('--timeout', fault === 'deaf' || fault === 'logs' ? '4s' : '50s', '--', ...broken(fault));
 		assert.equal(said.code, code, JSON.stringify(said.steps));
 		const found = said.step(step).filter(s => s.status === status);
 		assert.ok(found.length, JSON.stringify(said.steps));
@@ -285,8 +296,10 @@ test('hostile text never reaches the terminal as it is', async t => {
 });
 
 test('Ctrl-C ends it', async () => {
-	const child = start(['doctor', '--', ...broken('deaf')]);
-	setTimeout(() => child.kill('SIGINT'), 700);
+	const asked = path.join(place(), 'asked');
+	const child = start(['doctor', '--', 'sh', '-c', `read line; : >'${asked}'; exec cat >/dev/null`]);
+	await eventually(() => fs.existsSync(asked), 'the question');
+	child.kill('SIGINT');
 	const { code } = await child.ended;
 	assert.equal(code, 130);
 });

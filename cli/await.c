@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,13 +126,6 @@ static bool wants_bar(const struct cli *cli)
 	       !cli->verbose && !cli->json;
 }
 
-static int columns(void)
-{
-	struct winsize size;
-
-	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
-
 void await_clear(void)
 {
 	if (bar_shown)
@@ -141,25 +133,27 @@ void await_clear(void)
 	bar_shown = false;
 }
 
+/* "[########                ]  33% message", as much of it as the terminal has room for. */
 static void draw(double done, double total, const char *message)
 {
-	int room = columns() - BAR - 10;
-	char line[256];
+	size_t room = print_room(stderr), used;
+	char line[64];
 
-	snprintf(line, sizeof line, "%.*s", (int)strcspn(message, "\r\n"), message);
 	fputs("\r\033[K", stderr);
 	bar_shown = true;
 	if (total > 0) {
 		double part = done < 0 ? 0 : done > total ? 1 : done / total;
-		int full = (int)(part * BAR);
+		int bar = room > 2 * BAR ? BAR : BAR / 3, full = (int)(part * bar);
 
-		fprintf(stderr, "[%.*s%*s] %3d%% ", full, "########################", BAR - full,
-			"", (int)(part * 100));
+		used = (size_t)snprintf(line, sizeof line, "[%.*s%*s] %3d%% ", full,
+					"########################", bar - full, "",
+					(int)(part * 100));
 	} else {
-		fprintf(stderr, "%d ", (int)(done > 2e9 ? 2e9 : done));
+		used = (size_t)snprintf(line, sizeof line, "%d ", (int)(done > 2e9 ? 2e9 : done));
 	}
-	if (room > 0 && print_width(line) <= (size_t)room)
-		print_line(stderr, line);
+	fputs(line, stderr);
+	if (used + 1 < room)
+		cli_print_text(stderr, message, print_fit(message, room - used - 1));
 	fflush(stderr);
 }
 

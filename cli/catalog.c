@@ -5,18 +5,25 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { WIDEST_HEAD = 44 };
+enum { WIDEST_HEAD = 44, BROKEN_INDENT = 4 };
 
 const struct catalog_kind catalog_kinds[4] = {
-	{ CLEAT_LIST_TOOLS, "tools", "Tools", "tools", "name" },
-	{ CLEAT_LIST_RESOURCES, "resources", "Resources", "resources", "uri" },
+	{ CLEAT_LIST_TOOLS, "tools", "Tools", "tools", "name", "tool" },
+	{ CLEAT_LIST_RESOURCES, "resources", "Resources", "resources", "uri", "resource" },
 	{ CLEAT_LIST_TEMPLATES, "templates", "Resource templates", "resourceTemplates",
-	  "uriTemplate" },
-	{ CLEAT_LIST_PROMPTS, "prompts", "Prompts", "prompts", "name" },
+	  "uriTemplate", "template" },
+	{ CLEAT_LIST_PROMPTS, "prompts", "Prompts", "prompts", "name", "prompt" },
 };
+
+const struct catalog_kind *catalog_kind(enum cleat_list list)
+{
+	size_t i = 0;
+
+	while (catalog_kinds[i].list != list)
+		i++;
+	return &catalog_kinds[i];
+}
 
 const char *catalog_name(const struct catalog_kind *kind, const cleat_json *entry)
 {
@@ -85,31 +92,40 @@ static const char *about(const cleat_json *entry)
 	return text ? text : "";
 }
 
-static size_t room_of(FILE *to)
-{
-	struct winsize size;
-
-	if (!isatty(fileno(to)))
-		return SIZE_MAX;
-	return ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
-}
-
 /* As much of the first line as there is room for. */
 static void print_about(FILE *to, const char *text, size_t room)
 {
 	size_t n = strcspn(text, "\r\n");
-	char *line = keepf("%.*s", (int)n, text);
+	bool whole = print_fit(text, room) == n;
 
-	if (print_width(line) <= room) {
-		print_line(to, line);
-		return;
+	cli_print_text(to, text, whole ? n : print_fit(text, room - 1));
+	if (!whole)
+		fputs("…", to);
+}
+
+/* A signature is one line for a program; for a terminal that is too narrow it is broken between arguments. */
+static void print_head(FILE *to, const char *head, size_t room)
+{
+	size_t used = 0, indent = 0;
+
+	while (*head) {
+		const char *comma = room == SIZE_MAX ? NULL : strstr(head, ", ");
+		size_t n = comma ? (size_t)(comma - head) + 1 : strlen(head);
+		char *part = keepf("%.*s", (int)n, head);
+		size_t width = print_width(part);
+
+		if (used > indent && used + 1 + width > room) {
+			indent = BROKEN_INDENT;
+			fprintf(to, "\n%*s", (int)indent, "");
+			used = indent;
+		} else if (used) {
+			fputc(' ', to);
+			used++;
+		}
+		print_line(to, part);
+		used += width;
+		head += n + (comma != NULL);
 	}
-	while (n && print_width(line) + 1 > room)
-		line[--n] = '\0';
-	while (n && ((unsigned char)line[n - 1] & 0xc0) == 0x80) /* not half a character */
-		line[--n] = '\0';
-	print_line(to, line);
-	fputs("…", to);
 }
 
 static void print_entry(struct cli *cli, FILE *to, const struct catalog_kind *kind,
@@ -117,20 +133,19 @@ static void print_entry(struct cli *cli, FILE *to, const struct catalog_kind *ki
 {
 	const char *head = catalog_head(kind, entry), *hints = catalog_hints(entry),
 		   *text = about(entry);
-	size_t width = print_width(head), room = room_of(to), used;
+	size_t width = print_width(head), room = print_room(to), used = column + 2;
 
 	fputs(cli->color ? COLOR_BOLD : "", to);
-	print_line(to, head);
+	print_head(to, head, room);
 	fputs(cli->color ? COLOR_OFF : "", to);
 	if (!*hints && !*text) {
 		fputc('\n', to);
 		return;
 	}
 	if (width > column)
-		fprintf(to, "\n%*s", (int)column + 2, "");
+		fprintf(to, "\n%*s", (int)used, "");
 	else
-		fprintf(to, "%*s", (int)(column - width) + 2, "");
-	used = column + 2;
+		fprintf(to, "%*s", (int)(used - width), "");
 	if (*hints) {
 		fprintf(to, "[%s]%s", hints, *text ? " " : "");
 		used += strlen(hints) + 3;
@@ -143,12 +158,13 @@ void catalog_print(struct cli *cli, FILE *to, const struct catalog_kind *kind,
 		   const cleat_json *items)
 {
 	cleat_json_iter it = cleat_json_each(items);
-	size_t column = 0;
+	size_t column = 0, half = print_room(to) / 2;
+	size_t widest = half < WIDEST_HEAD ? half : WIDEST_HEAD;
 
 	while (cleat_json_next(&it)) {
 		size_t width = print_width(catalog_head(kind, it.value));
 
-		if (width > column && width <= WIDEST_HEAD)
+		if (width > column && width <= widest)
 			column = width;
 	}
 	if (!column)

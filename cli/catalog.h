@@ -11,9 +11,11 @@ struct catalog_kind {
 	const char *title;
 	const char *member; /* of the result */
 	const char *key;    /* what an entry is called by */
+	const char *one;    /* "tool" */
 };
 
 extern const struct catalog_kind catalog_kinds[4];
+const struct catalog_kind *catalog_kind(enum cleat_list list);
 
 /* "add(a: number, b?: number)", "prompt(x)", a URI; kept until the end of the run. */
 const char *catalog_head(const struct catalog_kind *kind, const cleat_json *entry);

@@ -38,18 +38,21 @@ struct cli_option {
 };
 
 struct cli_example {
-	const char *command; /* as it is typed; $HELLO and $URL stand for a server in the tests */
-	const char *what;    /* what it does */
+	/* As it is typed. The tests run it, with their servers for http://localhost:8080/mcp and ./hello. */
+	const char *command;
+	const char *what; /* what it does */
 };
 
 enum cli_group {
 	CLI_NO_OPTIONS = 0,
-	CLI_SERVER = 1,   /* takes a SERVER, and the options for reaching it */
+	CLI_SERVER = 1,   /* takes a SERVER, and the options for reaching it and speaking with it */
 	CLI_ASKED = 2,    /* its server may ask something: --answer and the like */
 	CLI_OUTPUT = 4,   /* prints a result: --json, --jq, -o */
+	CLI_CONTENT = 64, /* with CLI_OUTPUT: there may be images in it, --save */
 	CLI_COMMAND = 8,  /* takes a command behind "--", up to the end, but no SERVER */
 	CLI_UNASKED = 16, /* its client says that it cannot be asked anything */
-	CLI_REACH = 32    /* the options for reaching a server, which is not the first word */
+	CLI_REACH = 32,   /* the options for reaching a server, which is not the first word */
+	CLI_SPEAK = 128   /* and those for speaking with it */
 };
 
 struct verb {
@@ -66,7 +69,7 @@ struct verb {
 
 /* All verbs, in the order of the help; ends with NULL. */
 extern const struct verb *const cli_verbs[];
-extern const struct cli_option cli_server_options[], cli_asked_options[], cli_output_options[],
+extern const struct cli_option cli_reach_options[], cli_speak_options[], cli_asked_options[],
 	cli_general_options[], /* -v, -q, -h, --color */
 	cli_top_options[];     /* before any verb: --version */
 const struct verb *cli_verb_find(const char *name);
@@ -77,6 +80,9 @@ struct cli_list {
 	const struct cli_option *options;
 };
 bool cli_lists(const struct verb *verb, size_t i, struct cli_list *ret);
+/* An option of a verb by its letter or, where that is 0, by its name of n bytes; NULL: it has none such. */
+const struct cli_option *cli_option_find(const struct verb *verb, const char *name, size_t n,
+					 char letter);
 
 /* ---- one run ------------------------------------------------------------------------------- */
 
@@ -89,6 +95,7 @@ struct cli {
 	const char *const *command; /* between the dashes; NULL: none */
 	unsigned verbose;
 	bool quiet, json, color, color_err; /* color: of stdout and of stderr */
+	bool in_shell;                      /* something else is printed behind it */
 	struct cli_values *values_;         /* options, by name */
 	cleat_client *client;               /* cli_client() */
 	cleat_loop *loop;                   /* that it is on; Ctrl-C is watched there */
@@ -111,6 +118,9 @@ bool cli_flag(const struct cli *cli, const char *name);
 const char *cli_option_at(const struct cli *cli, const char *name, size_t i);
 /* "1.5s", "250ms", "2m", "30" (seconds). False: no duration. */
 bool cli_duration(const char *text, uint64_t *ret_ms);
+
+/* "64M", "100k", "1G", "4096" (bytes). False: no size, or none at all. */
+bool cli_size(const char *text, size_t *ret_bytes);
 
 /* Says what is wrong with the command line and how it is right ("cleat call: ..."; "try: cleat help
  * call"). Gives EXIT_USAGE. */
@@ -142,6 +152,8 @@ cleat_result *cli_await_list(struct cli *cli, enum cleat_list what);
 /* Prints why a result is none, if it is none, and gives the exit code (EXIT_GOOD: all is well). A tool
  * that failed is not printed (its content is). */
 int cli_result_code(const struct cli *cli, const cleat_result *r);
+/* The library's words with our names for its options: (--timeout). Kept until the end. */
+const char *cli_in_options(const char *message);
 int cli_result_error(const struct cli *cli, const cleat_result *r);
 int cli_client_error(const struct cli *cli); /* the same for a server that could not be reached */
 /* Did the server ask something that nobody could answer? The exit code then, otherwise 0. */
@@ -176,9 +188,6 @@ bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code);
 void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v);
 /* The content of a result: text as it is, structured content, images (--save, inline), links. */
 int cli_print_content(struct cli *cli, cleat_result *r);
-/* Calls tools/call or prompts/get with a name and arguments (JSON text of an object), prints the content,
- * and gives the exit code. */
-int cli_perform(struct cli *cli, const char *method, const char *name, const char *args);
 /* Untrusted text for a terminal: control characters made visible, except newline and tab. */
 void cli_print_text(FILE *to, const char *text, size_t n);
 

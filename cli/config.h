@@ -49,13 +49,16 @@ struct target {
 	const char *url;
 	struct words env, headers;
 	const char *cwd;
+	const char *file; /* that it is from; NULL: the command line */
 	bool old_sse;
 	bool inherit_env; /* a command that the user typed */
 };
 
-/* Expands variables. EXIT_GOOD, or EXIT_USAGE after a message with file, line and key. */
-int config_target(struct cli *cli, const struct config_server *s, struct target *ret);
-/* The same, without printing: NULL, or what is wrong ("file:line:column: key: why"), kept. */
+/* Where cli->server or cli->command is. EXIT_GOOD, or EXIT_USAGE after a message. */
+int target_find(struct cli *cli, struct target *ret);
+/* Options that are for another kind of server. EXIT_GOOD, or EXIT_USAGE after a message. */
+int target_check(struct cli *cli, const struct target *t);
+/* Expands variables. NULL, or what is wrong ("file:line:column: key: why"), kept. */
 const char *config_resolve(const struct config_server *s, struct target *ret);
 /* Where the client of cli_client() has been told to go, and with what. Good until the end of the run. */
 const struct target *cli_target(const struct cli *cli, const cleat_client_opts **ret_opts);

@@ -229,18 +229,32 @@ static void print_block(struct page *p, const cleat_content *c)
 	}
 }
 
-/* Is this text the structured content once more, as older clients want it? */
-static bool is_same(const cleat_content *c, const cleat_json *structured)
+/* Is this text that value, as JSON? */
+static bool is_same(const cleat_content *c, const cleat_json *v)
 {
 	cleat_doc *doc;
 	bool same;
 
-	if (!structured || c->kind != CLEAT_CONTENT_TEXT)
+	if (!v || c->kind != CLEAT_CONTENT_TEXT)
 		return false;
 	doc = cleat_doc_parse(c->text, c->size, NULL, NULL, NULL);
-	same = doc && cleat_json_equal(cleat_doc_root(doc), structured);
+	same = doc && cleat_json_equal(cleat_doc_root(doc), v);
 	cleat_doc_free(doc);
 	return same;
+}
+
+/* Some servers put the text into an object: 42 and {"result": 42}, or {"content": "42"}. */
+static bool is_wrapped(const cleat_content *c, const cleat_json *structured)
+{
+	cleat_json_iter it = cleat_json_each(structured);
+	const char *text;
+	size_t n = 0;
+
+	if (cleat_json_size(structured) != 1 || !cleat_json_next(&it) ||
+	    c->kind != CLEAT_CONTENT_TEXT)
+		return false;
+	text = cleat_json_strn(it.value, &n);
+	return (text && n == c->size && memcmp(text, c->text, n) == 0) || is_same(c, it.value);
 }
 
 /* One piece of data, and no terminal to be careful about: as curl would, with nothing around it. */
@@ -255,22 +269,27 @@ static bool print_raw(struct page *p, cleat_result *r)
 	return true;
 }
 
+/* Content is for people, structured content for programs. Where one of the texts is the same JSON once more,
+ * for older clients, that is shown in its place, indented; where there is no content at all, alone. */
 static void print_all(struct page *p, cleat_result *r, const cleat_json *structured)
 {
-	bool shown = false;
+	bool shown = !structured;
 	cleat_content c;
 
 	for (size_t i = 0; i < p->blocks && cleat_result_content(r, i, &c); i++) {
 		if (!is_same(&c, structured)) {
 			print_block(p, &c);
+			shown = shown || (p->blocks == 1 && is_wrapped(&c, structured));
 			continue;
 		}
 		if (!shown)
 			cli_pretty(p->cli, p->to, structured);
 		shown = true;
 	}
-	if (structured && !shown)
+	if (!shown && !p->blocks)
 		cli_pretty(p->cli, p->to, structured);
+	else if (!shown && isatty(STDERR_FILENO))
+		cli_note(p->cli, "there is structured content, too: --json shows it");
 }
 
 /* With --json and --jq: the result is on stdout, and that it is none to go on with is said as other errors are. */
@@ -307,28 +326,4 @@ int cli_print_content(struct cli *cli, cleat_result *r)
 	if (failed || !print_raw(&p, r))
 		print_all(&p, r, cleat_json_get(raw, "structuredContent"));
 	return failed && !p.code ? EXIT_TOOL : p.code;
-}
-
-int cli_perform(struct cli *cli, const char *method, const char *name, const char *args)
-{
-	cleat_error err = { .message = "out of memory" };
-	cleat_doc *parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
-	cleat_doc *params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", name,
-						    (void *)cleat_doc_root(parsed))
-				   : NULL;
-	cleat_result *r;
-	int code;
-
-	cleat_doc_free(parsed);
-	if (!params)
-		return cli_error(cli, EXIT_OTHER, "%s", err.message);
-	r = cli_await(cli, method, cleat_doc_root(params));
-	code = cli_result_code(cli, r);
-	if (cli_unanswered(cli))
-		code = cli_unanswered(cli);
-	else if (code == EXIT_GOOD || cleat_result_is_tool_error(r))
-		code = cli_print_content(cli, r);
-	cleat_result_free(r);
-	cleat_doc_free(params);
-	return code;
 }

@@ -3,7 +3,10 @@
 #include "print.h"
 #include "text.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { DATA_MOST = 1000 }; /* of a line of an error's data */
 
 static const struct {
 	int code;
@@ -28,37 +31,81 @@ static const char *word_of(int code)
 	return code > 128 ? "interrupted" : "other"; /* 143: by SIGTERM */
 }
 
-static void print_json(int code, const char *step, int http_status, int rpc_code,
-		       const char *message)
+struct failure {
+	int code;
+	const char *step; /* NULL: none */
+	int http_status, rpc_code;
+	const char *message;
+	const cleat_json *data; /* of JSON-RPC; NULL: none */
+};
+
+static void print_json(const struct failure *f)
 {
 	struct text t = { 0 };
+	char *data = f->data ? cleat_json_print(f->data, NULL) : NULL;
 
-	text_printf(&t, "{\"error\":{\"code\":\"%s\",\"message\":", word_of(code));
-	print_utf8(&t, message);
-	if (step && *step) {
+	text_printf(&t, "{\"error\":{\"code\":\"%s\",\"message\":", word_of(f->code));
+	print_utf8(&t, f->message);
+	if (f->step && *f->step) {
 		text_puts(&t, ",\"step\":");
-		text_json(&t, step, strlen(step));
+		text_json(&t, f->step, strlen(f->step));
 	}
-	if (http_status)
-		text_printf(&t, ",\"status\":%d", http_status);
-	if (rpc_code)
-		text_printf(&t, ",\"rpc\":%d", rpc_code);
+	if (f->http_status)
+		text_printf(&t, ",\"status\":%d", f->http_status);
+	if (f->rpc_code)
+		text_printf(&t, ",\"rpc\":%d", f->rpc_code);
+	if (data)
+		text_printf(&t, ",\"data\":%s", data);
 	text_puts(&t, "}}\n");
 	print_json_text(stderr, text_str(&t), t.n);
 	text_free(&t);
+	free(data);
+}
+
+/* What the server adds to its error: a text, {"details": a text}, or whatever it is. */
+static void print_data(const cleat_json *data)
+{
+	const char *text =
+		cleat_json_str(data, cleat_json_str(cleat_json_get(data, "details"), NULL));
+	char *printed = text ? NULL : cleat_json_print(data, NULL);
+	size_t n;
+
+	text = text ? text : printed ? printed : "";
+	n = strlen(text);
+	while (n && text[n - 1] == '\n')
+		n--;
+	for (size_t at = 0, line; at < n; at += line + 1) {
+		line = strcspn(text + at, "\n");
+		line = line < n - at ? line : n - at;
+		fputs("  ", stderr);
+		cli_print_text(stderr, text + at, line < DATA_MOST ? line : DATA_MOST);
+		fputs(line > DATA_MOST ? "...\n" : "\n", stderr);
+	}
+	free(printed);
+}
+
+static int print_failure(const struct cli *cli, const struct failure *f)
+{
+	if (cli && cli->json) {
+		print_json(f);
+		return f->code;
+	}
+	fputs("cleat: ", stderr);
+	cli_print_text(stderr, f->message, strlen(f->message));
+	fputc('\n', stderr);
+	if (f->data)
+		print_data(f->data);
+	return f->code;
 }
 
 int cli_error_at(const struct cli *cli, int code, const char *step, int http_status, int rpc_code,
 		 const char *message)
 {
-	if (cli && cli->json) {
-		print_json(code, step, http_status, rpc_code, message);
-		return code;
-	}
-	fputs("cleat: ", stderr);
-	cli_print_text(stderr, message, strlen(message));
-	fputc('\n', stderr);
-	return code;
+	return print_failure(cli, &(struct failure){ .code = code,
+						     .step = step,
+						     .http_status = http_status,
+						     .rpc_code = rpc_code,
+						     .message = message });
 }
 
 static char *format(const char *fmt, va_list ap) CLEAT_PRINTF(1, 0);
@@ -172,35 +219,82 @@ int cli_result_code(const struct cli *cli, const cleat_result *r)
 }
 
 /* The library names what a program has set; a person has typed options. */
-static const char *in_options(const char *message)
+const char *cli_in_options(const char *message)
 {
 	static const char *const names[][2] = {
-		{ "opts.protocol", "--protocol" }, { "opts.era", "--era" },
-		{ "opts.headers", "--header" },    { "opts.bearer", "--bearer" },
-		{ "opts.ca_file", "--ca" },        { "opts.proxy", "--proxy" },
-		{ "opts.env", "--env" },           { "opts.cwd", "--cwd" },
+		{ "opts.protocol", "--protocol" },
+		{ "opts.era", "--era" },
+		{ "opts.headers", "--header" },
+		{ "opts.bearer", "--bearer" },
+		{ "opts.ca_file", "--ca" },
+		{ "opts.proxy", "--proxy" },
+		{ "opts.env", "--env" },
+		{ "opts.cwd", "--cwd" },
+		{ "opts.max_message", "--max-size" },
+		{ "(connect_timeout_ms)", "(--timeout)" },
+		{ "(hard_timeout_ms)", "(--timeout)" },
+		{ "(timeout_ms)", "(--timeout)" },
+		{ "ca_file names an authority of your own",
+		  "--ca FILE names an authority of your own, -k accepts any" },
+		{ "give a bearer token", "--bearer TOKEN says it" },
 	};
 	struct text t = { 0 };
-	const char *at;
 
-	while ((at = strstr(message, "opts.")) != NULL) {
+	while (*message) {
 		size_t i = 0;
 
-		while (i < CLEAT_COUNT(names) && strncmp(at, names[i][0], strlen(names[i][0])) != 0)
+		while (i < CLEAT_COUNT(names) &&
+		       strncmp(message, names[i][0], strlen(names[i][0])) != 0)
 			i++;
-		text_add(&t, message, (size_t)(at - message));
-		text_puts(&t, i < CLEAT_COUNT(names) ? names[i][1] : "opts.");
-		message = at + (i < CLEAT_COUNT(names) ? strlen(names[i][0]) : 5);
+		if (i < CLEAT_COUNT(names))
+			text_puts(&t, names[i][1]);
+		else
+			text_add(&t, message, 1);
+		message += i < CLEAT_COUNT(names) ? strlen(names[i][0]) : 1;
 	}
-	text_puts(&t, message);
 	return keep(text_take(&t));
 }
 
-static int say(const struct cli *cli, int code, enum cleat_step step, int http_status,
-	       const cleat_error *e)
+/* Before anybody was reached it does not matter which method it was for: "tools/list: server/discover: ". */
+static const char *without_methods(const char *message)
 {
-	return cli_error_at(cli, code, step == CLEAT_STEP_NONE ? NULL : cleat_step_name(step),
-			    http_status, e->rpc_code, in_options(e->message));
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz/";
+
+	for (;;) {
+		size_t n = strspn(message, letters);
+		bool method = memchr(message, '/', n) || strncmp(message, "initialize:", 11) == 0;
+
+		if (!n || !method || strncmp(message + n, ": ", 2) != 0)
+			return message;
+		message += n + 2;
+	}
+}
+
+/* What the program has written is on the screen already. */
+static const char *without_stderr(const struct cli *cli, const char *message)
+{
+	const char *said = cli_remarks(cli) ? strstr(message, "; it said: ") : NULL;
+
+	return said ? keepf("%.*s", (int)(said - message), message) : message;
+}
+
+static int say(const struct cli *cli, enum cleat_step step, int http_status, const cleat_error *e,
+	       const cleat_json *data)
+{
+	const char *message = cli_in_options(e->message);
+
+	if (step == CLEAT_STEP_SPAWN || step == CLEAT_STEP_EXCHANGE)
+		message = without_stderr(cli, message);
+	if (step >= CLEAT_STEP_SPAWN && step <= CLEAT_STEP_NEGOTIATE)
+		message = without_methods(message);
+	return print_failure(
+		cli,
+		&(struct failure){ .code = step_code(step, e),
+				   .step = step == CLEAT_STEP_NONE ? NULL : cleat_step_name(step),
+				   .http_status = http_status,
+				   .rpc_code = e->rpc_code,
+				   .message = message,
+				   .data = data });
 }
 
 int cli_say_interrupted(const struct cli *cli)
@@ -212,13 +306,13 @@ int cli_result_error(const struct cli *cli, const cleat_result *r)
 {
 	const cleat_error *e = cleat_result_error(r);
 	enum cleat_step step = cleat_result_step(r);
-	int code = step_code(step, e), asked = cli_unanswered(cli);
+	int asked = cli_unanswered(cli);
 
 	if (asked)
 		return asked; /* said when it was asked */
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return say(cli, code, step, cleat_result_http_status(r), e);
+	return say(cli, step, cleat_result_http_status(r), e, cleat_result_error_data(r));
 }
 
 int cli_client_error(const struct cli *cli)
@@ -228,5 +322,5 @@ int cli_client_error(const struct cli *cli)
 
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return say(cli, step_code(step, e), step, cleat_client_error_http_status(cli->client), e);
+	return say(cli, step, cleat_client_error_http_status(cli->client), e, NULL);
 }

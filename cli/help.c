@@ -1,4 +1,4 @@
-/* cli/help.c - `cleat help`, for 80 columns. */
+/* cli/help.c - `cleat help`, for 80 columns, or as many as the terminal has. */
 #include "help.h"
 
 #include "jq.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 79, COLUMN = 24 };
+enum { COLUMN = 24, NARROW = 60, NARROW_COLUMN = 10 };
 
 static void heading(const struct cli *cli, const char *text)
 {
@@ -17,30 +17,27 @@ static void heading(const struct cli *cli, const char *text)
 /* "  word      text", the text wrapped in its column; a long word stands alone. */
 static void row(const char *word, const char *text, size_t column)
 {
-	size_t n = print_width(word) + 2;
-	char *wrapped = NULL;
-	struct text t = { 0 };
+	size_t n = print_width(word) + 2, width = print_prose(stdout);
 
+	if (width < NARROW)
+		column = NARROW_COLUMN;
 	printf("  %s", word);
 	if (n + 2 > column) {
 		putchar('\n');
 		n = 0;
 	}
-	for (; *text;) {
-		size_t room = WIDTH - column, cut = strlen(text);
+	while (*text) {
+		size_t room = width - column, cut = strlen(text);
 
 		if (cut > room)
 			for (cut = room; cut && text[cut] != ' ';)
 				cut--;
 		if (!cut)
 			cut = strcspn(text, " ");
-		text_printf(&t, "%*s%.*s\n", (int)(column - n), "", (int)cut, text);
+		printf("%*s%.*s\n", (int)(column - n), "", (int)cut, text);
 		n = 0;
 		text += cut + strspn(text + cut, " ");
 	}
-	wrapped = text_take(&t);
-	fputs(wrapped, stdout);
-	keep(wrapped);
 }
 
 static void print_options(const struct cli *cli, const struct verb *v)
@@ -62,21 +59,25 @@ static void print_options(const struct cli *cli, const struct verb *v)
 
 int help_verb(struct cli *cli, const struct verb *v)
 {
-	printf("cleat %s - %s\n", v->name, v->summary);
+	print_wrapped(stdout, keepf("cleat %s - %s", v->name, v->summary), 0);
 	heading(cli, "Usage");
 	for (size_t i = 0; v->usage[i]; i++)
 		printf("  cleat %s\n", v->usage[i]);
 	if (v->about) {
 		putchar('\n');
-		print_wrapped(stdout, v->about, 0, WIDTH);
+		print_wrapped(stdout, v->about, 0);
 	}
 	print_options(cli, v);
 	if (v->examples)
 		heading(cli, "Examples");
-	for (size_t i = 0; v->examples && v->examples[i].command; i++)
-		printf("  %s\n      %s\n", v->examples[i].command, v->examples[i].what);
-	if (v->groups & CLI_SERVER)
-		puts("\nSee also: cleat help server, cleat help exit-codes");
+	for (size_t i = 0; v->examples && v->examples[i].command; i++) {
+		printf("  %s\n", v->examples[i].command);
+		print_wrapped(stdout, v->examples[i].what, 6);
+	}
+	if (v->groups & CLI_SERVER) {
+		putchar('\n');
+		print_wrapped(stdout, "See also: cleat help server, cleat help exit-codes", 0);
+	}
 	return EXIT_GOOD;
 }
 
@@ -91,7 +92,7 @@ static void print_topic(const struct topic *t)
 		}
 		if (i)
 			putchar('\n');
-		print_wrapped(stdout, t->lines[i], 0, WIDTH);
+		print_wrapped(stdout, t->lines[i], 0);
 		if (t->lines[i + 1] && strchr(t->lines[i + 1], '\t'))
 			putchar('\n');
 	}
@@ -104,23 +105,39 @@ int help_topic(struct cli *cli, const struct topic *t)
 	return EXIT_GOOD;
 }
 
+const char help_summary[] = "speaks to servers of the Model Context Protocol, and is one";
+
+/* Where parts of the list of verbs begin. */
+static const struct {
+	const char *first, *title;
+} parts[] = {
+	{ "ls", "Use a server" },
+	{ "ping", "Look into one" },
+	{ "serve", "Be one" },
+	{ "config", "About this program" },
+};
+
 int help_all(struct cli *cli)
 {
-	puts("cleat - a client for the Model Context Protocol");
+	print_wrapped(stdout, keepf("cleat - %s", help_summary), 0);
 	heading(cli, "Usage");
 	puts("  cleat VERB [OPTION]... [SERVER] [WORD]...");
-	heading(cli, "Verbs");
-	for (size_t i = 0; cli_verbs[i]; i++)
+	heading(cli, "For a start");
+	row("cleat ls https://example.com/mcp", "what has this server?", COLUMN + 16);
+	row("cleat ls -- node server.js", "and this program?", COLUMN + 16);
+	row("cleat ls", "which do my editors have?", COLUMN + 16);
+	row("cleat call SERVER add a=2 b=40", "call a tool", COLUMN + 16);
+	for (size_t i = 0; cli_verbs[i]; i++) {
+		for (size_t k = 0; k < CLEAT_COUNT(parts); k++)
+			if (strcmp(parts[k].first, cli_verbs[i]->name) == 0)
+				heading(cli, parts[k].title);
 		if (!cli_verbs[i]->hidden)
 			row(cli_verbs[i]->name, cli_verbs[i]->summary, 14);
+	}
 	heading(cli, "More help");
-	row("cleat help VERB", "what a verb does, its options, and examples", COLUMN);
+	row("cleat help VERB", "what a verb does, its options, and examples", COLUMN + 2);
 	for (const struct topic *t = help_topics; t->name; t++)
-		row(keepf("cleat help %s", t->name), t->title, COLUMN + 2);
-	heading(cli, "Examples");
-	puts("  cleat ls https://example.com/mcp\n"
-	     "  cleat ls -- npx -y @modelcontextprotocol/server-everything\n"
-	     "  cleat call everything get-sum a=2 b=40");
+		row(keepf("cleat help %s", t->name), t->summary, COLUMN + 2);
 	print_options(cli, NULL);
 	return EXIT_GOOD;
 }
@@ -129,6 +146,7 @@ void help_short(void)
 {
 	fputs("usage: cleat VERB [OPTION]... [SERVER] [WORD]...\n"
 	      "for instance: cleat ls https://example.com/mcp\n"
+	      "              cleat ls -- node server.js\n"
 	      "try: cleat help\n",
 	      stderr);
 }
@@ -155,6 +173,7 @@ static int unknown(struct cli *cli, const char *word)
 	for (const struct topic *t = help_topics; t->name; t++)
 		words_add(&names, t->name);
 	near = cli_nearest(word, names.at, names.n);
+	cli->verb = NULL; /* all help is what to try */
 	if (near)
 		return cli_usage(cli, "there is no help about \"%s\", did you mean %s?", word,
 				 near);

@@ -5,11 +5,13 @@
 #include "cli.h"
 
 struct topic {
-	const char *name, *title;
+	const char *name, *title, *summary;
 	const char *const *lines; /* "word\ttext", or a paragraph; ends with NULL */
 };
 
 extern const struct topic help_topics[]; /* ends with name NULL */
+
+extern const char help_summary[];
 
 int help_version(struct cli *cli);
 int help_all(struct cli *cli);

@@ -136,13 +136,13 @@ static int page_of_verb(const struct verb *v)
 
 static int page_of_all(void)
 {
-	title("cleat", "a client for the Model Context Protocol");
+	title("cleat", help_summary);
 	puts(".SH SYNOPSIS\n.B cleat\n.I VERB\n[\\fIOPTION\\fR]... [\\fISERVER\\fR] [\\fIWORD\\fR]...");
 	puts(".SH DESCRIPTION");
 	paragraphs(
 		"cleat speaks to servers of the Model Context Protocol: it lists and calls their tools, "
-		"reads their resources, and shows what goes over the wire. Results go to stdout, "
-		"everything else to stderr.");
+		"reads their resources, and shows what goes over the wire. \"cleat serve\" puts what is "
+		"there already behind one. Results go to stdout, everything else to stderr.");
 	puts(".SH VERBS");
 	for (size_t i = 0; cli_verbs[i]; i++)
 		if (!cli_verbs[i]->hidden)

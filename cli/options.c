@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_NAMES = 128 };
+enum { MOST_NAMES = 128, LARGEST = 1 << 30 };
 
 const struct cli_option cli_top_options[] = {
 	{ .name = "version", .letter = 'V', .help = "print the version and what it can do" },
@@ -34,28 +34,33 @@ const struct cli_option cli_general_options[] = {
 	{ 0 },
 };
 
-const struct cli_option cli_output_options[] = {
+static const struct cli_option output_options[] = {
+	/* The first is for verbs with CLI_CONTENT only. */
+	{ .name = "save",
+	  .arg = "DIR",
+	  .help = "write images, audio and binary data to DIR: image-1.png, ..." },
 	{ .name = "json", .help = "print the protocol's own JSON; errors are a line of JSON, too" },
 	{ .name = "jq", .arg = "EXPR", .help = "print what this jq expression makes of the JSON" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .arg = "FILE",
 	  .help = "write the result to FILE, which is replaced when it is complete" },
-	{ .name = "save",
-	  .arg = "DIR",
-	  .help = "write images, audio and binary data to DIR: image-1.png, ..." },
 	{ 0 },
 };
 
 bool cli_lists(const struct verb *verb, size_t i, struct cli_list *ret)
 {
+	unsigned groups = verb ? verb->groups : 0;
 	const struct cli_list all[] = {
 		{ "Options", verb ? verb->options : cli_top_options },
-		{ "Output", verb && verb->groups & CLI_OUTPUT ? cli_output_options : NULL },
-		{ "Answering the server",
-		  verb && verb->groups & CLI_ASKED ? cli_asked_options : NULL },
+		{ "Output", !(groups & CLI_OUTPUT) ? NULL
+			    : groups & CLI_CONTENT ? output_options
+						   : output_options + 1 },
+		{ "Answering the server", groups & CLI_ASKED ? cli_asked_options : NULL },
 		{ "Reaching the server",
-		  verb && verb->groups & (CLI_SERVER | CLI_REACH) ? cli_server_options : NULL },
+		  groups & (CLI_SERVER | CLI_REACH) ? cli_reach_options : NULL },
+		{ "Speaking with the server",
+		  groups & (CLI_SERVER | CLI_SPEAK) ? cli_speak_options : NULL },
 		{ "General", cli_general_options },
 	};
 
@@ -153,10 +158,25 @@ bool cli_duration(const char *text, uint64_t *ret_ms)
 	return false;
 }
 
+bool cli_size(const char *text, size_t *ret_bytes)
+{
+	static const char units[] = "kmg";
+	size_t n = strspn(text, "0123456789");
+	const char *unit = text[n] ? strchr(units, text[n] | 0x20) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t value;
+
+	if (!thousandths(text, n, &value) || (text[n] && (!unit || text[n + 1])))
+		return false;
+	value /= 1000;
+	*ret_bytes = (size_t)(value << shift);
+	return value && value <= (uint64_t)LARGEST >> shift;
+}
+
 /* ---- finding options ----------------------------------------------------------------------------- */
 
-static const struct cli_option *find(const struct verb *verb, const char *name, size_t n,
-				     char letter)
+const struct cli_option *cli_option_find(const struct verb *verb, const char *name, size_t n,
+					 char letter)
 {
 	struct cli_list list;
 
@@ -172,7 +192,7 @@ static bool some_verb_has(const char *name, size_t n)
 {
 	size_t i = 0;
 
-	while (cli_verbs[i] && !find(cli_verbs[i], name, n, 0))
+	while (cli_verbs[i] && !cli_option_find(cli_verbs[i], name, n, 0))
 		i++;
 	return cli_verbs[i] != NULL;
 }
@@ -237,10 +257,16 @@ struct line {
 	bool words_only;
 };
 
+/* A forgotten value must not make "--" one: it begins a command. */
+static bool has_value(const struct line *l)
+{
+	return l->i < l->argc && strcmp(l->argv[l->i], "--") != 0;
+}
+
 static int long_option(struct line *l, const char *text)
 {
 	size_t n = strcspn(text, "=");
-	const struct cli_option *o = find(l->cli->verb, text, n, 0);
+	const struct cli_option *o = cli_option_find(l->cli->verb, text, n, 0);
 
 	if (!o)
 		return unknown(l->cli, text, n);
@@ -250,7 +276,7 @@ static int long_option(struct line *l, const char *text)
 		return take(l->cli, o, "");
 	if (text[n])
 		return take(l->cli, o, text + n + 1);
-	if (l->i >= l->argc)
+	if (!has_value(l))
 		return cli_usage(l->cli, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
 	return take(l->cli, o, l->argv[l->i++]);
 }
@@ -258,7 +284,7 @@ static int long_option(struct line *l, const char *text)
 static int letters(struct line *l, const char *text)
 {
 	for (; *text; text++) {
-		const struct cli_option *o = find(l->cli->verb, "", 0, *text);
+		const struct cli_option *o = cli_option_find(l->cli->verb, "", 0, *text);
 		int code;
 
 		if (!o)
@@ -271,7 +297,7 @@ static int letters(struct line *l, const char *text)
 		}
 		if (text[1])
 			return take(l->cli, o, text + 1 + (text[1] == '='));
-		if (l->i >= l->argc)
+		if (!has_value(l))
 			return cli_usage(l->cli, "-%c needs a value: -%c %s", *text, *text, o->arg);
 		return take(l->cli, o, l->argv[l->i++]);
 	}

@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { DEEPEST = 256 };
+enum { DEEPEST = 256, PROSE = 79, NARROWEST = 20 };
 
 /* ---- characters ---------------------------------------------------------------------------------- */
 
@@ -226,16 +227,24 @@ static size_t columns(long c)
 		long from, to;
 		size_t width;
 	} ranges[] = {
-		{ 0x300, 0x36f, 0 },     { 0x200c, 0x200d, 0 },   { 0xfe00, 0xfe0f, 0 },
-		{ 0x1100, 0x115f, 2 },   { 0x2e80, 0xa4cf, 2 },   { 0xac00, 0xd7a3, 2 },
-		{ 0xf900, 0xfaff, 2 },   { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
+		{ 0x300, 0x36f, 0 },     { 0x483, 0x489, 0 },     { 0x591, 0x5bd, 0 },
+		{ 0x610, 0x61a, 0 },     { 0x64b, 0x65f, 0 },     { 0x93c, 0x93c, 0 },
+		{ 0x941, 0x948, 0 },     { 0x94d, 0x94d, 0 },     { 0xe31, 0xe31, 0 },
+		{ 0xe34, 0xe3a, 0 },     { 0xe47, 0xe4e, 0 },     { 0x1100, 0x115f, 2 },
+		{ 0x1ab0, 0x1aff, 0 },   { 0x1dc0, 0x1dff, 0 },   { 0x200c, 0x200d, 0 },
+		{ 0x20d0, 0x20f0, 0 },   { 0x231a, 0x231b, 2 },   { 0x23e9, 0x23ec, 2 },
+		{ 0x2614, 0x2615, 2 },   { 0x26a1, 0x26a1, 2 },   { 0x2705, 0x2705, 2 },
+		{ 0x2728, 0x2728, 2 },   { 0x274c, 0x274c, 2 },   { 0x2753, 0x2757, 2 },
+		{ 0x2795, 0x2797, 2 },   { 0x2b50, 0x2b50, 2 },   { 0x2e80, 0xa4cf, 2 },
+		{ 0xac00, 0xd7a3, 2 },   { 0xf900, 0xfaff, 2 },   { 0xfe00, 0xfe0f, 0 },
+		{ 0xfe20, 0xfe2f, 0 },   { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
 		{ 0xffe0, 0xffe6, 2 },   { 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 },
-		{ 0x1f900, 0x1f9ff, 2 }, { 0x20000, 0x3fffd, 2 },
+		{ 0x1f900, 0x1f9ff, 2 }, { 0x1fa70, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 },
 	};
 
 	if (c < 0 || is_unsafe(c))
-		return 4; /* about, as \x1b */
-	for (size_t i = 0; i < CLEAT_COUNT(ranges); i++)
+		return c < 0x80 ? 4 : c < 0x100 ? 6 : c < 0x10000 ? 8 : 9; /* as show_visible() */
+	for (size_t i = 0; c >= ranges[0].from && i < CLEAT_COUNT(ranges); i++)
 		if (c >= ranges[i].from && c <= ranges[i].to)
 			return ranges[i].width;
 	return 1;
@@ -251,16 +260,48 @@ size_t print_width(const char *text)
 	return width;
 }
 
-void print_wrapped(FILE *to, const char *text, size_t indent, size_t width)
+size_t print_fit(const char *text, size_t room)
 {
-	size_t column = 0;
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = strcspn(text, "\r\n"), i = 0, len;
+
+	while (i < n) {
+		size_t width = columns(decode(p + i, n - i, &len));
+
+		if (width > room)
+			break;
+		room -= width;
+		i += len;
+	}
+	return i;
+}
+
+size_t print_room(FILE *to)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(to)))
+		return SIZE_MAX;
+	return ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+size_t print_prose(FILE *to)
+{
+	size_t room = print_room(to);
+
+	return room > PROSE ? PROSE : room > NARROWEST ? room - 1 : NARROWEST;
+}
+
+void print_wrapped(FILE *to, const char *text, size_t indent)
+{
+	size_t column = 0, room = print_prose(to) - indent;
 
 	while (*text) {
 		size_t n = strcspn(text, " \n");
 		char *word = keepf("%.*s", (int)n, text);
 		size_t w = print_width(word);
 
-		if (n && column && column + 1 + w > width - indent) {
+		if (n && column && column + 1 + w > room) {
 			fputc('\n', to);
 			column = 0;
 		}

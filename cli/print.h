@@ -26,7 +26,13 @@ void print_utf8(struct text *to, const char *text);
 bool print_json_line(FILE *to, const cleat_json *v);
 /* Columns that a text takes on a terminal. */
 size_t print_width(const char *text);
-/* Wraps a text at `width`; newlines in it stay. Each line begins with `indent` spaces. */
-void print_wrapped(FILE *to, const char *text, size_t indent, size_t width);
+/* How many bytes of the first line there is room for, whole characters only. */
+size_t print_fit(const char *text, size_t room);
+/* The columns of the terminal that this goes to; SIZE_MAX: it goes to none. */
+size_t print_room(FILE *to);
+/* How wide prose is: 79 columns, or less where the terminal has less. */
+size_t print_prose(FILE *to);
+/* Wraps a text as prose; newlines in it stay. Each line begins with `indent` spaces. */
+void print_wrapped(FILE *to, const char *text, size_t indent);
 
 #endif

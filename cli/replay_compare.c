@@ -365,12 +365,13 @@ static int finish(struct compare *c)
 	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
 	text_free(&t);
 	if (!cli_print_json(c->cli, cleat_doc_root(doc), &code))
-		fprintf(c->to, "%u answers are the same, %u %s different\n", c->same, c->different,
+		fprintf(c->to, "%u answer%s the same, %u %s different\n", c->same,
+			c->same == 1 ? " is" : "s are", c->different,
 			c->different == 1 ? "is" : "are");
 	cleat_doc_free(doc);
 	if (c->skipped)
-		cli_note(c->cli, "%u requests have no recorded answer and were left out",
-			 c->skipped);
+		cli_note(c->cli, "%u request%s no recorded answer, and %s left out", c->skipped,
+			 c->skipped == 1 ? " has" : "s have", c->skipped == 1 ? "was" : "were");
 	return code ? code : c->different ? EXIT_CHECK : EXIT_GOOD;
 }
 

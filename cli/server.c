@@ -1,12 +1,5 @@
-/* cli/server.c - SERVER and the options for reaching it, to a client.
- *
- *	http://..., https://...   Streamable HTTP, or HTTP+SSE
- *	unix:/run/x.sock          HTTP over a Unix socket
- *	tcp://host:port, unix-stream:/run/x.sock
- *	a name                    from a configuration file (config.h)
- *	./program                 a program, without arguments
- *	-- command...             a program
- */
+/* cli/server.c - SERVER and the options for reaching it, to a client; where SERVER is: target.c. What the
+ * server says meanwhile on its stderr and in its log is shown from here, and with -v all messages are. */
 #include "ask.h"
 #include "await.h"
 #include "config.h"
@@ -15,24 +8,23 @@
 #include "text.h"
 #include "transcript.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { MOST_NAMES = 256, PATIENCE_MS = 3600 * 1000 };
+enum {
+	PATIENCE_MS = 3600 * 1000,
+	SIZE_MOST =
+		256
+		<< 20, /* a result is what was asked for: more than the library takes from anybody */
+	NOTES_MOST = 20, /* without -v */
+	EARLY_MOST = 100 /* lines that are known again */
+};
 
-const struct cli_option cli_server_options[] = {
+const struct cli_option cli_reach_options[] = {
 	{ .name = "config", .arg = "FILE", .help = "look for names in this file only" },
-	{ .name = "era",
-	  .arg = "ERA",
-	  .choices = "auto|legacy|modern",
-	  .help = "auto (find out), legacy (up to 2025-11-25), modern (2026-07-28)" },
-	{ .name = "protocol", .arg = "REV", .help = "speak this revision only: 2025-06-18" },
-	{ .name = "timeout",
-	  .arg = "TIME",
-	  .help = "give up after this time: 30, 2.5s, 250ms, 5m" },
 	{ .name = "header",
 	  .letter = 'H',
 	  .arg = "'NAME: VALUE'",
@@ -50,6 +42,18 @@ const struct cli_option cli_server_options[] = {
 	  .repeat = true,
 	  .help = "a variable for the command; NAME alone: as it is here" },
 	{ .name = "cwd", .arg = "DIR", .help = "where the command runs" },
+	{ 0 },
+};
+
+const struct cli_option cli_speak_options[] = {
+	{ .name = "era",
+	  .arg = "ERA",
+	  .choices = "auto|legacy|modern",
+	  .help = "auto (find out), legacy (up to 2025-11-25), modern (2026-07-28)" },
+	{ .name = "protocol", .arg = "REV", .help = "speak this revision only: 2025-06-18" },
+	{ .name = "timeout",
+	  .arg = "TIME",
+	  .help = "give up after this time: 30, 2.5s, 250ms, 5m" },
 	{ .name = "log",
 	  .arg = "LEVEL",
 	  .choices = "debug|info|notice|warning|error|critical|alert|emergency",
@@ -57,6 +61,13 @@ const struct cli_option cli_server_options[] = {
 	{ .name = "record",
 	  .arg = "FILE",
 	  .help = "write every message to FILE, a line of JSON each (see cleat replay)" },
+	{ .name = "root",
+	  .arg = "DIR",
+	  .repeat = true,
+	  .help = "a folder to tell the server of when it asks for roots" },
+	{ .name = "max-size",
+	  .arg = "SIZE",
+	  .help = "the most that one message of the server may have (default: 256M)" },
 	{ .name = "no-cache", .help = "ask the server, whatever is known" },
 	{ 0 },
 };
@@ -72,6 +83,10 @@ struct cli_server_state {
 	cleat_client_opts opts;
 	struct target target;
 	struct transcript *transcript; /* --record */
+	unsigned notes;                /* that were shown */
+	struct words early;            /* what the program has written before it was ready */
+	bool second_start;
+	size_t again; /* how many of `early` it has written once more */
 	void (*on_message)(cleat_client *c, bool out, const char *text, size_t n, void *userdata);
 	void (*on_trace)(cleat_client *c, bool out, const char *line, void *userdata);
 };
@@ -115,9 +130,21 @@ static void show_trace(cleat_client *c, bool out, const char *line, void *userda
 	end_line();
 }
 
+static bool is_initialize(const char *text, size_t n)
+{
+	static const char method[] = "\"method\":\"initialize\"";
+	size_t i = 0, length = sizeof method - 1;
+
+	while (i + length <= n && memcmp(text + i, method, length) != 0)
+		i++;
+	return i + length <= n;
+}
+
 /* A verb that looks at messages itself takes them from nobody else. */
 static void pass_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
+	if (out && state->early.n && !state->told && is_initialize(text, n))
+		state->second_start = true;
 	if (state->transcript)
 		transcript_add(state->transcript, out, text, n);
 	if (state->cli->verbose)
@@ -134,10 +161,32 @@ static void pass_trace(cleat_client *c, bool out, const char *line, void *userda
 		state->on_trace(c, out, line, userdata);
 }
 
+/* A program that ends when it is asked for server/discover is started once more, for initialize, and says
+ * everything again. */
+static bool said_before(const char *line)
+{
+	struct words *early = &state->early;
+
+	if (state->told || state->cli->verbose)
+		return false;
+	if (!state->second_start && early->n < EARLY_MOST)
+		words_add(early, keepf("%s", line));
+	if (!state->second_start || state->again == early->n)
+		return false;
+	if (strcmp(early->at[state->again], line) == 0) {
+		state->again++;
+		return true;
+	}
+	state->again = early->n; /* from here on it is different */
+	return false;
+}
+
 static void show_stderr(cleat_client *c, const char *line, void *userdata)
 {
 	(void)c;
 	(void)userdata;
+	if (said_before(line))
+		return;
 	begin_line("[server] ", COLOR_DIM);
 	cli_print_text(stderr, line, strlen(line));
 	end_line();
@@ -147,8 +196,10 @@ static void show_note(cleat_client *c, int level, const char *text, void *userda
 {
 	(void)c;
 	(void)userdata;
-	if (!state->cli->verbose && level < CLEAT_LOG_WARNING)
+	if (!state->cli->verbose && (level < CLEAT_LOG_WARNING || state->notes > NOTES_MOST))
 		return;
+	if (!state->cli->verbose && state->notes++ == NOTES_MOST)
+		text = "there are more remarks like these; -v shows all";
 	begin_line(state->cli->verbose ? "* " : "cleat: ", COLOR_DIM);
 	cli_print_text(stderr, text, strlen(text));
 	end_line();
@@ -205,81 +256,6 @@ static void on_state(cleat_client *c, const cleat_error *why, void *userdata)
 	}
 	if (state->on_state)
 		state->on_state(c, why, userdata);
-}
-
-/* ---- where it is --------------------------------------------------------------------------------- */
-
-static int no_such_name(struct cli *cli, const struct config *config)
-{
-	const char *names[MOST_NAMES], *near;
-	size_t n = 0;
-
-	for (size_t i = 0; i < config->n && n < MOST_NAMES; i++)
-		names[n++] = config->servers[i].name;
-	near = cli_nearest(cli->server, names, n);
-	if (near)
-		return cli_error(cli, EXIT_USAGE, "there is no server \"%s\", did you mean \"%s\"?",
-				 cli->server, near);
-	if (strchr(cli->server, ' ') || strchr(cli->server, '/'))
-		return cli_error(
-			cli, EXIT_USAGE,
-			"there is no server \"%s\": an address begins with http://, https:// "
-			"or unix:, a command stands behind --",
-			cli->server);
-	return cli_error(cli, EXIT_USAGE,
-			 "there is no server \"%s\" in the configuration files (cleat config lists "
-			 "them); a command stands behind --",
-			 cli->server);
-}
-
-static int by_name(struct cli *cli, struct target *t)
-{
-	const struct config *config = config_load(cli);
-	const struct config_server *s = config ? config_find(config, cli->server) : NULL;
-
-	if (!config)
-		return EXIT_USAGE;
-	if (!s)
-		return no_such_name(cli, config);
-	/* A directory that somebody else has filled may mean something else by a name. */
-	for (size_t i = 0; s->file->project && i < config->n; i++)
-		if (config->servers[i].shadowed_by == s && !config->servers[i].file->project)
-			cli_note(cli, "\"%s\" is the one of %s, not of %s", s->name, s->file->path,
-				 config->servers[i].file->path);
-	return config_target(cli, s, t);
-}
-
-static bool is_address(const char *word)
-{
-	return strstr(word, "://") || strncasecmp(word, "unix:", 5) == 0 ||
-	       strncasecmp(word, "unix-stream:", 12) == 0;
-}
-
-static int resolve(struct cli *cli, struct target *t)
-{
-	const char *word = cli->server;
-	struct words one = { 0 };
-
-	memset(t, 0, sizeof *t);
-	t->inherit_env = true;
-	if (cli->command) {
-		t->argv = cli->command;
-		return EXIT_GOOD;
-	}
-	if (!word)
-		return cli_usage(cli,
-				 "SERVER is missing: an address, a name (cleat config lists them) "
-				 "or -- COMMAND");
-	if (is_address(word)) {
-		t->url = word;
-		return EXIT_GOOD;
-	}
-	if (strchr(word, '/') && access(word, X_OK) == 0) {
-		words_add(&one, word);
-		t->argv = one.at;
-		return EXIT_GOOD;
-	}
-	return by_name(cli, t);
 }
 
 /* ---- options ------------------------------------------------------------------------------------- */
@@ -348,11 +324,72 @@ static int set_time(struct cli *cli, cleat_client_opts *o)
 	return EXIT_GOOD;
 }
 
+static int set_size(struct cli *cli, cleat_client_opts *o)
+{
+	const char *text = cli_option(cli, "max-size");
+
+	o->max_message = SIZE_MOST;
+	if (text && !cli_size(text, &o->max_message))
+		return cli_usage(cli, "--max-size is a size up to 1G, like 64M or 100k, not \"%s\"",
+				 text);
+	return EXIT_GOOD;
+}
+
+/* file:///home/me/a%20b; what is an address already stays one. False: there is no such folder. */
+static bool set_root(cleat_root *root, const char *dir)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789-._~/";
+	struct text t = { 0 };
+	char *path;
+
+	root->uri = dir;
+	if (strstr(dir, "://"))
+		return true;
+	path = realpath(dir, NULL);
+	if (!path)
+		return false;
+	root->name = strrchr(keep(path), '/') + 1;
+	if (!*root->name)
+		root->name = NULL;
+	text_puts(&t, "file://");
+	for (const char *p = path; *p; p++)
+		if (strchr(plain, *p))
+			text_add(&t, p, 1);
+		else
+			text_printf(&t, "%%%02X", (unsigned)(unsigned char)*p);
+	root->uri = keep(text_take(&t));
+	return true;
+}
+
+static int set_roots(struct cli *cli, cleat_client_opts *o)
+{
+	const char *dir;
+	cleat_root *roots;
+	size_t n = 0;
+
+	while (cli_option_at(cli, "root", n))
+		n++;
+	roots = keep_alloc(n * sizeof *roots);
+	for (size_t i = 0; (dir = cli_option_at(cli, "root", i)) != NULL; i++)
+		if (!set_root(&roots[i], dir))
+			return cli_usage(cli, "--root %s: %s", dir, strerror(errno));
+	o->roots = roots;
+	o->n_roots = n;
+	return EXIT_GOOD;
+}
+
 static int set_options(struct cli *cli, struct target *t, cleat_client_opts *o)
 {
 	const char *era = cli_option(cli, "era"), *e;
-	int code = set_time(cli, o);
+	int code = target_check(cli, t);
 
+	if (code == EXIT_GOOD)
+		code = set_time(cli, o);
+	if (code == EXIT_GOOD)
+		code = set_size(cli, o);
+	if (code == EXIT_GOOD)
+		code = set_roots(cli, o);
 	if (code == EXIT_GOOD)
 		code = join_headers(cli, t);
 	if (code != EXIT_GOOD)
@@ -387,7 +424,7 @@ static void set_callbacks(struct cli *cli, cleat_client_opts *o)
 	if (!o->on_note && cli_remarks(cli))
 		o->on_note = show_note;
 	state->on_message = o->on_message;
-	if (cli->verbose || state->transcript || state->on_message)
+	if (cli->verbose || state->transcript || state->on_message || state->target.argv)
 		o->on_message = pass_message;
 	state->on_trace = o->on_trace;
 	if (cli->verbose || state->on_trace)
@@ -402,7 +439,7 @@ static int make(struct cli *cli, const cleat_client_opts *want)
 {
 	cleat_client_opts *o = &state->opts;
 	struct target t;
-	int code = resolve(cli, &t);
+	int code = target_find(cli, &t);
 
 	if (code == EXIT_GOOD)
 		code = jq_check(cli);

@@ -29,6 +29,8 @@ const cleat_json *shell_entry(struct shell_lists *l, enum cleat_list what, const
 
 /* The verbs that are commands here; ends with NULL. */
 extern const char *const shell_commands[];
+/* An option that belongs to the start of the shell: the connection is there, there is no other to be made. */
+bool shell_at_start(const struct cli_option *list, const struct cli_option *o);
 /* Words that `word`, which is at line[start], may become. */
 void shell_complete(struct shell_lists *l, const char *line, size_t start, const char *word,
 		    struct words *to);

@@ -58,18 +58,9 @@ static void drop_stale(struct shell_lists *l)
 	l->stale = 0;
 }
 
-static size_t index_of(enum cleat_list what)
-{
-	size_t i = 0;
-
-	while (i + 1 < CLEAT_COUNT(catalog_kinds) && catalog_kinds[i].list != what)
-		i++;
-	return i;
-}
-
 const cleat_json *shell_list(struct shell_lists *l, enum cleat_list what)
 {
-	size_t i = index_of(what);
+	size_t i = (size_t)(catalog_kind(what) - catalog_kinds);
 
 	drop_stale(l);
 	if (!l->at[i])
@@ -83,7 +74,7 @@ const cleat_json *shell_list(struct shell_lists *l, enum cleat_list what)
 
 const cleat_json *shell_entry(struct shell_lists *l, enum cleat_list what, const char *name)
 {
-	return catalog_find(&catalog_kinds[index_of(what)], shell_list(l, what), name);
+	return catalog_find(catalog_kind(what), shell_list(l, what), name);
 }
 
 /* ---- candidates ---------------------------------------------------------------------------------- */
@@ -113,7 +104,7 @@ static void offer_names(struct completing *c, enum cleat_list what)
 {
 	struct words names = { 0 };
 
-	catalog_names(&catalog_kinds[index_of(what)], shell_list(c->lists, what), &names);
+	catalog_names(catalog_kind(what), shell_list(c->lists, what), &names);
 	for (size_t i = 0; i < names.n; i++)
 		offer(c, keepf("%s", names.at[i]));
 }
@@ -125,7 +116,7 @@ static void offer_options(struct completing *c, const char *command)
 
 	for (size_t i = 0; verb && cli_lists(verb, i, &list); i++)
 		for (const struct cli_option *o = list.options; o->name; o++)
-			if (list.options != cli_server_options)
+			if (!shell_at_start(list.options, o))
 				offer(c, keepf("--%s%s", o->name, o->arg ? "=" : ""));
 }
 

@@ -4,6 +4,7 @@
  * us to wait for, so the connection is served while somebody thinks. The history is a plain file, a line
  * each, that every session adds to.
  */
+#include "print.h"
 #include "shell.h"
 
 #include <dlfcn.h>
@@ -12,11 +13,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HISTORY_KEPT = 1000, HISTORY_MOST = 4 << 20, LINE_MOST = 16 << 20, SCREEN = 80 };
+enum { HISTORY_KEPT = 1000, HISTORY_MOST = 4 << 20, LINE_MOST = 16 << 20 };
 
 /* The functions and variables of both libraries that are used. */
 struct library {
@@ -154,7 +154,7 @@ static void print_all(const struct words *found)
 		width = strlen(found->at[i]) > width ? strlen(found->at[i]) : width;
 	fputc('\n', stdout);
 	for (size_t i = 0; i < found->n; i++) {
-		bool last = i + 1 == found->n || column + 2 * (width + 2) > SCREEN;
+		bool last = i + 1 == found->n || column + 2 * (width + 2) > print_room(stdout);
 
 		printf("%-*s%s", last ? 0 : (int)width + 2, found->at[i], last ? "\n" : "");
 		column = last ? 0 : column + width + 2;
@@ -194,12 +194,8 @@ static size_t common_length(const struct words *found)
 /* Goes to where the line begins, and has it drawn anew. */
 static void redraw_line(size_t point)
 {
-	struct winsize size;
-	size_t columns =
-		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : SCREEN;
-
 	fputs("\r", stdout);
-	for (size_t rows = (strlen(editor->prompt) + point) / columns; rows; rows--)
+	for (size_t rows = (strlen(editor->prompt) + point) / print_room(stdout); rows; rows--)
 		fputs("\033[A", stdout);
 	fflush(stdout);
 	editor->lib.redraw();

@@ -1,4 +1,13 @@
-/* cli/target.c - an entry of a configuration file to something that can be reached.
+/* cli/target.c - SERVER to something that can be reached.
+ *
+ *	http://..., https://...   Streamable HTTP, or HTTP+SSE
+ *	unix:/run/x.sock          HTTP over a Unix socket
+ *	tcp://host:port, unix-stream:/run/x.sock
+ *	a name                    from a configuration file (config.h)
+ *	./program                 a program, without arguments
+ *	-- command...             a program
+ *
+ * An entry of a configuration file:
  *
  *	{ "command": "node", "args": ["server.js"], "env": {...}, "envFile": "...", "cwd": "..." }
  *	{ "type": "http" | "sse" | ..., "url": "https://...", "headers": {...} }
@@ -12,8 +21,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
-enum { MOST_KEYS = 8, FILE_MAX = 1 << 20 };
+enum { MOST_KEYS = 8, MOST_NAMES = 256, FILE_MAX = 1 << 20 };
 
 struct reading {
 	const struct config_server *server;
@@ -189,11 +200,134 @@ const char *config_resolve(const struct config_server *s, struct target *ret)
 	return r.problem;
 }
 
-int config_target(struct cli *cli, const struct config_server *s, struct target *ret)
-{
-	const char *problem = config_resolve(s, ret);
+/* ---- SERVER -------------------------------------------------------------------------------------- */
 
+/* What was meant by host:port or host/path: an address without its beginning. */
+static const char *as_address(const char *word)
+{
+	const char *colon = strchr(word, ':'), *slash = strchr(word, '/');
+	bool port = colon && colon[1] >= '0' && colon[1] <= '9';
+	bool host = slash && memchr(word, '.', (size_t)(slash - word));
+
+	if ((!port && !host) || strspn(word, "./~"))
+		return NULL;
+	return keepf("http%s://%s%s", port ? "" : "s", word, slash ? "" : "/mcp");
+}
+
+static int no_such_name(struct cli *cli, const struct config *config)
+{
+	const char *names[MOST_NAMES], *near, *word = cli->server;
+	const char *why = access(word, X_OK) == 0 ? "" : strerror(errno);
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n && n < MOST_NAMES; i++)
+		names[n++] = config->servers[i].name;
+	near = cli_nearest(word, names, n);
+	if (!near)
+		near = as_address(word);
+	if (near)
+		return cli_error(cli, EXIT_USAGE, "there is no server \"%s\", did you mean \"%s\"?",
+				 word, near);
+	if (strchr(word, ' '))
+		return cli_error(
+			cli, EXIT_USAGE,
+			"there is no server \"%s\": a command stands behind --, as in cleat "
+			"%s -- %s",
+			word, cli->verb->name, word);
+	if (strspn(word, "./~"))
+		return cli_error(cli, EXIT_USAGE, "cannot run %s: %s", word, why);
+	return cli_error(
+		cli, EXIT_USAGE,
+		"there is no server \"%s\" in the configuration files (cleat config lists "
+		"them); an address begins with http:// or https://, a command stands behind --",
+		word);
+}
+
+static int by_name(struct cli *cli, struct target *t)
+{
+	const struct config *config = config_load(cli);
+	const struct config_server *s = config ? config_find(config, cli->server) : NULL;
+	const char *problem;
+
+	if (!config)
+		return EXIT_USAGE;
+	if (!s)
+		return no_such_name(cli, config);
+	/* A directory that somebody else has filled may mean something else by a name. */
+	for (size_t i = 0; s->file->project && i < config->n; i++)
+		if (config->servers[i].shadowed_by == s && !config->servers[i].file->project)
+			cli_note(cli, "\"%s\" is the one of %s, not of %s", s->name, s->file->path,
+				 config->servers[i].file->path);
+	problem = config_resolve(s, t);
+	t->file = s->file->path;
 	return problem ? cli_error(cli, EXIT_USAGE, "%s", problem) : EXIT_GOOD;
+}
+
+/* One message per line, without HTTP. */
+static bool is_stream(const char *url)
+{
+	return strncasecmp(url, "tcp://", 6) == 0 || strncasecmp(url, "unix-stream:", 12) == 0;
+}
+
+static bool is_address(const char *word)
+{
+	return strstr(word, "://") || strncasecmp(word, "unix:", 5) == 0 || is_stream(word);
+}
+
+int target_find(struct cli *cli, struct target *t)
+{
+	const char *word = cli->server;
+	struct words one = { 0 };
+
+	memset(t, 0, sizeof *t);
+	t->inherit_env = true;
+	if (cli->command) {
+		t->argv = cli->command;
+		return EXIT_GOOD;
+	}
+	if (!word)
+		return cli_usage(cli,
+				 "SERVER is missing: an address, a name (cleat config lists them) "
+				 "or -- COMMAND");
+	if (is_address(word)) {
+		t->url = word;
+		return EXIT_GOOD;
+	}
+	if (strchr(word, '/') && access(word, X_OK) == 0) {
+		words_add(&one, word);
+		t->argv = one.at;
+		return EXIT_GOOD;
+	}
+	return by_name(cli, t);
+}
+
+/* An option that would do nothing is a mistake that nobody would see. $CLEAT_BEARER is for whom it may
+ * concern. */
+int target_check(struct cli *cli, const struct target *t)
+{
+	static const struct {
+		const char *name, *instead;
+	} of_http[] = { { "header", ": --env NAME=VALUE gives it a variable" },
+			{ "bearer", ": --env NAME=VALUE gives it a variable" },
+			{ "insecure", "" },
+			{ "ca", "" },
+			{ "proxy", "" } },
+	  of_command[] = { { "env", ": --header 'NAME: VALUE' gives it a header" }, { "cwd", "" } };
+	bool http = t->url && !is_stream(t->url);
+	const char *who = t->file ? keepf("\"%s\" (%s)", cli->server, t->file) : "this one";
+
+	for (size_t i = 0; !http && i < CLEAT_COUNT(of_http); i++)
+		if (cli_flag(cli, of_http[i].name))
+			return cli_usage(cli, "--%s is for a server over HTTP, and %s is a %s%s",
+					 of_http[i].name, who,
+					 t->url ? "stream of lines" : "command",
+					 t->url ? "" : of_http[i].instead);
+	for (size_t i = 0; t->url && i < CLEAT_COUNT(of_command); i++)
+		if (cli_flag(cli, of_command[i].name))
+			return cli_usage(cli, "--%s is for a command, and %s is at an address%s",
+					 of_command[i].name, who,
+					 http ? of_command[i].instead : "");
+	return EXIT_GOOD;
 }
 
 /* ---- for people ---------------------------------------------------------------------------------- */

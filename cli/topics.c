@@ -61,8 +61,9 @@ static const char *const codes[] = {
 	"124\tit took too long",
 	"130\tinterrupted (143: by SIGTERM)",
 	("With --json an error is one line of JSON on stderr: {\"error\":{\"code\", \"message\", \"step\", "
-	 "\"status\", \"rpc\"}}, where step says what failed (\"connecting\", \"TLS\"), status is that of "
-	 "HTTP and rpc the code of JSON-RPC; those that there are none of are left out."),
+	 "\"status\", \"rpc\", \"data\"}}, where step says what failed (\"connecting\", \"TLS\"), status is that "
+	 "of HTTP, rpc the code of JSON-RPC and data what its error has besides; those that there are none of "
+	 "are left out."),
 	NULL,
 };
 
@@ -92,11 +93,11 @@ static const char *const environment[] = {
 };
 
 const struct topic help_topics[] = {
-	{ "server", "Servers", server },
-	{ "arguments", "Arguments", arguments },
-	{ "output", "Output", output },
-	{ "files", "Files", files },
-	{ "environment", "Environment", environment },
-	{ "exit-codes", "Exit codes", codes },
+	{ "server", "Servers", "how SERVER is written: addresses, commands, names", server },
+	{ "arguments", "Arguments", "how arguments of tools are written", arguments },
+	{ "output", "Output", "what goes where, for people and for programs", output },
+	{ "files", "Files", "configuration files that are read", files },
+	{ "environment", "Environment", "variables that count", environment },
+	{ "exit-codes", "Exit codes", "what they mean", codes },
 	{ 0 },
 };

@@ -289,7 +289,8 @@ int tape_load(const struct cli *cli, const char *path, struct tape *ret)
 
 	*ret = (struct tape){ 0 };
 	if (!text_read(&t, path, FILE_MOST))
-		code = cli_error(cli, EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
+		code = cli_error(cli, EXIT_USAGE, "cannot read %s: %s",
+				 strcmp(path, "-") == 0 ? "stdin" : path, strerror(errno));
 	else
 		code = tape_parse(cli, path, text_str(&t), t.n, ret);
 	text_free(&t);

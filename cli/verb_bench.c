@@ -521,10 +521,11 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-	{ "cleat bench $URL --call add a=1 b=2 -c 64 -d 1s", "what the server can do at most" },
-	{ "cleat bench $URL --call add a=1 b=2 --rate 500 -d 1s",
+	{ "cleat bench http://localhost:8080/mcp --call add a=1 b=2 -c 64 -d 1s",
+	  "what the server can do at most" },
+	{ "cleat bench http://localhost:8080/mcp --call add a=1 b=2 --rate 500 -d 1s",
 	  "how long a call takes at 500 calls a second" },
-	{ "cleat bench -n 1000 --call add -- $HELLO -- a=1 b=2", "a program, over its pipes" },
+	{ "cleat bench -n 1000 --call add -- ./hello -- a=1 b=2", "a program, over its pipes" },
 	{ 0 },
 };
 

@@ -214,8 +214,8 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat check $URL", "all rules" },
-	{ "cleat check --skip argument-description --strict -- $HELLO",
+	{ "cleat check http://localhost:8080/mcp", "all rules" },
+	{ "cleat check --skip argument-description --strict -- ./hello",
 	  "for continuous integration" },
 	{ "cleat check --rules", "which rules there are" },
 	{ 0 },

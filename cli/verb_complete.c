@@ -89,8 +89,8 @@ static const char *const usage[] = {
 	NULL
 };
 static const struct cli_example examples[] = {
-	{ "cleat complete -- $PROMPTS -- describe what=p", "values of a prompt's argument" },
-	{ "cleat complete -- $RESOURCES -- 'city://{name}' name=o",
+	{ "cleat complete -- ./prompts -- describe what=p", "values of a prompt's argument" },
+	{ "cleat complete -- ./resources -- 'city://{name}' name=o",
 	  "values of a variable of a template" },
 	{ 0 },
 };

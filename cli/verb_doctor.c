@@ -398,8 +398,9 @@ static int run(struct cli *cli)
 static const char *const usage[] = { "doctor [OPTION]... SERVER",
 				     "doctor [OPTION]... -- COMMAND...", NULL };
 static const struct cli_example examples[] = {
-	{ "cleat doctor $URL", "name, address, revision, lists, messages, latency" },
-	{ "cleat doctor --json -- $HELLO", "the same for programs, as one object" },
+	{ "cleat doctor http://localhost:8080/mcp",
+	  "name, address, revision, lists, messages, latency" },
+	{ "cleat doctor --json -- ./hello", "the same for programs, as one object" },
 	{ 0 },
 };
 

@@ -99,7 +99,7 @@ static int print_info(struct cli *cli, FILE *to, double ready_ms)
 	if (code == EXIT_GOOD && cleat_client_instructions(c)) {
 		fprintf(to, "%sinstructions%s\n", cli->color ? COLOR_BOLD : "",
 			cli->color ? COLOR_OFF : "");
-		print_wrapped(to, cleat_client_instructions(c), 2, 79);
+		print_wrapped(to, cleat_client_instructions(c), 2);
 	}
 	return code;
 }
@@ -124,8 +124,9 @@ static int run(struct cli *cli)
 static const char *const usage[] = { "info [OPTION]... SERVER", "info [OPTION]... -- COMMAND...",
 				     NULL };
 static const struct cli_example examples[] = {
-	{ "cleat info $URL", "name, revision, capabilities, counts, instructions" },
-	{ "cleat info --era legacy --json -- $HELLO", "the result of initialize" },
+	{ "cleat info http://localhost:8080/mcp",
+	  "name, revision, capabilities, counts, instructions" },
+	{ "cleat info --era legacy --json -- ./hello", "the result of initialize" },
 	{ 0 },
 };
 

@@ -3,7 +3,9 @@
 #include "config.h"
 #include "print.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool wanted(const struct cli *cli, size_t i)
 {
@@ -16,8 +18,14 @@ static bool wanted(const struct cli *cli, size_t i)
 
 struct lists {
 	cleat_result *at[CLEAT_COUNT(catalog_kinds)]; /* NULL: not asked for */
+	cleat_doc *some[CLEAT_COUNT(catalog_kinds)];  /* those with all words; NULL: no words */
 	size_t n;
 };
+
+static const cleat_json *items_of(const struct lists *lists, size_t i)
+{
+	return lists->some[i] ? cleat_doc_root(lists->some[i]) : cleat_result_items(lists->at[i]);
+}
 
 static int fetch(struct cli *cli, struct lists *lists)
 {
@@ -35,7 +43,69 @@ static int fetch(struct cli *cli, struct lists *lists)
 	return EXIT_GOOD;
 }
 
-/* One list is the protocol's own result, several are one object of lists. */
+/* ---- words ---------------------------------------------------------------------------------------- */
+
+static bool contains(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	while (*text && strncasecmp(text, word, n) != 0)
+		text++;
+	return *text || !n;
+}
+
+/* Every word is in its name, its title or its description. */
+static bool matches(const struct cli *cli, const struct catalog_kind *kind, const cleat_json *entry)
+{
+	const char *const members[] = { kind->key, "name", "title", "description" };
+
+	for (int w = 0; w < cli->argc; w++) {
+		bool found = false;
+
+		for (size_t i = 0; !found && i < CLEAT_COUNT(members); i++)
+			found = contains(cleat_json_str(cleat_json_get(entry, members[i]), ""),
+					 cli->argv[w]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* EXIT_TOOL: nothing has these words. */
+static int choose(struct cli *cli, struct lists *lists)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; cli->argc && i < CLEAT_COUNT(catalog_kinds); i++) {
+		cleat_json_iter it = cleat_json_each(cleat_result_items(lists->at[i]));
+		struct text t = { 0 };
+
+		if (!lists->at[i])
+			continue;
+		text_puts(&t, "[");
+		while (cleat_json_next(&it)) {
+			char *entry = matches(cli, &catalog_kinds[i], it.value)
+					      ? cleat_json_print(it.value, NULL)
+					      : NULL;
+
+			if (entry)
+				text_printf(&t, "%s%s", t.n > 1 ? "," : "", entry);
+			found += entry != NULL;
+			free(entry);
+		}
+		text_puts(&t, "]");
+		lists->some[i] = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
+		text_free(&t);
+	}
+	if (found || !cli->argc)
+		return EXIT_GOOD;
+	return cli_error(cli, EXIT_TOOL, "nothing has \"%s\"%s in its name or description",
+			 cli->argv[0], cli->argc > 1 ? " and the other words" : "");
+}
+
+/* ---- output ---------------------------------------------------------------------------------------- */
+
+/* One whole list is the protocol's own result, anything else one object of lists. */
 static int print_json(struct cli *cli, const struct lists *lists)
 {
 	struct text t = { 0 };
@@ -48,15 +118,15 @@ static int print_json(struct cli *cli, const struct lists *lists)
 
 		if (!lists->at[i])
 			continue;
-		if (lists->n == 1) {
+		if (lists->n == 1 && !cli->argc) {
 			text_free(&t);
 			cli_print_json(cli, cleat_result_raw(lists->at[i]), &code);
 			return code;
 		}
-		items = cleat_json_print(cleat_result_items(lists->at[i]), NULL);
+		items = cleat_json_print(items_of(lists, i), NULL);
 		text_printf(&t, "%s\"%s\":%s", t.n > 1 ? "," : "", catalog_kinds[i].member,
 			    items ? items : "[]");
-		keep(items ? items : text_take(&(struct text){ 0 }));
+		free(items);
 	}
 	text_puts(&t, "}");
 	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
@@ -83,7 +153,7 @@ static int print_lists(struct cli *cli, const struct lists *lists)
 
 	for (size_t i = 0; to && i < CLEAT_COUNT(catalog_kinds); i++) {
 		const struct catalog_kind *kind = &catalog_kinds[i];
-		const cleat_json *items = cleat_result_items(lists->at[i]);
+		const cleat_json *items = items_of(lists, i);
 
 		if (!lists->at[i])
 			continue;
@@ -145,23 +215,25 @@ static int run(struct cli *cli)
 	struct lists lists = { 0 };
 	int code;
 
-	if (cli->argc)
-		return cli_usage(cli, "\"%s\" is too much: ls takes a SERVER only", cli->argv[0]);
 	if (!cli->server && !cli->command)
 		return list_servers(cli);
 	if (!cli_client(cli, NULL, &code))
 		return code;
 	code = fetch(cli, &lists);
 	if (code == EXIT_GOOD)
+		code = choose(cli, &lists);
+	if (code == EXIT_GOOD)
 		code = cli->json || cli_option(cli, "jq") ? print_json(cli, &lists)
 							  : print_lists(cli, &lists);
-	for (size_t i = 0; i < CLEAT_COUNT(catalog_kinds); i++)
+	for (size_t i = 0; i < CLEAT_COUNT(catalog_kinds); i++) {
 		cleat_result_free(lists.at[i]);
+		cleat_doc_free(lists.some[i]);
+	}
 	return code;
 }
 
-static const char *const usage[] = { "ls [OPTION]... SERVER", "ls [OPTION]... -- COMMAND...", "ls",
-				     NULL };
+static const char *const usage[] = { "ls [OPTION]... SERVER [WORD]...",
+				     "ls [OPTION]... -- COMMAND... [-- WORD...]", "ls", NULL };
 static const struct cli_option own[] = {
 	{ .name = "tools",
 	  .letter = 't',
@@ -174,10 +246,11 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat ls $URL", "the tools of a server" },
-	{ "cleat ls --all -- $HELLO", "all that a program has" },
-	{ "cleat ls --json -- $HELLO", "the protocol's own JSON" },
-	{ "cleat ls --jq '.tools[].name' -- $HELLO", "the names, by jq" },
+	{ "cleat ls http://localhost:8080/mcp", "the tools of a server" },
+	{ "cleat ls --all -- ./hello", "all that a program has" },
+	{ "cleat ls http://localhost:8080/mcp number", "what has to do with numbers" },
+	{ "cleat ls --json -- ./hello", "the protocol's own JSON" },
+	{ "cleat ls --jq '.tools[].name' -- ./hello", "the names, by jq" },
 	{ "cleat ls", "the servers of the configuration files that are there" },
 	{ 0 },
 };
@@ -190,9 +263,12 @@ const struct verb verb_ls = {
 		"Tools are printed as signatures: name(argument: type, optional?: type = default), with what "
 		"they say about themselves in brackets, and the first line of their description. "
 		"\"cleat show\" tells the rest.\n\n"
+		"With WORDs, only what has all of them in its name, title or description, in capitals or "
+		"not.\n\n"
 		"Without a SERVER, the servers of the configuration files are listed; nothing is started "
 		"then.\n\n"
-		"With --json, one list is the protocol's own result; several are one object of lists.",
+		"With --json, one list is the protocol's own result; several, or those with WORDs, are one "
+		"object of lists.",
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,

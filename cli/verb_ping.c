@@ -107,8 +107,8 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat ping $URL", "does it answer? The exit code says so, too" },
-	{ "cleat ping -c 3 -i 10ms -- $HELLO", "three times, and how long it takes on average" },
+	{ "cleat ping http://localhost:8080/mcp", "does it answer? The exit code says so, too" },
+	{ "cleat ping -c 3 -i 10ms -- ./hello", "three times, and how long it takes on average" },
 	{ 0 },
 };
 

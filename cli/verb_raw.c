@@ -111,11 +111,11 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat raw $URL tools/call '{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 40}}'",
+	{ "cleat raw http://localhost:8080/mcp tools/call '{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 40}}'",
 	  "parameters as JSON" },
-	{ "echo '{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 40}}' | cleat raw $URL tools/call -",
+	{ "echo '{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 40}}' | cleat raw http://localhost:8080/mcp tools/call -",
 	  "from stdin" },
-	{ "cleat raw --notify -- $HELLO -- notifications/roots/list_changed", "a notification" },
+	{ "cleat raw --notify -- ./hello -- notifications/roots/list_changed", "a notification" },
 	{ 0 },
 };
 

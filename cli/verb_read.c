@@ -13,7 +13,7 @@ static bool print_only(struct cli *cli, cleat_result *r, FILE *to, int *ret_code
 
 	if (cleat_result_content(r, 1, &c) || !cleat_result_content(r, 0, &c))
 		return false;
-	if (c.text && !terminal) {
+	if (c.text && !terminal && !(cli->in_shell && to == stdout)) {
 		fwrite(c.text, 1, c.size, to);
 		return true;
 	}
@@ -64,9 +64,9 @@ static int run(struct cli *cli)
 static const char *const usage[] = { "read [OPTION]... SERVER URI",
 				     "read [OPTION]... -- COMMAND... -- URI", NULL };
 static const struct cli_example examples[] = {
-	{ "cleat read -- $RESOURCES -- text://motto", "text, as it is" },
-	{ "cleat read -o pixel.gif -- $RESOURCES -- pixel://1", "bytes go to a file" },
-	{ "cleat read --json -- $RESOURCES -- city://oslo", "the protocol's own JSON" },
+	{ "cleat read -- ./resources -- text://motto", "text, as it is" },
+	{ "cleat read -o pixel.gif -- ./resources -- pixel://1", "bytes go to a file" },
+	{ "cleat read --json -- ./resources -- city://oslo", "the protocol's own JSON" },
 	{ 0 },
 };
 
@@ -78,7 +78,7 @@ const struct verb verb_read = {
 		"Text is written as it is, and so are bytes that go to a file or a pipe. A terminal gets text "
 		"with its control characters made visible, and no bytes: -o FILE or --save DIR takes those.\n\n"
 		"A resource of several parts is printed part by part, each under its URI.",
-	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT,
+	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT | CLI_CONTENT,
 	.examples = examples,
 	.run = run,
 };

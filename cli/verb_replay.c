@@ -40,10 +40,10 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat call --record session.ndjson $URL add a=2 b=40 && cleat call -- cleat replay session.ndjson "
+	{ "cleat call --record session.ndjson http://localhost:8080/mcp add a=2 b=40 && cleat call -- cleat replay session.ndjson "
 	  "-- add a=2 b=40",
 	  "the transcript is the server" },
-	{ "cleat call --record session.ndjson $URL add a=2 b=40 && cleat replay session.ndjson -- $HELLO",
+	{ "cleat call --record session.ndjson http://localhost:8080/mcp add a=2 b=40 && cleat replay session.ndjson -- ./hello",
 	  "the same requests to another server: is anything different?" },
 	{ 0 },
 };
@@ -62,7 +62,7 @@ const struct verb verb_replay = {
 		"questions as they were answered, compares the answers, and prints what is different (exit "
 		"code 7). \"_meta\" is never compared; --ignore names more.\n\n"
 		"Transcripts come from \"cleat record\" and from the option --record.",
-	.groups = CLI_COMMAND | CLI_REACH | CLI_OUTPUT,
+	.groups = CLI_COMMAND | CLI_REACH | CLI_SPEAK | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
 	.run = run,

@@ -119,6 +119,7 @@ static int print_check(struct cli *cli, const struct serve *s)
 					      "prompts" };
 	FILE *to = cli_out(cli);
 	const char *name;
+	size_t all = 0;
 
 	if (!to)
 		return EXIT_OTHER;
@@ -135,7 +136,10 @@ static int print_check(struct cli *cli, const struct serve *s)
 			print_line(to, name);
 		}
 		fputs(n > 20 ? ", ...\n" : "\n", to);
+		all += n;
 	}
+	if (!all)
+		fputs("It offers nothing.\n", to);
 	return EXIT_GOOD;
 }
 

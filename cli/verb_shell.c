@@ -29,21 +29,30 @@ static bool is_command(const char *word)
 	return shell_commands[i] != NULL;
 }
 
-/* The connection is there: what would have made another is refused. */
+bool shell_at_start(const struct cli_option *list, const struct cli_option *o)
+{
+	return list == cli_reach_options ||
+	       (list == cli_speak_options && strcmp(o->name, "no-cache") != 0);
+}
+
 static int check_options(struct cli *sub)
 {
-	for (const struct cli_option *o = cli_server_options; o->name; o++)
-		if (cli_flag(sub, o->name) && strcmp(o->name, "no-cache") != 0)
-			return cli_error(sub, EXIT_USAGE,
-					 "--%s belongs to the start: cleat shell --%s ...", o->name,
-					 o->name);
+	struct cli_list list;
+
+	for (size_t i = 0; cli_lists(sub->verb, i, &list); i++)
+		for (const struct cli_option *o = list.options; o->name; o++)
+			if (cli_flag(sub, o->name) && shell_at_start(list.options, o))
+				return cli_error(sub, EXIT_USAGE,
+						 "--%s belongs to the start: cleat shell --%s ...",
+						 o->name, o->name);
 	return EXIT_GOOD;
 }
 
 static int run_verb(struct shell *s, struct words *line)
 {
 	/* SERVER is taken already, so all words are the verb's own. */
-	struct cli sub = { .server = s->cli->server ? s->cli->server : *s->cli->command };
+	struct cli sub = { .in_shell = true,
+			   .server = s->cli->server ? s->cli->server : *s->cli->command };
 	int code = cli_parse(&sub, (int)line->n, (char **)line->at);
 
 	sub.client = s->cli->client;
@@ -227,9 +236,9 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "echo 'add a=2 b=40' | cleat shell $URL",
+	{ "echo 'add a=2 b=40' | cleat shell http://localhost:8080/mcp",
 	  "commands from stdin; at a terminal they are typed" },
-	{ "printf 'ls\\ncall add a=2 b=40 --json\\n' | cleat shell -- $HELLO",
+	{ "printf 'ls\\ncall add a=2 b=40 --json\\n' | cleat shell -- ./hello",
 	  "several, with one connection" },
 	{ 0 },
 };

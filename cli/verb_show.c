@@ -69,7 +69,7 @@ static void print_argument(FILE *to, const char *name, const char *type, bool re
 	}
 	fputc('\n', to);
 	if (about && *about)
-		print_wrapped(to, about, 6, 79);
+		print_wrapped(to, about, 6);
 	free(printed);
 }
 
@@ -140,7 +140,7 @@ static void print_entry(struct cli *cli, FILE *to, const struct found *f)
 		fprintf(to, "[%s]\n", hints);
 	if (about && *about) {
 		fputc('\n', to);
-		print_wrapped(to, about, 0, 79);
+		print_wrapped(to, about, 0);
 	}
 	if (f->kind->list == CLEAT_LIST_PROMPTS)
 		print_prompt(cli, to, f->entry);
@@ -196,8 +196,9 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat show $URL add", "a tool: what it does, its arguments, its result" },
-	{ "cleat show --schema -- $HELLO -- add", "its schema" },
+	{ "cleat show http://localhost:8080/mcp add",
+	  "a tool: what it does, its arguments, its result" },
+	{ "cleat show --schema -- ./hello -- add", "its schema" },
 	{ 0 },
 };
 

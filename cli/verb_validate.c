@@ -213,7 +213,8 @@ static int run(struct cli *cli)
 	if (!r.to)
 		code = EXIT_OTHER;
 	else if (!text_read(&text, path, FILE_MOST))
-		code = cli_error(cli, EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
+		code = cli_error(cli, EXIT_USAGE, "cannot read %s: %s",
+				 strcmp(path, "-") == 0 ? "stdin" : path, strerror(errno));
 	else
 		code = check(&r, text_str(&text), text.n);
 	text_free(&text);
@@ -236,7 +237,7 @@ static const struct cli_option own[] = {
 static const struct cli_example examples[] = {
 	{ "echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}' | cleat validate",
 	  "one message" },
-	{ "cleat call -v $URL add a=2 b=40 2>&1 >/dev/null | cleat validate",
+	{ "cleat call -v http://localhost:8080/mcp add a=2 b=40 2>&1 >/dev/null | cleat validate",
 	  "a whole exchange: both directions, each result by its request" },
 	{ 0 },
 };

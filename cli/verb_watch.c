@@ -271,8 +271,9 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat watch --for 100ms --log info $URL", "changes of lists and log messages" },
-	{ "cleat watch --for 100ms --json -- $RESOURCES -- counter://clicks",
+	{ "cleat watch --for 100ms --log info http://localhost:8080/mcp",
+	  "changes of lists and log messages" },
+	{ "cleat watch --for 100ms --json -- ./resources -- counter://clicks",
 	  "changes of a resource, a line of JSON each" },
 	{ 0 },
 };

@@ -12,13 +12,13 @@
 	X(raw)                                                                                     \
 	X(info)                                                                                    \
 	X(shell)                                                                                   \
-	X(record)                                                                                  \
-	X(replay)                                                                                  \
 	X(ping)                                                                                    \
 	X(doctor)                                                                                  \
 	X(check)                                                                                   \
 	X(validate)                                                                                \
 	X(bench)                                                                                   \
+	X(record)                                                                                  \
+	X(replay)                                                                                  \
 	X(serve)                                                                                   \
 	X(install)                                                                                 \
 	X(uninstall)                                                                               \

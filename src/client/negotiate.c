@@ -49,7 +49,8 @@ static bool allowed(const cleat_client *c, enum revision rev)
 	return !c->opts.protocol || rev == c->best_legacy;
 }
 
-bool negotiate_is_modern_error(const cleat_result *r)
+/* Is it an error that only a modern server gives? */
+static bool is_modern_error(const cleat_result *r)
 {
 	if (r->step != CLEAT_STEP_ANSWER)
 		return false;
@@ -268,9 +269,9 @@ static void discovered_error(cleat_client *c, const cleat_result *r)
 {
 	if (r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND && r->http_status == 404)
 		c->lacks_discover = true;
-	if (r->error.rpc_code == CLEAT_RPC_UNSUPPORTED_VERSION && negotiate_is_modern_error(r)) {
+	if (r->error.rpc_code == CLEAT_RPC_UNSUPPORTED_VERSION && is_modern_error(r)) {
 		follow_versions(c, json_member(r->error_data, "supported"));
-	} else if (negotiate_is_modern_error(r) || (c->lacks_discover && !c->may_legacy)) {
+	} else if (is_modern_error(r) || (c->lacks_discover && !c->may_legacy)) {
 		/* It is modern, but tells nothing of itself: the calls will see. */
 		client_note(c, CLEAT_LOG_WARNING, "server/discover: %s", r->error.message);
 		client_set_hello(c, NULL);
@@ -387,19 +388,29 @@ static bool agreed(cleat_client *c, cleat_result *r)
 	return true;
 }
 
+/* What was said, without the method that it was said to. */
+static const char *said(const cleat_error *e, const char *method)
+{
+	size_t n = strlen(method);
+
+	return strncmp(e->message, method, n) == 0 && strncmp(e->message + n, ": ", 2) == 0
+		       ? e->message + n + 2
+		       : e->message;
+}
+
 /* 2026-07-28 streamable-http, HTTP+SSE Transport: 400, 404 or 405 that no modern server gives. */
 static bool fall_back(cleat_client *c, const cleat_result *r)
 {
 	int http = r->http_status;
 
 	if (!c->link->http || c->fell_back || (http != 400 && http != 404 && http != 405) ||
-	    negotiate_is_modern_error(r) || r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
+	    is_modern_error(r) || r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
 		return false;
 	if (c->link->ops->fall_back(c->link) != CLEAT_OK)
 		return false;
 	c->fell_back = true;
 	c->skip_probe = true;
-	c->probe_error = r->error;
+	error_set(&c->probe_error, r->error.status, "%s", said(&r->error, "initialize"));
 	c->stage = STAGE_LINK;
 	return true;
 }
@@ -409,6 +420,20 @@ static bool woke_up(const cleat_client *c)
 {
 	return c->may_modern && !c->link->http && !c->reprobed &&
 	       c->probe_error.status == CLEAT_ETIMEOUT;
+}
+
+static void no_server(cleat_client *c, const cleat_result *r)
+{
+	const char *first = said(&c->probe_error, "server/discover");
+	const char *second = said(&r->error, "initialize");
+
+	if (strcmp(first, second) == 0)
+		fail(c, r->http_status, "no MCP server that this client understands: %s", first);
+	else
+		fail(c, r->http_status,
+		     "no MCP server that this client understands: to server/discover it said "
+		     "\"%.80s\", to initialize \"%.80s\"",
+		     first, second);
 }
 
 static void refused(cleat_client *c, const cleat_result *r)
@@ -427,10 +452,7 @@ static void refused(cleat_client *c, const cleat_result *r)
 		client_set_hello(c, NULL);
 		become_ready(c);
 	} else if (c->tried_modern) {
-		fail(c, r->http_status,
-		     "no MCP server that this client understands: to server/discover it said "
-		     "\"%.80s\", to initialize \"%.80s\"",
-		     c->probe_error.message, r->error.message);
+		no_server(c, r);
 	} else {
 		reconnect_failed(c, CLEAT_STEP_NEGOTIATE, r->http_status, &r->error);
 	}

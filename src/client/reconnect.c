@@ -41,7 +41,8 @@ static void begin_anew(cleat_client *c)
 	c->link->ops->reset(c->link);
 }
 
-void reconnect_open(cleat_client *c)
+/* Begins to open. */
+static void begin_to_open(cleat_client *c)
 {
 	if (c->greeted && c->link_up && c->link->renews)
 		begin_anew(c);
@@ -69,7 +70,7 @@ int client_start(cleat_client *c)
 		return CLEAT_EMISUSE;
 	if (c->phase == CLIENT_IDLE || c->phase == CLIENT_DEAD ||
 	    (c->phase == CLIENT_READY && c->stale))
-		reconnect_open(c);
+		begin_to_open(c);
 	return CLEAT_OK;
 }
 
@@ -264,7 +265,8 @@ void reconnect_up(void *ctx, const struct link_failure *why)
 		negotiate_begin(c);
 	} else {
 		err = why->error;
-		if (c->probe_error.status)
+		/* What the first attempt heard is often the reason; not twice, though. */
+		if (c->probe_error.status && !strstr(err.message, c->probe_error.message))
 			error_set(&err, why->error.status, "%.110s; before that: %.110s",
 				  why->error.message, c->probe_error.message);
 		reconnect_failed(c, why->step ? why->step : CLEAT_STEP_CONNECT, why->http_status,
@@ -307,7 +309,7 @@ void reconnect_session_lost(cleat_call *call, const struct link_failure *why)
 	}
 	c->sessions_lost++;
 	client_note(c, CLEAT_LOG_NOTICE, "the server has lost the session; another one is begun");
-	reconnect_open(c);
+	begin_to_open(c);
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -319,7 +321,7 @@ void reconnect_pump(cleat_client *c, uint64_t now)
 	if (c->phase == CLIENT_WAITING && now >= c->retry_at) {
 		c->half_open = c->breaker;
 		c->breaker = false;
-		reconnect_open(c);
+		begin_to_open(c);
 	} else if (c->phase == CLIENT_OPENING && now >= c->open_until) {
 		error_set(&err, CLEAT_ETIMEOUT,
 			  "the server was not ready within %u s (connect_timeout_ms)",

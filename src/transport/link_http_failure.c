@@ -4,9 +4,11 @@
  * What a server says is quoted in short and printable. Not in here: secrets; the address is quoted
  * without its query.
  */
+#include "base/arena.h"
 #include "http/field.h"
 #include "http/token.h"
 #include "transport/link_http_impl.h"
+#include "json/parse.h"
 
 #include <stdio.h>
 
@@ -39,6 +41,20 @@ const char *link_http_snippet(struct str text, char *buf, size_t n)
 		k--;
 	buf[k] = '\0';
 	return buf;
+}
+
+/* What the body says: the message of a JSON-RPC error, or the beginning of whatever it is. */
+static void quote(const struct link_http *l, struct str body, char *to, size_t n)
+{
+	const cleat_json *root = NULL;
+	struct str said = { NULL, 0 };
+	struct arena ar;
+
+	arena_init(&ar, &l->mem, 64 << 10);
+	if (body.n && body.p[0] == '{' && !json_parse(&ar, body, NULL, &root, NULL))
+		said = json_str(json_member(json_member(root, "error"), "message"));
+	link_http_snippet(said.p ? said : body, to, n);
+	arena_done(&ar);
 }
 
 int64_t link_http_retry_after(const struct http_fetch *f)
@@ -132,7 +148,7 @@ struct link_failure link_http_refused(const struct exch *x)
 	struct link_failure f;
 	char said[QUOTE_MAX + 1], wait[48] = "";
 
-	link_http_snippet(buf_str(&x->text), said, sizeof said);
+	quote(l, buf_str(&x->text), said, sizeof said);
 	if (after >= 0)
 		snprintf(wait, sizeof wait, " (in %lld s, it says)", (long long)(after / 1000));
 	if ((x->status == 401 || x->status == 403) && x->fetch)

@@ -2,14 +2,11 @@
 // that could do harm.
 
 import assert from 'node:assert/strict';
-import path from 'node:path';
-import { build, fixture, hello, listen, place, run } from './lib/cli.mjs';
-import { NodeServer, freePort, local, packaged } from './lib/node_server.mjs';
+import { example, fixture, hello, listen, place, run } from './lib/cli.mjs';
+import { NodeServer, everything, freePort, local, packaged } from './lib/node_server.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 
 const broken = fault => local('broken_server.mjs', fault);
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
-const example = name => path.join(build, 'examples', name);
 
 async function check(...args) {
 	const { stdout, stderr, code } = await run(['check', '--json', ...args]);
@@ -119,7 +116,7 @@ for (const [fault, expected] of Object.entries(faults))
 	});
 
 test('a prompt that is not answered at all', async () => {
-	const said = await check('--timeout', '1s', '--', ...broken('mute'));
+	const said = await check('--timeout', '5s', '--', ...broken('mute'));
 	assert.deepEqual(serious(said), ['error prompt prompt p']);
 	assert.match(said.findings.find(f => f.rule === 'prompt').text, /does not answer/);
 });

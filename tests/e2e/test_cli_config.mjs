@@ -5,20 +5,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fixture, hello, listen, place, run } from './lib/cli.mjs';
+import { fails, good } from './lib/expect.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
-
-async function good(args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, 0, `${args.join(' ')}: ${result.code} ${result.stderr}`);
-	return result.stdout;
-}
-
-async function fails(code, pattern, args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	assert.match(result.stderr, pattern);
-	return result;
-}
 
 const json = value => JSON.stringify(value);
 const stdio = { command: hello };

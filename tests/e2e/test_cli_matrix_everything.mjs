@@ -2,10 +2,9 @@
 // (lib/matrix.mjs).
 
 import { matrix } from './lib/matrix.mjs';
-import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { NodeServer, everything, freePort } from './lib/node_server.mjs';
 import { run } from './lib/tap.mjs';
 
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 
 matrix({
 	name: 'everything',

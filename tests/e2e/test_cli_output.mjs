@@ -5,16 +5,11 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { bad, cleat, fixture, hello, listen, place, run, terminal } from './lib/cli.mjs';
+import { good } from './lib/expect.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
 const local = file => path.join(import.meta.dirname, 'lib', file);
 const sum = ['--', hello, '--', 'add', 'a=2', 'b=40'];
-
-async function good(args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, 0, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	return result.stdout;
-}
 
 // ---- exactly what came -----------------------------------------------------------------------------
 
@@ -28,6 +23,56 @@ test('--json is the result as it came', async () => {
 	assert.equal(text.split('\n').length, 2);
 	assert.deepEqual(JSON.parse(text), JSON.parse(answer));
 	assert.equal(await good([args[0], '--json', '-o', '-', ...args.slice(1)]), text);
+});
+
+test('structured content is shown where there is no other, and once where a text is the same', async () => {
+	const call = result => good(['call', '--', process.execPath, local('exact_server.mjs'), JSON.stringify(result), '--', 'tool']);
+	const text = text => ({ type: 'text', text }), pretty = '{\n  "a": 1,\n  "b": [\n    2\n  ]\n}\n', value = { a: 1, b: [2] };
+	// In any order, with any blanks.
+	for (const same of ['{"a":1,"b":[2]}', '\n{ "b": [ 2.0 ],\t"a": 1 }\n']) assert.equal(await call({ content: [text(same)], structuredContent: value }), pretty);
+	assert.equal(await call({ content: [text('first'), text('{"b":[2],"a":1}'), text('last')], structuredContent: value }), `first\n${pretty}last\n`);
+	assert.equal(await call({ content: [], structuredContent: value }), pretty);
+	for (const other of ['a is 1', '{"a":1,"b":[3]}', '{"a":1}']) assert.equal(await call({ content: [text(other)], structuredContent: value }), `${other}\n`);
+	// What FastMCP and others make of values that are no objects.
+	for (const [result, said] of [[42, '42'], ['x y', 'x y'], [[1, 2], '[1, 2]'], [null, 'null']]) assert.equal(await call({ content: [text(said)], structuredContent: { result } }), `${said}\n`);
+});
+
+test('a large result comes whole; --max-size says how large one may be', async () => {
+	const big = ['--', ...bad('big'), '--', 'tool'];
+	assert.equal((await good(['call', ...big])).length, 20 * 1024 * 1024 + 1);
+	const { code, stderr } = await run(['call', '--max-size', '1M', ...big]);
+	assert.equal(code, 6);
+	assert.match(stderr, /the server's answer is over 1048576 bytes \(--max-size\)/);
+	for (const size of ['0', '2G', '5x', 'M', '', '-1', '1.5M']) assert.equal((await run(['ls', `--max-size=${size}`, '--', hello])).code, 2, size);
+	for (const size of ['1g', '300K', '4096']) await good(['ls', '--max-size', size, '--', hello]);
+});
+
+test('remarks on a server that floods come to an end', async () => {
+	const { code, stderr } = await run(['ls', '--', ...bad('floods')]);
+	assert.equal(code, 0, stderr);
+	const lines = stderr.trimEnd().split('\n');
+	assert.equal(lines.length, 21);
+	assert.equal(lines.at(-1), 'cleat: there are more remarks like these; -v shows all');
+	assert.ok((await run(['ls', '-v', '--', ...bad('floods')])).stderr.split('\n').length > 200);
+});
+
+test('what a program says before it fails is shown once, though it is started twice', async () => {
+	const dying = ['--', 'sh', '-c', 'echo first >&2; echo second >&2; exit 3'];
+	const { code, stderr } = await run(['ls', ...dying]);
+	assert.equal(code, 4);
+	assert.match(stderr, /^\[server\] first\n\[server\] second\ncleat: sh exited with status 3, [\d.]+ s after it was started\n$/);
+	assert.match((await run(['ls', '-q', ...dying])).stderr, /^cleat: sh exited with status 3.*; it said: second\n$/);
+	// Another reason is said, too.
+	const cwd = place(), script = 'echo first >&2; test -e started && echo other >&2; touch started; exit 3';
+	assert.match((await run(['ls', '--', 'sh', '-c', script], { cwd })).stderr, /^\[server\] first\n\[server\] other\ncleat: /);
+});
+
+test('what a JSON-RPC error has besides its message is said', async () => {
+	assert.equal((await run(['call', '--no-check', '--', ...bad('data'), '--', 'text'])).stderr, 'cleat: tools/call text: refused\n  for a reason\n');
+	assert.equal((await run(['call', '--no-check', '--', ...bad('data'), '--', 'details'])).stderr, 'cleat: tools/call details: refused\n  one\n  two \\x1b[1m\n');
+	assert.equal((await run(['call', '--no-check', '--', ...bad('data'), '--', 'object'])).stderr, 'cleat: tools/call object: refused\n  {"a":[1]}\n');
+	const { error } = JSON.parse((await run(['call', '--json', '--no-check', '--', ...bad('data'), '--', 'object'])).stderr);
+	assert.deepEqual([error.rpc, error.data], [-32099, { a: [1] }]);
 });
 
 test('numbers go out as they were typed', async () => {

@@ -4,22 +4,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { bad, build, bytes, fixture, hello, heard, listen, place, run, terminal } from './lib/cli.mjs';
-import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { bad, bytes, example, fixture, heard, hello, listen, place, run, terminal } from './lib/cli.mjs';
+import { expect } from './lib/expect.mjs';
+import { NodeServer, everything, freePort } from './lib/node_server.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
-const example = name => path.join(build, 'examples', name);
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 const on = (verb, argv, ...rest) => [verb, '-q', '--', ...argv, '--', ...rest];
-
-async function expect(args, { code = 0, stdout, stderr }, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	if (typeof stdout === 'string') assert.equal(result.stdout, stdout);
-	else if (stdout) assert.match(result.stdout, stdout);
-	if (stderr) assert.match(result.stderr, stderr);
-	return result;
-}
 
 /** The reference server, as words of a command line in front of which its verb stands. */
 async function both(t) {

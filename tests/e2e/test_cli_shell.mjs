@@ -4,12 +4,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { bad, build, fixture, hello, heard, listen, place, run, start, terminal } from './lib/cli.mjs';
-import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { bad, example, fixture, heard, hello, listen, place, run, start, terminal } from './lib/cli.mjs';
+import { NodeServer, everything, freePort } from './lib/node_server.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
-const example = name => path.join(build, 'examples', name);
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 
 async function script(server, input, { code = 0, stdout, stderr }, options = []) {
 	const args = ['shell', '-q', ...options, ...(typeof server === 'string' ? [server] : ['--', ...server])];
@@ -31,7 +29,7 @@ test('a script: tools by name, verbs, quotes, comments, options', async t => {
 		await script(server, 'info\nhelp\nhelp call\nshow add\nping\nquit\nnonsense\n', { stdout: /name +adder[^]*Tab completes[^]*Examples/ });
 	}
 	await script([fixture], 'echo text="a  b"\necho text=a\\ b\necho text=\'"\'\n', { stdout: /a {2}b\n.*a b\n.*"\n$/ });
-	await script([example('resources')], 'read text://motto\nclick\nread counter://clicks', { stdout: 'Make it fast.1' });
+	await script([example('resources')], 'read text://motto\nclick\nread counter://clicks', { stdout: 'Make it fast.\n1\n' });
 	await script([example('prompts')], 'prompt describe what=plan\ncomplete describe what=ph', { stdout: /Describe this plan[^]*photo\n$/ });
 });
 

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { bad, fixture, hello, heard, place, run, start, terminal } from './lib/cli.mjs';
+import { bad, cleat, fixture, hello, heard, place, run, start, terminal } from './lib/cli.mjs';
+import { expect } from './lib/expect.mjs';
 import { packaged } from './lib/node_server.mjs';
-import { run as runCases, test, within } from './lib/tap.mjs';
+import { eventually, run as runCases, test, within } from './lib/tap.mjs';
 
 const everything = packaged('@modelcontextprotocol/server-everything', 'dist/index.js', 'stdio');
 const call = (tool, ...options) => ['call', '-q', ...options, '--', fixture, '--', tool];
@@ -18,14 +19,6 @@ const alive = pid => {
 		return false;
 	}
 };
-
-async function expect(args, { code = 0, stdout, stderr }, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	if (stdout) assert.match(result.stdout, stdout);
-	if (stderr) assert.match(result.stderr, stderr);
-	return result;
-}
 
 // ---- without a terminal ----------------------------------------------------------------------------
 
@@ -82,7 +75,7 @@ async function converse(args, steps, options) {
 		from = all.length;
 		child.stdin.write(typed);
 	}
-	return within(child.ended, args.join(' '), 20_000);
+	return within(child.ended, args.join(' '));
 }
 
 test('a form is asked for field by field, and asked again until it fits', async () => {
@@ -105,6 +98,16 @@ test('a form is asked for field by field, and asked again until it fits', async 
 	}
 });
 
+test('a question without fields is yes or no, and an empty line is no', async () => {
+	const serve = ['call', '-q', '--', cleat, 'serve', place({ 'c.json': '{"tools": {"rm": {"confirm": "Really?", "cmd": ["echo", "gone"]}}}' }) + '/c.json', '--', 'rm'];
+	for (const [typed, said, status] of [['\n', /declined/, 5], ['n\n', /declined/, 5], ['y\n', /gone\r\n$/, 0]]) {
+		const { stdout, code } = await converse(serve, [[/The server asks:\s+Really\?\s+Do you agree\? \[y\/N\] $/, typed]]);
+		assert.match(stdout, said);
+		assert.equal(code, status);
+	}
+	await expect(serve, { code: 1, stderr: /asks "Really\?" and there is no terminal: use --accept or --decline\n$/ });
+});
+
 test('options answer some fields, the person the others', async () => {
 	const { stdout } = await converse(call('ask_profile', ...profile.slice(0, 4), '--answer', 'height=1.8', '--answer', 'color=red'), [
 		[/age[^]*> $/, '30\n'], [/member[^]*> $/, '\n'], [/Send this/, 'y\n']]);
@@ -113,8 +116,9 @@ test('options answer some fields, the person the others', async () => {
 });
 
 test('a person may say no, or nothing', async () => {
-	assert.equal((await converse(call('ask_confirm'), [[/Delete 3 files\?[^]*\[Y\/n\] $/, 'n\n']])).code, 5);
-	assert.match((await converse(call('ask_confirm'), [[/\[Y\/n\] $/, '\n']])).stdout, /deleted\r\n$/);
+	// A form without fields is nothing but yes or no, and no is what is safe.
+	for (const no of ['n\n', '\n']) assert.equal((await converse(call('ask_confirm'), [[/Delete 3 files\?[^]*Do you agree\? \[y\/N\] $/, no]])).code, 5);
+	assert.match((await converse(call('ask_confirm'), [[/\[y\/N\] $/, 'y\n']])).stdout, /deleted\r\n$/);
 	assert.notEqual((await converse(call('ask_profile'), [[/> $/, '\u0004']])).code, 0);
 	assert.equal((await converse(call('ask_url'), [[/https:\/\/example\.com\/login\?x=1[^]*\[y\/N\] $/, '\n']])).code, 5);
 	assert.match((await converse(call('ask_url'), [[/\[y\/N\] $/, 'y\n']])).stdout, /logged in\r\n$/);
@@ -141,7 +145,7 @@ test('Ctrl-C cancels the call, tells the server, and leaves no child', async () 
 	const child = terminal(['call', '--', ...bad('slow'), '--', 'tool'], { env: { CANCELLED: log } });
 	await heard(child, /half/);
 	child.stdin.write('\u0003');
-	const { code } = await within(child.ended, 'the end', 10_000);
+	const { code } = await within(child.ended, 'the end');
 	assert.equal(code, 130);
 	assert.equal(fs.readFileSync(log, 'utf8'), 'cancelled\n');
 });
@@ -150,7 +154,7 @@ test('Ctrl-C ends a question, too', async () => {
 	const child = terminal(call('ask_profile'));
 	await heard(child, /> $/);
 	child.stdin.write('\u0003');
-	assert.equal((await within(child.ended, 'the end', 10_000)).code, 130);
+	assert.equal((await within(child.ended, 'the end')).code, 130);
 });
 
 for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) {
@@ -161,12 +165,11 @@ for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) {
 			const child = start(['call', '-v', '--', 'sh', '-c', script, '--', 'tool']);
 			await heard(child, /^> .*tools\/call/m, 'stderr');
 			for (let i = 0; i < times; i++) child.kill(signal);
-			const result = await within(child.ended, 'the end', 10_000);
+			const result = await within(child.ended, 'the end');
 			assert.equal(result.code, code);
 			assert.equal(result.signal, null);
 			const pid = Number(fs.readFileSync(pids, 'utf8'));
-			for (let i = 0; alive(pid) && i < 100; i++) await new Promise(resolve => setTimeout(resolve, 20));
-			assert.ok(!alive(pid), 'the child is still there');
+			await eventually(() => !alive(pid), 'the end of the child');
 		}
 	});
 }
@@ -176,7 +179,7 @@ for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) {
 test('progress is a bar on a terminal, and nothing elsewhere', async () => {
 	const long = ['call', '-q', '--', ...everything, '--', 'trigger-long-running-operation', 'duration=0.4', 'steps=4'];
 	assert.equal((await run(long)).stderr, '');
-	const { stdout } = await within(terminal(['call', ...long.slice(2)]).ended, 'the end', 20_000);
+	const { stdout } = await within(terminal(['call', ...long.slice(2)]).ended, 'the end');
 	assert.match(stdout, /\r\u001b\[K\[######## *\] +\d+% |\r\u001b\[K\[#+ +\] +\d+% /);
 	assert.match(stdout, /\r\u001b\[KLong running operation completed/);
 });
@@ -198,11 +201,39 @@ test('--json is indented for a person, a line for a program', async () => {
 });
 
 test('long descriptions are cut on a terminal', async () => {
-	const { stdout } = await within(terminal(['ls', '-q', '--', ...everything]).ended, 'ls', 20_000);
-	const lines = stdout.replaceAll(/\u001b\[[\d;]*m/g, '').split('\r\n').filter(l => l.startsWith(' '));
+	const { stdout } = await within(terminal(['ls', '-q', '--', ...everything]).ended, 'ls');
+	const lines = stdout.replaceAll(/\u001b\[[\d;]*m/g, '').split('\r\n').filter(l => l.startsWith('     '));
 	assert.ok(lines.length > 3);
 	for (const line of lines) assert.ok([...line].length <= 80, line);
 	assert.ok(lines.some(l => l.endsWith('…')));
+});
+
+test('a narrow terminal: signatures are broken between arguments, characters never, help has as many columns', async () => {
+	const plain = async (args, columns) => (await within(terminal(args, { columns }).ended, args.join(' '))).stdout.replaceAll(/\u001b\[[\d;]*m/g, '').split('\r\n');
+	for (const columns of [40, 60, 80]) {
+		const lines = await plain(['ls', '-q', '--', ...bad('wide')], columns);
+		// Half of these characters take two columns each.
+		for (const line of lines) {
+			const width = [...line].reduce((n, c) => n + (c >= '\u2e80' ? 2 : 1), 0);
+			assert.ok(width <= columns, `${columns}: ${width}: ${line}`);
+			assert.ok(!/\\x|\ufffd/.test(line), line);
+		}
+		assert.ok(lines.some(line => /^(short\(\))? +語+…$/.test(line)));
+		assert.ok(lines.some(line => /^ {4}second: string/.test(line) || /, second: string/.test(line)));
+		for (const args of [['help'], ['help', 'call'], ['help', 'server']])
+			for (const line of await plain(args, columns)) if (!/^ +(cleat|echo) /.test(line)) assert.ok(line.length <= columns, `${args.join(' ')}: ${line}`);
+	}
+	// For a program a tool is one line.
+	const { stdout } = await run(['ls', '-q', '--', ...bad('wide')]);
+	assert.match(stdout, /^many\(first: string, second: string, .*sixth: string\)\n/m);
+});
+
+test('structured content beside other content is remarked on for a person, and is not in the way', async () => {
+	const server = ['--', process.execPath, path.join(import.meta.dirname, 'lib/exact_server.mjs'), '{"content":[{"type":"text","text":"said"}],"structuredContent":{"a":1}}', '--', 'tool'];
+	assert.equal((await within(terminal(['call', ...server]).ended, 'call')).stdout, 'said\r\ncleat: there is structured content, too: --json shows it\r\n');
+	assert.equal((await within(terminal(['call', '-q', ...server]).ended, 'call')).stdout, 'said\r\n');
+	const { stdout, stderr } = await run(['call', ...server]);
+	assert.deepEqual([stdout, stderr], ['said\n', '']);
 });
 
 test('pictures are shown by terminals that can', async () => {

@@ -8,25 +8,12 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { selfSigned } from './lib/certificate.mjs';
-import { bad, bytes, cleat, fixture, hello, listen, place, run } from './lib/cli.mjs';
-import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { bad, bytes, cleat, example, fixture, hello, listen, place, run } from './lib/cli.mjs';
+import { fails, good } from './lib/expect.mjs';
+import { NodeServer, everything, freePort } from './lib/node_server.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 const verbs = (await run(['man', '--list'])).stdout.trim().split('\n').filter(n => n !== 'cleat').map(n => n.slice(6));
-
-async function good(args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, 0, `${args.join(' ')}: ${result.code} ${result.stderr}`);
-	return result.stdout;
-}
-
-async function fails(code, pattern, args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	assert.match(result.stderr, pattern);
-	return result;
-}
 
 // ---- help ------------------------------------------------------------------------------------------
 
@@ -79,14 +66,17 @@ test('the examples of every help are true', async t => {
 		const examples = text.slice(text.indexOf('\nExamples:')).split('\n').filter(line => /^  \S/.test(line));
 		assert.ok(examples.length >= 2, `${verb} has no examples`);
 		for (const line of examples) {
-			if (!/\$(URL|HELLO|RESOURCES|PROMPTS)/.test(line) && !/^ +cleat (ls|help|version|--version|config|completion|man|install|uninstall|serve)\b/.test(line)) continue;
-			const env = { ...process.env, HOME: place(), URL: url, HELLO: hello, RESOURCES: path.join(path.dirname(hello), 'resources'), PROMPTS: path.join(path.dirname(hello), 'prompts'), PATH: `${path.dirname(cleat)}:${process.env.PATH}` };
-			const { status, stdout, stderr } = spawnSync('bash', ['-c', line], { env, cwd: place({ 'mcp.json': JSON.stringify({ mcpServers: { hello: { command: hello } } }) }), input: '', timeout: 20_000 });
+			const command = line.replaceAll('http://localhost:8080/mcp', url);
+			if (command === line && !/ \.\/(hello|resources|prompts)\b/.test(line) && !/^ +cleat (ls|help|version|--version|config|completion|man|install|uninstall|serve)\b/.test(line)) continue;
+			const cwd = place({ 'mcp.json': JSON.stringify({ mcpServers: { hello: { command: hello } } }) });
+			for (const program of ['hello', 'resources', 'prompts']) fs.symlinkSync(path.join(path.dirname(hello), program), path.join(cwd, program));
+			const env = { ...process.env, HOME: place(), PATH: `${path.dirname(cleat)}:${process.env.PATH}` };
+			const { status, stdout, stderr } = spawnSync('bash', ['-c', command], { env, cwd, input: '', timeout: 60_000 });
 			assert.equal(status, 0, `${line}: ${stdout}${stderr}`);
 			n++;
 		}
 	}
-	assert.ok(n >= 20, `only ${n} examples`);
+	assert.ok(n >= 55, `only ${n} examples`);
 });
 
 // ---- a server of ours ------------------------------------------------------------------------------
@@ -222,6 +212,37 @@ test('a reader that goes away is no reason to complain', () => {
 
 // ---- content ---------------------------------------------------------------------------------------
 
+test('ls takes words: what has all of them in its name or description', async t => {
+	const url = await listen(t), resources = ['--', example('resources'), '--'];
+	for (const words of [['number'], ['ADD', 'two'], ['']]) assert.equal(await good(['ls', url, ...words]), golden.ls);
+	assert.equal(await good(['ls', '--all', ...resources, 'motto']), 'Resources:\ntext://motto\n');
+	assert.equal(await good(['ls', '--all', '--names', ...resources, 'c']), 'click\ncounter://clicks\ncity://{name}\n');
+	assert.deepEqual(Object.entries(JSON.parse(await good(['ls', '--json', url, 'add']))).map(([k, v]) => [k, v.map(x => x.name)]), [['tools', ['add']]]);
+	assert.deepEqual(Object.keys(JSON.parse(await good(['ls', '--json', '-r', '--templates', ...resources, 'city']))), ['resources', 'resourceTemplates']);
+	await fails(5, /nothing has "add" and the other words in its name or description/, ['ls', url, 'add', 'three']);
+});
+
+test('--dry-run checks the arguments and prints what would be sent', async t => {
+	for (const server of [[await listen(t)], ['--', hello, '--']]) {
+		assert.equal(await good(['call', '--dry-run', ...server, 'add', 'a=2', 'b=40']), '{\n  "name": "add",\n  "arguments": {\n    "a": 2,\n    "b": 40\n  }\n}\n');
+		assert.equal(await good(['call', '--dry-run', '--json', ...server, 'add', 'a=2', 'b=40']), '{"name":"add","arguments":{"a":2,"b":40}}\n');
+		await fails(2, /missing argument "b" \(number\)/, ['call', '--dry-run', ...server, 'add', 'a=2']);
+	}
+	assert.match(await good(['prompt', '--dry-run', '--json', '--', example('prompts'), '--', 'review', 'file=x']), /^\{"name":"review","arguments":\{"file":"x"\}\}$/m);
+	// It is not done.
+	const mark = path.join(place(), 'called');
+	await good(['call', '--dry-run', '--', ...bad('picture'), '--', 'tool'], { env: { CALLED: mark } });
+	assert.ok(!fs.existsSync(mark));
+});
+
+test('--root tells the server of folders', async () => {
+	const cwd = place({ 'a b/x': '' }), call = (...args) => ['call', ...args, '--', example('roots'), '--', 'folders'];
+	for (const era of ['modern', 'legacy'])
+		assert.equal(await good(call('--era', era, '--root', 'a b', '--root', 'git://host/x', '--root', '/'), { cwd }), `file://${fs.realpathSync(cwd)}/a%20b (a b)\ngit://host/x (no name)\nfile:/// (no name)\n`);
+	await fails(2, /--root nothing: No such file or directory/, call('--root', 'nothing'), { cwd });
+	await fails(5, /needs a client that supports roots/, call());
+});
+
 test('content of every kind', async () => {
 	const text = await good(['call', '--', fixture, '--', 'all_kinds']);
 	assert.match(text, /\[image, image\/png, \d+ bytes; --save DIR writes it to a file\]/);
@@ -274,6 +295,29 @@ test('server-everything over HTTP', async t => {
 });
 
 // ---- endings ---------------------------------------------------------------------------------------
+
+test('an address that is no MCP server: what is there is said once, without the methods that found it out', async t => {
+	const answers = {
+		'/page': [200, { 'Content-Type': 'text/html' }, '<!doctype html><title>x</title>'],
+		'/other': [200, { 'Content-Type': 'application/json' }, '{"hello":"world"}'],
+		'/moved': [302, { Location: 'https://login.example/' }, ''],
+		'/nothing': [404, { 'Content-Type': 'text/plain' }, 'not here']
+	};
+	const server = http.createServer((request, response) => {
+		const [status, fields, body] = answers[request.url];
+		response.writeHead(status, fields).end(body);
+	}).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.use({ end: async () => { server.closeAllConnections(); server.close(); return []; } });
+	const url = `http://127.0.0.1:${server.address().port}`;
+	for (const [place, code, pattern] of [['/page', 6, /^cleat: no MCP server that this client understands: \S+\/page answered 200 with the type text\/html/],
+		['/other', 6, /: the server's answer is no JSON-RPC response: "jsonrpc" is missing; it must be "2\.0"\n$/],
+		['/moved', 6, /answers 302 and leads to https:\/\/login\.example\//], ['/nothing', 4, /^cleat: \S+\/nothing answered 404: "not here"; is this the address of the MCP endpoint\?\n$/]]) {
+		const { stderr } = await fails(code, pattern, ['ls', url + place]);
+		assert.doesNotMatch(stderr, /initialize|server\/discover|tools\/list|before that/);
+	}
+	await fails(4, /^cleat: connecting to 127\.0\.0\.1:1: Connection refused: is the server running\?\n$/, ['ls', 'http://127.0.0.1:1/mcp']);
+});
 
 test('exit codes say what kind of failure it was', async t => {
 	const url = await listen(t);

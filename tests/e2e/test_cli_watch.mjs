@@ -3,13 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import path from 'node:path';
-import { build, fixture, hello, heard, listen, run, start } from './lib/cli.mjs';
-import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { example, fixture, heard, hello, listen, run, start } from './lib/cli.mjs';
+import { NodeServer, everything, freePort } from './lib/node_server.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
-const example = name => path.join(build, 'examples', name);
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 const lines = text => text.trim().split('\n').map(line => JSON.parse(line));
 
 /** Starts a watch that is ended with the case, and waits until it hears. */

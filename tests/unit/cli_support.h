@@ -1,6 +1,8 @@
-/* cli_support.h - what the program says on stderr, for the tests of its parts. */
+/* cli_support.h - for the tests of the program's parts: what it says on stderr, what it keeps. */
 #ifndef CLI_SUPPORT_H
 #define CLI_SUPPORT_H
+
+#include "../../cli/text.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -32,6 +34,14 @@ static inline const char *capture_end(void)
 	dup2(capture_saved, STDERR_FILENO);
 	close(capture_saved);
 	return text;
+}
+
+/* For cmocka: what the parts have kept up to the program's end. */
+static inline int forget(void **state)
+{
+	(void)state;
+	keep_free_all();
+	return 0;
 }
 
 #endif

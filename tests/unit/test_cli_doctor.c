@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "../../cli/doctor.h"
+#include "cli_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,13 +103,6 @@ static void the_environment_says_which(void **state)
 	assert_null(doctor_proxy("", "b.test", false, &from));
 	unsetenv("all_proxy");
 	unsetenv("NO_PROXY");
-}
-
-static int forget(void **state)
-{
-	(void)state;
-	keep_free_all();
-	return 0;
 }
 
 int main(void)

@@ -20,13 +20,6 @@ enum { MOST = 16 };
 
 static const char *said;
 
-static int teardown(void **state)
-{
-	(void)state;
-	keep_free_all();
-	return 0;
-}
-
 /* A line of words; messages go to `said`. */
 static int parse(struct cli *cli, const char *line)
 {
@@ -256,6 +249,39 @@ static void the_nearest_name_is_suggested_when_one_is_near(void **state)
 	}
 }
 
+static void sizes_have_units_and_an_end(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t bytes; /* 0: none */
+	} cases[] = {
+		{ "4096", 4096 },
+		{ "100k", 102400 },
+		{ "64M", 64 << 20 },
+		{ "1g", 1 << 30 },
+		{ "1048576K", 1 << 30 },
+		{ "1048577K", 0 },
+		{ "2G", 0 },
+		{ "99999999999999999999", 0 },
+		{ "0", 0 },
+		{ "", 0 },
+		{ "M", 0 },
+		{ "1.5M", 0 },
+		{ "5x", 0 },
+		{ "5MB", 0 },
+		{ "-1", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		size_t bytes = 0;
+
+		if (cli_size(cases[i].text, &bytes) != (cases[i].bytes != 0) ||
+		    (cases[i].bytes && bytes != cases[i].bytes))
+			fail_msg("%s: %zu", cases[i].text, bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,8 +289,9 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_said_with_a_way_out),
 		cmocka_unit_test(every_verb_is_described),
 		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(sizes_have_units_and_an_end),
 		cmocka_unit_test(the_nearest_name_is_suggested_when_one_is_near),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, forget);
 }

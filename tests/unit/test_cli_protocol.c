@@ -1,10 +1,12 @@
 /* test_cli_protocol.c - the checker of messages: every table becomes a schema, conversations are followed, and
  * findings name the place (cli/protocol.c). That the tables agree with the official schemas is
  * test_cli_validate.mjs's to show. */
+#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
 #include "../../cli/protocol.h"
 #include "../../cli/protocol_types.h"
+#include "cli_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -186,13 +188,6 @@ static void requests_that_are_never_answered_are_forgotten(void **state)
 	assert_int_equal(protocol_check_text(p, S, new, sizeof new - 1, NULL, NULL, &m), 1);
 	assert_true(m.matched);
 	protocol_free(p);
-}
-
-static int forget(void **state)
-{
-	(void)state;
-	keep_free_all();
-	return 0;
 }
 
 int main(void)

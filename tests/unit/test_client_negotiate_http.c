@@ -119,7 +119,7 @@ static void no_sse_either_tells_both_reasons(void **state)
 						      .error = { .status = CLEAT_EIO,
 								 .message = "404 for the GET" } });
 	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_HTTP,
-		   "404 for the GET; before that: initialize: 404 for the POST");
+		   "404 for the GET; before that: 404 for the POST");
 	rig_done(&rig);
 	/* a link that has no older way */
 	open_http(&rig, NULL);

@@ -345,6 +345,8 @@ static void statuses_are_what_they_say(void **state)
 		  CLEAT_STEP_NONE, 0, NULL },
 		{ "400 Bad Request", JSON_TYPE, "{\"error\":\"bad\"}", CLEAT_STEP_HTTP,
 		  CLEAT_EREMOTE, "{\"error\":\"bad\"}" },
+		{ "400 Bad Request", JSON_TYPE, "{\"error\":{\"message\":\"what is this?\"}}",
+		  CLEAT_STEP_HTTP, CLEAT_EREMOTE, "400: \"what is this?\"" },
 		{ "400 Bad Request", "", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "answered 400" },
 		{ "404 Not Found", "Content-Type: text/html\r\n", "<h1>\x01\n\n  gone\xFF</h1>\n",
 		  CLEAT_STEP_HTTP, CLEAT_EREMOTE, "404: \"<h1> gone </h1>\"; is this" },

@@ -10,10 +10,10 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "unit/support.h"
+#include "unit/support_files.h"
 
 #include <cleat/cleat.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -181,18 +181,6 @@ static const struct way {
 };
 
 /* ---- what is looked at -------------------------------------------------------------------- */
-
-static size_t open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
 
 /* Of any kind, the server among them. */
 static size_t children(void)

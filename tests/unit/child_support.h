@@ -6,8 +6,8 @@
 
 #include "loop/loop.h"
 #include "support.h"
+#include "support_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-enum { PATIENCE_MS = 20000 }; /* how long a condition may take before the test gives up */
+enum { PATIENCE_MS = 60000 }; /* how long a condition may take before the test gives up */
 
 /* ---- waiting ------------------------------------------------------------------------------ */
 
@@ -91,18 +91,6 @@ static inline bool gone(int pid)
 static inline bool no_children(void)
 {
 	return waitpid(-1, NULL, __WALL | WNOHANG) < 0 && errno == ECHILD;
-}
-
-static inline size_t open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 /* libuv keeps descriptors for the process; the tests count them. */

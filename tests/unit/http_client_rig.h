@@ -5,10 +5,10 @@
 #define HTTP_CLIENT_RIG_H
 
 #include "support.h"
+#include "support_files.h"
 #include "transport/http_client.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -73,18 +73,6 @@ struct rig {
 	bool at_once;            /* answers as soon as there is a connection */
 	void (*script)(struct rig *r, struct conn *c);
 };
-
-static inline size_t count_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
 
 static inline void conn_close(struct conn *c, bool reset)
 {
@@ -263,9 +251,9 @@ static inline void rig_open_with(struct rig *r, struct http_client_opts o)
 	cleat_error e = { 0 };
 
 	memset(r, 0, sizeof *r);
-	alarm(60); /* a test that waits for what never comes ends here */
+	alarm(120); /* a test that waits for what never comes ends here */
 	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two descriptors of the first */
-	r->fds = count_fds();
+	r->fds = open_fds();
 	fail_alloc_init(&r->fa, 0, false);
 	r->l = cleat_loop_new(&r->fa.hook);
 	assert_non_null(r->l);
@@ -299,9 +287,9 @@ static inline void rig_close(struct rig *r)
 	assert_int_equal(r->fa.live, 0);
 	/* A server, or a resolver, in another thread closes its end when it notices; the alarm ends
 	 * this. */
-	while (count_fds() > r->fds)
+	while (open_fds() > r->fds)
 		sched_yield();
-	assert_int_equal(count_fds(), r->fds);
+	assert_int_equal(open_fds(), r->fds);
 	alarm(0);
 }
 

@@ -32,14 +32,9 @@ static inline void pair_open_with(struct pair *p, bool two_loops, struct http_re
 	struct address a;
 
 	memset(p, 0, sizeof *p);
-	alarm(30); /* a test that waits for what never comes ends here */
-	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two descriptors of the first */
-	r->fds = count_fds();
-	r->now_us = 1000000000;
-	fail_alloc_init(&r->fa, 0, false);
-	r->l = cleat_loop_new(&r->fa.hook);
+	rig_ground(r);
 	p->back = two_loops ? cleat_loop_new(&r->fa.hook) : r->l;
-	assert_true(r->l && p->back);
+	assert_non_null(p->back);
 	o.http.loop = r->l;
 	o.http.mem = &r->fa.hook;
 	o.http.note = on_note;
@@ -74,10 +69,7 @@ static inline void pair_close(struct pair *p)
 	http_relay_free(p->relay);
 	if (p->back != r->l)
 		cleat_loop_free(p->back);
-	cleat_loop_free(r->l);
-	assert_int_equal(r->fa.live, 0);
-	assert_int_equal(count_fds(), r->fds);
-	alarm(0);
+	rig_ground_done(r);
 }
 
 static inline void front_turn(struct pair *p)

@@ -5,10 +5,10 @@
 #define HTTP_RIG_H
 
 #include "support.h"
+#include "support_files.h"
 #include "transport/http_conn.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -227,21 +227,30 @@ static inline void on_note(void *ctx, int level, const char *text)
 
 /* ---- the server --------------------------------------------------------------------------- */
 
-static inline size_t count_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 static inline uint64_t rig_clock(void *ctx)
 {
 	return ((struct rig *)ctx)->now_us;
+}
+
+/* Before there is a server: what has to be as it was when all is over. */
+static inline void rig_ground(struct rig *r)
+{
+	memset(r, 0, sizeof *r);
+	alarm(120); /* a test that waits for what never comes ends here */
+	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two descriptors of the first */
+	r->fds = open_fds();
+	r->now_us = 1000000000;
+	fail_alloc_init(&r->fa, 0, false);
+	r->l = cleat_loop_new(&r->fa.hook);
+	assert_non_null(r->l);
+}
+
+static inline void rig_ground_done(struct rig *r)
+{
+	cleat_loop_free(r->l);
+	assert_int_equal(r->fa.live, 0);
+	assert_int_equal(open_fds(), r->fds);
+	alarm(0);
 }
 
 /* Listens; `where` as in listen.h. */
@@ -249,14 +258,7 @@ static inline void rig_open_with(struct rig *r, const char *where, struct http_s
 {
 	struct address a;
 
-	memset(r, 0, sizeof *r);
-	alarm(30); /* a test that waits for what never comes ends here */
-	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two descriptors of the first */
-	r->fds = count_fds();
-	r->now_us = 1000000000;
-	fail_alloc_init(&r->fa, 0, false);
-	r->l = cleat_loop_new(&r->fa.hook);
-	assert_non_null(r->l);
+	rig_ground(r);
 	o.loop = r->l;
 	o.mem = &r->fa.hook;
 	o.note = on_note;
@@ -298,10 +300,7 @@ static inline struct http_server_stats rig_stats(const struct rig *r)
 static inline void rig_close(struct rig *r)
 {
 	http_server_free(r->h);
-	cleat_loop_free(r->l);
-	assert_int_equal(r->fa.live, 0);
-	assert_int_equal(count_fds(), r->fds);
-	alarm(0);
+	rig_ground_done(r);
 }
 
 /* Everything that can be done without waiting for anybody. The kernel may need a moment to carry
@@ -334,12 +333,13 @@ struct client {
 	bool eof, error;
 };
 
-struct answer {
+/* Large, and looked at before the next one is read: one is enough for a program. */
+static struct answer {
 	int status;
 	char head[4096];
 	char body[1 << 18];
 	size_t n;
-};
+} last_answer;
 
 static inline int dial_fd(struct rig *r)
 {
@@ -385,6 +385,19 @@ static inline void hang_up(struct client *c)
 {
 	close(c->fd);
 	free(c);
+}
+
+/* Most tests: a server and one client. */
+static inline struct client *rig_begin(struct rig *r)
+{
+	rig_open(r);
+	return dial(r);
+}
+
+static inline void rig_end(struct rig *r, struct client *c)
+{
+	hang_up(c);
+	rig_close(r);
 }
 
 /* With a reset. */
@@ -547,14 +560,10 @@ static inline bool read_answer(struct client *c, struct answer *a, bool head_onl
 
 static inline void expect(struct client *c, int status, const char *body)
 {
-	struct answer *a = malloc(sizeof *a);
-
-	assert_non_null(a);
-	assert_true(read_answer(c, a, false));
-	assert_int_equal(a->status, status);
+	assert_true(read_answer(c, &last_answer, false));
+	assert_int_equal(last_answer.status, status);
 	if (body)
-		assert_string_equal(a->body, body);
-	free(a);
+		assert_string_equal(last_answer.body, body);
 }
 
 /* The server has closed, cleanly, and nothing more came. */

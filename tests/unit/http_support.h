@@ -21,6 +21,20 @@
 		s, sizeof(s) - 1                                                                   \
 	} /* the same in a static table */
 
+/* Gives a request "name: value" lines; a value may be empty. */
+static inline void put_lines(struct http_request *r, struct http_field *fields,
+			     const char *const *lines, size_t most)
+{
+	r->fields = fields;
+	for (; r->n_fields < most && lines[r->n_fields]; r->n_fields++) {
+		const char *line = lines[r->n_fields], *colon = strchr(line, ':');
+
+		fields[r->n_fields] =
+			(struct http_field){ .name = { line, (size_t)(colon - line) },
+					     .value = str_of(colon + (colon[1] ? 2 : 1)) };
+	}
+}
+
 static inline void put_str(struct buf *b, const char *before, struct str s)
 {
 	buf_appendz(b, before);

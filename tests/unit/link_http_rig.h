@@ -10,10 +10,10 @@
 #endif
 
 #include "support.h"
+#include "support_files.h"
 #include "transport/links.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -198,18 +198,6 @@ static inline struct link_base_opts rig_base(struct rig_link *r)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static inline size_t rig_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 /* libcurl and what it loads keep descriptors and memory of their own from the first use on. */
 static inline void rig_warm_up(void)
 {
@@ -250,9 +238,9 @@ static inline void rig_ear(struct rig_link *r)
 static inline void rig_base_open(struct rig_link *r)
 {
 	memset(r, 0, sizeof *r);
-	alarm(60); /* a test that waits for what never comes ends here */
+	alarm(120); /* a test that waits for what never comes ends here */
 	rig_warm_up();
-	r->fds = rig_fds();
+	r->fds = open_fds();
 	fail_alloc_init(&r->fa, 0, false);
 	r->l = cleat_loop_new(&r->fa.hook);
 	assert_non_null(r->l);
@@ -314,7 +302,7 @@ static inline void rig_done(struct rig_link *r)
 		close(r->ear);
 	cleat_loop_free(r->l);
 	assert_int_equal(r->fa.live, 0);
-	assert_int_equal(rig_fds(), r->fds);
+	assert_int_equal(open_fds(), r->fds);
 	alarm(0);
 }
 

@@ -189,7 +189,6 @@ static inline void bench_http(struct bench *b, const struct bench_opts *o)
 	http.note = bench_note;
 	http.note_ctx = b;
 	assert_int_equal(http_server_new(&http, &b->h.h), CLEAT_OK);
-	b->h.now_us = 1000000000;
 	http_server_set_clock(b->h.h, rig_clock, &b->h);
 	assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
 	assert_int_equal(listener_open(&a, NULL, &b->h.ear, NULL), CLEAT_OK);
@@ -203,12 +202,8 @@ static inline void bench_base(struct bench *b, const struct bench_opts *o)
 	memset(b, 0, sizeof *b);
 	n_parked = n_cancelled = n_roots_changed = 0;
 	b->now_ms = 1000000;
-	alarm(60); /* a test that waits for what never comes ends here */
-	cleat_loop_free(cleat_loop_new(NULL)); /* libuv keeps two descriptors of the first */
-	b->h.fds = count_fds();
-	fail_alloc_init(&b->h.fa, 0, false);
-	b->h.l = cleat_loop_new(&b->h.fa.hook);
-	assert_non_null(b->h.l);
+	rig_ground(&b->h);
+	alarm(120); /* these take longer */
 	server.memory = &b->h.fa.hook;
 	server.loop = b->h.l;
 	server.log = bench_note;
@@ -259,10 +254,7 @@ static inline void bench_close(struct bench *b)
 	mcp_free(b->m);
 	cleat_server_free(b->s);
 	b->store->ops->free(b->store);
-	cleat_loop_free(b->h.l);
-	assert_int_equal(b->h.fa.live, 0);
-	assert_int_equal(count_fds(), b->h.fds);
-	alarm(0);
+	rig_ground_done(&b->h);
 }
 
 static inline struct client *join(struct bench *b)
@@ -360,9 +352,7 @@ static inline void modern_listen(struct client *c, const char *body)
  * end. */
 static inline const struct answer *answer_of(struct client *c)
 {
-	static struct answer a;
-
-	return read_answer(c, &a, false) ? &a : NULL;
+	return read_answer(c, &last_answer, false) ? &last_answer : NULL;
 }
 
 /* The same, with this status; gives its body. */
@@ -642,6 +632,16 @@ static inline void talk_post(struct talk *t, struct client *c, const char *body)
 }
 
 /* Opens the standing stream (last NULL), or resumes one. */
+/* A call that goes on until unpark(). */
+static inline struct client *park_call(struct talk *t)
+{
+	struct client *c = join(t->b);
+
+	talk_post(t, c, CALL("1", "park", "{}"));
+	WAIT_FOR(&t->b->h, n_parked == 1);
+	return c;
+}
+
 static inline void talk_get(struct talk *t, struct client *c, const char *last)
 {
 	char fields[512];

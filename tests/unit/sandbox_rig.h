@@ -9,6 +9,7 @@
 #include "child_support.h"
 #include "serve/sandbox.h"
 #include "serve/sandbox_landlock.h"
+#include "support_files.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,9 +18,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* DIR/read: may be read; DIR/write: may be changed; DIR/secret: neither. */
+/* In the scratch directory: read: may be read; write: may be changed; secret: neither. */
 static struct {
-	char dir[64];
 	int tcp4, tcp6, udp, path, abstract; /* listening; -1: this system has none */
 	struct sockaddr_in to4, to_udp;
 	struct sockaddr_in6 to6;
@@ -29,35 +29,15 @@ static struct {
 	int made4;     /* a socket from before */
 } place;
 
-/* "DIR/..." in one of a few buffers. */
-static inline const char *in_place(const char *name)
-{
-	static char buf[8][192];
-	static unsigned next;
-	char *p = buf[next++ % 8];
-
-	snprintf(p, sizeof buf[0], "%s/%s", place.dir, name);
-	return p;
-}
-
-static inline void put_file(const char *name, const char *text)
-{
-	FILE *f = fopen(in_place(name), "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 static inline void put_program(const char *name)
 {
 	char command[512];
 
-	if (access(in_place("program"), F_OK)) {
-		snprintf(command, sizeof command, "cp /bin/true %s", in_place("program"));
+	if (access(scratch_path("program"), F_OK)) {
+		snprintf(command, sizeof command, "cp /bin/true %s", scratch_path("program"));
 		assert_int_equal(system(command), 0);
 	}
-	assert_int_equal(link(in_place("program"), in_place(name)), 0);
+	assert_int_equal(link(scratch_path("program"), scratch_path(name)), 0);
 }
 
 /* What attempts change is put back. */
@@ -69,17 +49,17 @@ static inline void place_files(void)
 		command, sizeof command,
 		"cd %s && rm -rf read write secret && mkdir -m 755 read write secret read/sub write/a "
 		"write/b write/empty read/empty",
-		place.dir);
+		scratch_dir);
 	assert_int_equal(system(command), 0);
-	put_file("read/file", "readable");
-	put_file("write/file", "writable");
-	put_file("write/a/file", "a");
-	put_file("secret/file", "secret");
+	scratch_put("read/file", "readable");
+	scratch_put("write/file", "writable");
+	scratch_put("write/a/file", "a");
+	scratch_put("secret/file", "secret");
 	put_program("read/program");
 	put_program("write/program");
 	put_program("secret/program");
-	assert_int_equal(symlink("../secret/file", in_place("read/link")), 0);
-	assert_int_equal(symlink(in_place("secret"), in_place("write/link")), 0);
+	assert_int_equal(symlink("../secret/file", scratch_path("read/link")), 0);
+	assert_int_equal(symlink(scratch_path("secret"), scratch_path("write/link")), 0);
 }
 
 static inline int bound(int family, int type, void *addr, socklen_t n)
@@ -102,7 +82,8 @@ static inline void place_sockets(void)
 	place.to6.sin6_family = AF_INET6;
 	place.to6.sin6_addr = in6addr_loopback;
 	place.to_path.sun_family = place.to_abstract.sun_family = AF_UNIX;
-	snprintf(place.to_path.sun_path, sizeof place.to_path.sun_path, "%s", in_place("socket"));
+	snprintf(place.to_path.sun_path, sizeof place.to_path.sun_path, "%s",
+		 scratch_path("socket"));
 	snprintf(place.to_abstract.sun_path + 1, sizeof place.to_abstract.sun_path - 1, "cleat-%d",
 		 getpid());
 	place.abstract_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
@@ -116,37 +97,50 @@ static inline void place_sockets(void)
 	assert_true(place.tcp4 >= 0 && place.udp >= 0 && place.path >= 0 && place.abstract >= 0);
 }
 
-static inline int place_init(void **state)
+/* A child that only waits. */
+static inline pid_t fork_waiting(void)
 {
-	(void)state;
-	warm_up(NULL);
-	snprintf(place.dir, sizeof place.dir, "/tmp/cleat-sandbox-XXXXXX");
-	if (!mkdtemp(place.dir))
-		return -1;
-	place_files();
-	place_sockets();
-	place.outside = fork();
-	if (place.outside == 0)
+	pid_t pid = fork();
+
+	if (pid == 0)
 		for (;;)
 			pause();
+	return pid;
+}
+
+static inline int place_init(void **state)
+{
+	warm_up(state);
+	scratch_begin(state);
+	place_files();
+	place_sockets();
+	place.outside = fork_waiting();
 	return 0;
 }
 
 static inline int place_done(void **state)
 {
-	char command[128];
+	const int fds[] = { place.tcp4, place.tcp6,     place.udp,
+			    place.path, place.abstract, place.made4 };
 
-	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	kill(place.outside, SIGKILL);
 	waitpid(place.outside, NULL, 0);
-	snprintf(command, sizeof command, "rm -rf %s", place.dir);
-	return system(command);
+	return scratch_end(state);
 }
 
 /* ---- attempts ----------------------------------------------------------------------------- */
 
 /* Results that are not an errno. */
 enum { KILLED = 1000, SUCCESS = 0, ANY_REFUSAL = 2000 };
+
+/* What an attempt gives, of what a system call gave. */
+static inline int result(long rc)
+{
+	return rc < 0 ? errno : 0;
+}
 
 /* What came of it in a process of its own: an errno, or KILLED + signal. `s` may be NULL: no sandbox. */
 static inline int result_of(const struct sandbox *s, int (*attempt)(void))
@@ -218,9 +212,6 @@ static inline void make_attempts(const struct sandbox *s, bool controlled,
 	}
 }
 
-#define MAKE_ATTEMPTS(s, list) make_attempts(s, true, list, CLEAT_COUNT(list))
-#define MAKE_MORE(s, list)     make_attempts(s, false, list, CLEAT_COUNT(list))
-
 /* ---- sandboxes ---------------------------------------------------------------------------- */
 
 static inline struct sandbox *sandbox_of(struct sandbox_spec spec)
@@ -233,11 +224,11 @@ static inline struct sandbox *sandbox_of(struct sandbox_spec spec)
 	return s;
 }
 
-/* DIR/read and, if wanted, DIR/write. */
+/* "read" and, if wanted, "write". */
 static inline struct sandbox *usual_sandbox(bool write)
 {
-	const char *reads[] = { in_place("read"), NULL };
-	const char *writes[] = { in_place("write"), NULL };
+	const char *reads[] = { scratch_path("read"), NULL };
+	const char *writes[] = { scratch_path("write"), NULL };
 
 	return sandbox_of((struct sandbox_spec){ .read = reads, .write = write ? writes : NULL });
 }
@@ -248,6 +239,29 @@ static inline void skip_without_landlock(void)
 		return;
 	print_message("# no Landlock here: %s\n", strerror(-landlock_abi()));
 	skip();
+}
+
+/* Makes the attempts of a table in `s`, which is gone then. */
+#define TRY_IN(s, list) try_in(s, true, list, CLEAT_COUNT(list))
+/* ... in the usual sandbox. */
+#define TRY_USUAL(write, list) TRY_IN(usual_sandbox(write), list)
+/* ... on what older kernels could do, too: `abis` are digits. The last one has the control. */
+#define TRY_ON_KERNELS(abis, write, list) try_on_kernels(abis, write, list, CLEAT_COUNT(list))
+
+static inline void try_in(struct sandbox *s, bool controlled, const struct attempt *list, size_t n)
+{
+	make_attempts(s, controlled, list, n);
+	sandbox_unref(s);
+}
+
+static inline void try_on_kernels(const char *abis, bool write, const struct attempt *list,
+				  size_t n)
+{
+	for (; *abis; abis++) {
+		landlock_pretend(*abis - '0');
+		try_in(usual_sandbox(write), !abis[1], list, n);
+	}
+	landlock_pretend(0);
 }
 
 #endif

@@ -117,6 +117,37 @@ bool fail_alloc_hit(const struct fail_alloc *fa)
 	return fa->failures > 0;
 }
 
+bool fail_alloc_next(struct fail_alloc *fa)
+{
+	bool lasting = fa->lasting, last = fa->round > 0 && !fail_alloc_hit(fa);
+	size_t round = last ? 1 : fa->round + 1;
+
+	if (fa->live > 0) {
+		fprintf(stderr, "fail_alloc: %zu blocks are left when request %zu fails%s\n",
+			fa->live, fa->round, lasting ? " and all after it" : "");
+		exit(1); /* where they are from is told by whoever looks for leaks */
+	}
+	if (last && lasting)
+		return false;
+	lasting = lasting || last;
+	fail_alloc_init(fa, round, lasting);
+	fa->round = round;
+	fa->lasting = lasting;
+	return true;
+}
+
+void fail_alloc_calm(struct fail_alloc *fa)
+{
+	fa->countdown = 0;
+	fa->forever = false;
+}
+
+void fail_alloc_arm(struct fail_alloc *fa)
+{
+	fa->countdown = fa->round;
+	fa->forever = fa->lasting;
+}
+
 bool support_data_path(char *buf, size_t n, const char *name)
 {
 	const char *dir = getenv("CLEAT_TEST_DATA");

@@ -10,13 +10,8 @@
 
 /* An allocator on malloc whose n-th allocation (malloc or growing realloc alike) fails.
  *
- *	struct fail_alloc fa;
- *	for (size_t n = 1;; n++) {
- *		fail_alloc_init(&fa, n, false);
+ *	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
  *		... work with &fa.hook ...
- *		assert_int_equal(fa.live, 0);
- *		if (!fail_alloc_hit(&fa))
- *			break;
  *	}
  *
  * Blocks carry their size: a wrong old_size, a foreign pointer or a double free aborts. The struct
@@ -30,12 +25,21 @@ struct fail_alloc {
 	size_t peak;          /* most bytes at any time */
 	size_t requests;      /* since init */
 	size_t failures;      /* since init */
+	size_t round;         /* of fail_alloc_next(): which request fails */
+	bool lasting;         /* in its second half */
 };
 
 /* countdown 0 never fails: only counts. */
 void fail_alloc_init(struct fail_alloc *fa, size_t countdown, bool forever);
 /* Did a request fail since init? */
 bool fail_alloc_hit(const struct fail_alloc *fa);
+/* Begins the next of these rounds: the first request fails, the second, ... until none of a round fails;
+ * then the same with all the requests after it failing, too. False at the end of both. `fa` begins as
+ * { 0 }. A round has to give back all that it took: what is left ends the program. */
+bool fail_alloc_next(struct fail_alloc *fa);
+/* In a round: from here on nothing fails; from here on its requests are counted. For a part of the work. */
+void fail_alloc_calm(struct fail_alloc *fa);
+void fail_alloc_arm(struct fail_alloc *fa);
 
 /* The path of a file in the test data: $CLEAT_TEST_DATA, else ../shared/data beside the source
  * tree. False when there is no such file (or directory): skip() then. */

@@ -115,31 +115,42 @@ static _Noreturn void live_and_die(int tell, int how)
 		pause();
 }
 
+/* How long it took until all were gone, in milliseconds. */
+static uint64_t die(int how)
+{
+	int tell[2], pids[FAMILY_SIZE + 1] = { 0 };
+	uint64_t begin, took;
+	pid_t us;
+
+	assert_int_equal(pipe(tell), 0);
+	us = fork();
+	assert_true(us >= 0);
+	if (us == 0)
+		live_and_die(tell[1], how);
+	close(tell[1]);
+	read_pids(tell[0], pids, how == COPY ? FAMILY_SIZE + 1 : FAMILY_SIZE);
+	begin = loop_now();
+	if (how < EXITS)
+		kill(us, SIGKILL);
+	assert_int_equal(waitpid(us, NULL, 0), us);
+	for (int i = 0; i < FAMILY_SIZE; i++)
+		UNTIL_TRUE(gone(pids[i]));
+	took = loop_now() - begin;
+	if (how == COPY)
+		kill(pids[FAMILY_SIZE], SIGKILL);
+	close(tell[0]);
+	return took;
+}
+
+/* Within a second. A machine that has a lot else to do may need several attempts to show it. */
 static void test_all_of_the_group_is_gone_when_we_die(void **state)
 {
 	(void)state;
 	for (int how = 0; how < WAYS_TO_DIE; how++) {
-		int tell[2], pids[FAMILY_SIZE + 1] = { 0 };
-		uint64_t begin;
-		pid_t us;
+		int attempts = 10;
 
-		assert_int_equal(pipe(tell), 0);
-		us = fork();
-		assert_true(us >= 0);
-		if (us == 0)
-			live_and_die(tell[1], how);
-		close(tell[1]);
-		read_pids(tell[0], pids, how == COPY ? FAMILY_SIZE + 1 : FAMILY_SIZE);
-		begin = loop_now();
-		if (how < EXITS)
-			kill(us, SIGKILL);
-		assert_int_equal(waitpid(us, NULL, 0), us);
-		for (int i = 0; i < FAMILY_SIZE; i++)
-			UNTIL_TRUE(gone(pids[i]));
-		assert_true(loop_now() - begin < 1000);
-		if (how == COPY)
-			kill(pids[FAMILY_SIZE], SIGKILL);
-		close(tell[0]);
+		while (die(how) >= 1000)
+			assert_true(--attempts);
 	}
 	assert_true(no_children());
 }

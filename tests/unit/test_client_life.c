@@ -573,16 +573,8 @@ static void memory_may_end_anywhere(void **state)
 {
 	(void)state;
 	for (size_t i = 3; i < 5; i++)
-		for (int forever = 0; forever < 2; forever++)
-			for (size_t n = 1;; n++) {
-				struct fail_alloc fa;
-
-				fail_alloc_init(&fa, n, forever);
-				live(&fa.hook, revisions[i]);
-				assert_int_equal(fa.live, 0);
-				if (!fail_alloc_hit(&fa))
-					break;
-			}
+		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);)
+			live(&fa.hook, revisions[i]);
 }
 
 static cleat_client *make_child(const cleat_client_opts *o)
@@ -619,20 +611,14 @@ static void memory_may_end_on_the_way(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(makers); i++)
-		for (int forever = 0; forever < 2; forever++)
-			for (size_t n = 1;; n++) {
-				struct fail_alloc fa;
-				cleat_client *c;
+		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+			cleat_client *c;
 
-				fail_alloc_init(&fa, n, forever);
-				c = makers[i](&(cleat_client_opts){ .allocator = &fa.hook });
-				if (makers[i] != make_fds)
-					assert_int_not_equal(cleat_client_open(c), CLEAT_OK);
-				cleat_client_free(c);
-				assert_int_equal(fa.live, 0);
-				if (!fail_alloc_hit(&fa))
-					break;
-			}
+			c = makers[i](&(cleat_client_opts){ .allocator = &fa.hook });
+			if (makers[i] != make_fds)
+				assert_int_not_equal(cleat_client_open(c), CLEAT_OK);
+			cleat_client_free(c);
+		}
 }
 
 int main(void)

@@ -206,7 +206,7 @@ static int reach_refused(reach_fn *reach, const struct refusal *r, bool tell_err
 		size_t fds;
 		int end;
 
-		alarm(20);
+		alarm(120);
 		try_to_reach(reach, NULL, 0); /* opens libraries */
 		fds = open_fds();
 		loop = r->number == SYS_epoll_create1 ? NULL : cleat_loop_new(NULL);

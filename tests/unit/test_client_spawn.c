@@ -263,7 +263,7 @@ static void its_errors_come_line_by_line(void **state)
 	char lines[1000] = "";
 	cleat_client_opts o = { .on_stderr = collect_line, .userdata = lines };
 	cleat_client *c = spawn_self("--serve", &o);
-	uint64_t until = loop_now() + 10000;
+	uint64_t until = loop_now() + 60000;
 
 	(void)state;
 	cleat_result_free(cleat_client_callf(c, "mutter", NULL));

@@ -299,26 +299,19 @@ static void without_memory_the_error_is_what_is_left(void **state)
 	rig_answer(&rig, NEEDS(PAGE("a")));
 	expect_error(&rig);
 	rig_done(&rig);
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			struct fail_alloc fa;
-
-			fail_alloc_init(&fa, 0, forever);
-			rig_legacy(&rig,
-				   &(cleat_client_opts){ .on_url = never, .allocator = &fa.hook },
-				   false, RIG_INITIALIZE(REVISION, RIG_CAPS));
-			rig.answer_at_once = ACCEPT;
-			rig_call(&rig, CALL_T);
-			fa.countdown = n;
-			rig_answer(&rig, NEEDS(PAGE("a") "," PAGE("b")));
-			fa.countdown = 0;
-			/* the error, or another try */
-			assert_int_equal(rig.n_done + (rig_request(&rig) != &rig.sent[2]), 1);
-			rig_done(&rig);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
-		}
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		fail_alloc_calm(&fa);
+		rig_legacy(&rig, &(cleat_client_opts){ .on_url = never, .allocator = &fa.hook },
+			   false, RIG_INITIALIZE(REVISION, RIG_CAPS));
+		rig.answer_at_once = ACCEPT;
+		rig_call(&rig, CALL_T);
+		fail_alloc_arm(&fa);
+		rig_answer(&rig, NEEDS(PAGE("a") "," PAGE("b")));
+		fa.countdown = 0;
+		/* the error, or another try */
+		assert_int_equal(rig.n_done + (rig_request(&rig) != &rig.sent[2]), 1);
+		rig_done(&rig);
+	}
 }
 
 int main(void)

@@ -1,27 +1,11 @@
 /* test_crypto_missing.c - base/crypto when libcrypto is not there, is another one, or fails.
  *
- * It compiles second copies of base/crypto.c and base/lazy.c under other names, whose dlopen and
- * dlsym are the ones below: they can deny the library or one function, and put failing functions in
- * the place of libcrypto's. Contexts are counted, so that a leak on any path shows.
+ * A second copy of base/crypto.c finds what missing_rig.h lets it find, and failing functions in the
+ * place of libcrypto's. Contexts are counted, so that a leak on any path shows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <dlfcn.h>
-
-static void *fake_dlopen(const char *name, int flags);
-static void *fake_dlsym(void *handle, const char *name);
-static char *fake_dlerror(void);
+#include "missing_rig.h"
 
 #undef CLEAT_LINK_CRYPTO
-#define dlopen        fake_dlopen
-#define dlsym         fake_dlsym
-#define dlerror       fake_dlerror
-#define lazy_get      copy_get
 #define crypto_load   copy_load
 #define crypto_random copy_random
 #define crypto_sha256 copy_sha256
@@ -30,31 +14,12 @@ static char *fake_dlerror(void);
 #define crypto_wipe   copy_wipe
 #define crypto_equal  copy_equal
 #include "base/crypto.c" /* NOLINT(bugprone-suspicious-include): see above */
-#include "base/lazy.c"   /* NOLINT(bugprone-suspicious-include): see above */
-#undef dlopen
-#undef dlsym
-#undef dlerror
 
-static bool no_library;
-static const char *denied;  /* name of a function that is not there */
 static const char *failing; /* name of a function that is there, but fails */
-static int contexts, opened;
+static int contexts;
 static const struct calls *real = NULL;
 
 static const unsigned char key[CRYPTO_KEY_SIZE] = "0123456789abcdef0123456789abcdef";
-
-static char *fake_dlerror(void)
-{
-	static char text[] = "a reason";
-
-	return no_library || denied ? text : NULL;
-}
-
-static void *fake_dlopen(const char *name, int flags)
-{
-	opened++;
-	return no_library ? NULL : dlopen(name, flags);
-}
 
 static EVP_CIPHER_CTX *counted_new(void)
 {
@@ -106,11 +71,6 @@ static int fail_ctrl(EVP_CIPHER_CTX *ctx, int type, int arg, void *p)
 {
 	(void)ctx, (void)type, (void)arg, (void)p;
 	return 0;
-}
-
-static void *fake_dlsym(void *handle, const char *name)
-{
-	return denied && strcmp(name, denied) == 0 ? NULL : dlsym(handle, name);
 }
 
 /* Puts the failing functions into the copy's shared table. `failing` is never NULL afterwards. */
@@ -172,23 +132,13 @@ static void assert_all_unsupported(void)
 static void missing_library_is_unsupported_and_says_what_to_install(void **state)
 {
 	(void)state;
-	no_library = true;
-	assert_all_unsupported();
-	no_library = false;
+	deny_library(assert_all_unsupported);
 }
 
 static void missing_function_is_unsupported(void **state)
 {
-#define NAME(name) #name,
-	static const char *const names[] = { CALLS(NAME) };
-#undef NAME
-
 	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
-		denied = names[i];
-		assert_all_unsupported();
-	}
-	denied = NULL;
+	DENY_FUNCTIONS(assert_all_unsupported);
 }
 
 /* After the two tests above: what failed before works once the library is there. */

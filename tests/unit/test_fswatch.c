@@ -4,6 +4,7 @@
 
 #include "loop/fswatch.h"
 #include "support.h"
+#include "support_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,37 +16,15 @@
 
 #include <cmocka.h>
 
-static char root[64];
 static cleat_loop *loop;
 static struct fswatch *watch;
 static unsigned calls;
 static char names[1024]; /* "a b " */
 static bool free_in_call;
 
-static const char *in(const char *name)
-{
-	static char path[4][256];
-	static unsigned next;
-
-	next = (next + 1) % 4;
-	snprintf(path[next], sizeof path[next], "%s/%s", root, name);
-	return path[next];
-}
-
-static void put(const char *name, const char *text)
-{
-	FILE *f = fopen(in(name), "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-}
-
 static int begin(void **state)
 {
-	(void)state;
-	strcpy(root, "/tmp/cleat-fswatch-XXXXXX");
-	assert_non_null(mkdtemp(root));
+	scratch_begin(state);
 	loop = cleat_loop_new(NULL);
 	assert_non_null(loop);
 	calls = 0;
@@ -56,19 +35,15 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	char command[128];
-
-	(void)state;
 	fswatch_free(watch);
 	watch = NULL;
 	cleat_loop_free(loop);
-	snprintf(command, sizeof command, "rm -rf %s", root);
-	return system(command);
+	return scratch_end(state);
 }
 
 static void on_file(void *ctx)
 {
-	assert_ptr_equal(ctx, root);
+	assert_ptr_equal(ctx, scratch_dir);
 	calls++;
 	if (free_in_call) {
 		fswatch_free(watch);
@@ -82,10 +57,10 @@ static void on_entry(void *ctx, const char *name)
 	strcat(strcat(names, name ? name : "*"), " ");
 }
 
-/* Runs the loop until something was told, at most ten seconds. */
+/* Runs the loop until something was told, at most a minute. */
 static bool told(void)
 {
-	uint64_t until = loop_now() + 10000;
+	uint64_t until = loop_now() + 60000;
 	unsigned before = calls;
 
 	while (calls == before && loop_now() < until)
@@ -107,10 +82,11 @@ static bool quiet(void)
 static void a_file_that_is_written_is_told_once(void **state)
 {
 	(void)state;
-	put("a", "1");
-	assert_int_equal(fswatch_file(loop, in("a"), on_file, root, &watch), CLEAT_OK);
-	put("a", "22");
-	put("a", "333");
+	scratch_put("a", "1");
+	assert_int_equal(fswatch_file(loop, scratch_path("a"), on_file, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("a", "22");
+	scratch_put("a", "333");
 	assert_true(told());
 	assert_true(quiet());
 	assert_int_equal(calls, 1);
@@ -119,11 +95,12 @@ static void a_file_that_is_written_is_told_once(void **state)
 static void a_file_that_is_renamed_over_is_seen_again_and_again(void **state)
 {
 	(void)state;
-	put("a", "1");
-	assert_int_equal(fswatch_file(loop, in("a"), on_file, root, &watch), CLEAT_OK);
+	scratch_put("a", "1");
+	assert_int_equal(fswatch_file(loop, scratch_path("a"), on_file, scratch_dir, &watch),
+			 CLEAT_OK);
 	for (int i = 0; i < 3; i++) {
-		put("a.new", "1");
-		assert_int_equal(rename(in("a.new"), in("a")), 0);
+		scratch_put("a.new", "1");
+		assert_int_equal(rename(scratch_path("a.new"), scratch_path("a")), 0);
 		assert_true(told());
 	}
 }
@@ -131,19 +108,21 @@ static void a_file_that_is_renamed_over_is_seen_again_and_again(void **state)
 static void other_files_beside_it_are_not_told(void **state)
 {
 	(void)state;
-	put("a", "1");
-	assert_int_equal(fswatch_file(loop, in("a"), on_file, root, &watch), CLEAT_OK);
-	put("b", "1");
+	scratch_put("a", "1");
+	assert_int_equal(fswatch_file(loop, scratch_path("a"), on_file, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("b", "1");
 	assert_true(quiet());
 }
 
 static void a_file_may_go_and_come(void **state)
 {
 	(void)state;
-	assert_int_equal(fswatch_file(loop, in("a"), on_file, root, &watch), CLEAT_OK);
-	put("a", "1");
+	assert_int_equal(fswatch_file(loop, scratch_path("a"), on_file, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("a", "1");
 	assert_true(told());
-	assert_int_equal(unlink(in("a")), 0);
+	assert_int_equal(unlink(scratch_path("a")), 0);
 	assert_true(told());
 }
 
@@ -151,32 +130,34 @@ static void a_file_may_go_and_come(void **state)
 static void a_link_that_is_turned_is_seen_and_followed(void **state)
 {
 	(void)state;
-	assert_int_equal(mkdir(in("one"), 0700), 0);
-	assert_int_equal(mkdir(in("two"), 0700), 0);
-	put("one/f", "1");
-	put("two/f", "22");
-	assert_int_equal(symlink("one", in("data")), 0);
-	assert_int_equal(symlink("data/f", in("f")), 0);
-	assert_int_equal(fswatch_file(loop, in("f"), on_file, root, &watch), CLEAT_OK);
-	put("one/f", "333");
+	assert_int_equal(mkdir(scratch_path("one"), 0700), 0);
+	assert_int_equal(mkdir(scratch_path("two"), 0700), 0);
+	scratch_put("one/f", "1");
+	scratch_put("two/f", "22");
+	assert_int_equal(symlink("one", scratch_path("data")), 0);
+	assert_int_equal(symlink("data/f", scratch_path("f")), 0);
+	assert_int_equal(fswatch_file(loop, scratch_path("f"), on_file, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("one/f", "333");
 	assert_true(told());
-	assert_int_equal(symlink("two", in("data.new")), 0);
-	assert_int_equal(rename(in("data.new"), in("data")), 0);
+	assert_int_equal(symlink("two", scratch_path("data.new")), 0);
+	assert_int_equal(rename(scratch_path("data.new"), scratch_path("data")), 0);
 	assert_true(told());
-	put("two/f", "4444");
+	scratch_put("two/f", "4444");
 	assert_true(told());
 }
 
 static void entries_of_a_directory_are_told_by_name(void **state)
 {
 	(void)state;
-	assert_int_equal(fswatch_directory(loop, root, on_entry, root, &watch), CLEAT_OK);
-	put("a", "1");
-	put("b", "1");
-	put("a", "2");
+	assert_int_equal(fswatch_directory(loop, scratch_dir, on_entry, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("a", "1");
+	scratch_put("b", "1");
+	scratch_put("a", "2");
 	assert_true(told());
 	assert_string_equal(names, "a b ");
-	assert_int_equal(unlink(in("a")), 0);
+	assert_int_equal(unlink(scratch_path("a")), 0);
 	assert_true(told());
 	assert_string_equal(names, "a b a ");
 }
@@ -186,10 +167,11 @@ static void too_many_entries_are_told_as_one(void **state)
 	char name[16];
 
 	(void)state;
-	assert_int_equal(fswatch_directory(loop, root, on_entry, root, &watch), CLEAT_OK);
+	assert_int_equal(fswatch_directory(loop, scratch_dir, on_entry, scratch_dir, &watch),
+			 CLEAT_OK);
 	for (int i = 0; i < FSWATCH_NAMES_MAX + 10; i++) {
 		snprintf(name, sizeof name, "f%d", i);
-		put(name, "");
+		scratch_put(name, "");
 	}
 	assert_true(told());
 	assert_string_equal(names, "* ");
@@ -198,14 +180,15 @@ static void too_many_entries_are_told_as_one(void **state)
 static void a_directory_that_comes_again_is_watched_again(void **state)
 {
 	(void)state;
-	assert_int_equal(mkdir(in("d"), 0700), 0);
-	assert_int_equal(fswatch_directory(loop, in("d"), on_entry, root, &watch), CLEAT_OK);
-	assert_int_equal(rmdir(in("d")), 0);
+	assert_int_equal(mkdir(scratch_path("d"), 0700), 0);
+	assert_int_equal(fswatch_directory(loop, scratch_path("d"), on_entry, scratch_dir, &watch),
+			 CLEAT_OK);
+	assert_int_equal(rmdir(scratch_path("d")), 0);
 	assert_true(told());
-	assert_int_equal(mkdir(in("d"), 0700), 0);
+	assert_int_equal(mkdir(scratch_path("d"), 0700), 0);
 	assert_true(told());
 	assert_string_equal(strrchr(names, '*'), "* ");
-	put("d/x", "1");
+	scratch_put("d/x", "1");
 	assert_true(told());
 	assert_string_equal(strrchr(names, 'x'), "x ");
 }
@@ -214,24 +197,29 @@ static void a_watch_may_be_freed_from_its_callback(void **state)
 {
 	(void)state;
 	free_in_call = true;
-	assert_int_equal(fswatch_directory(loop, root, on_entry, root, &watch), CLEAT_OK);
-	put("a", "1");
-	put("b", "1");
+	assert_int_equal(fswatch_directory(loop, scratch_dir, on_entry, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("a", "1");
+	scratch_put("b", "1");
 	assert_true(told());
 	assert_int_equal(calls, 1);
-	put("f", "1");
-	assert_int_equal(fswatch_file(loop, in("f"), on_file, root, &watch), CLEAT_OK);
-	put("f", "22");
+	scratch_put("f", "1");
+	assert_int_equal(fswatch_file(loop, scratch_path("f"), on_file, scratch_dir, &watch),
+			 CLEAT_OK);
+	scratch_put("f", "22");
 	assert_true(told());
 }
 
 static void what_is_not_there_is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(fswatch_directory(loop, in("no"), on_entry, root, &watch), CLEAT_ENOENT);
-	assert_int_equal(fswatch_file(loop, in("no/f"), on_file, root, &watch), CLEAT_ENOENT);
-	put("f", "");
-	assert_int_equal(fswatch_directory(loop, in("f"), on_entry, root, &watch), CLEAT_ENOENT);
+	assert_int_equal(fswatch_directory(loop, scratch_path("no"), on_entry, scratch_dir, &watch),
+			 CLEAT_ENOENT);
+	assert_int_equal(fswatch_file(loop, scratch_path("no/f"), on_file, scratch_dir, &watch),
+			 CLEAT_ENOENT);
+	scratch_put("f", "");
+	assert_int_equal(fswatch_directory(loop, scratch_path("f"), on_entry, scratch_dir, &watch),
+			 CLEAT_ENOENT);
 	assert_null(watch);
 }
 
@@ -241,8 +229,8 @@ static void no_memory_is_survived(void **state)
 	bool hit = true;
 
 	(void)state;
-	put("t", "");
-	assert_int_equal(symlink("t", in("f")), 0);
+	scratch_put("t", "");
+	assert_int_equal(symlink("t", scratch_path("f")), 0);
 	for (size_t n = 1; hit; n++) {
 		cleat_loop *l;
 		int rc;
@@ -251,7 +239,7 @@ static void no_memory_is_survived(void **state)
 		l = cleat_loop_new(&fa.hook);
 		assert_non_null(l);
 		fa.countdown = n;
-		rc = fswatch_file(l, in("f"), on_file, root, &watch);
+		rc = fswatch_file(l, scratch_path("f"), on_file, scratch_dir, &watch);
 		assert_true(rc == CLEAT_OK || rc == CLEAT_ENOMEM);
 		hit = fail_alloc_hit(&fa);
 		fswatch_free(watch);

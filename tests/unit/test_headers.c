@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "http/field.h"
 #include "http/message.h"
+#include "http_support.h"
 #include "protocol/headers.h"
-#include "support.h"
 #include "json/parse.h"
 
 #include <setjmp.h>
@@ -37,14 +37,7 @@ static int get(void *ctx, struct str field, struct buf *out)
 static const struct peer_headers *sent(struct sent *s, const char *const lines[MOST])
 {
 	*s = (struct sent){ 0 };
-	for (size_t i = 0; i < MOST && lines[i]; i++) {
-		const char *colon = strchr(lines[i], ':');
-
-		s->fields[i].name = (struct str){ lines[i], (size_t)(colon - lines[i]) };
-		s->fields[i].value = str_of(colon + (colon[1] ? 2 : 1));
-		s->r.n_fields++;
-	}
-	s->r.fields = s->fields;
+	put_lines(&s->r, s->fields, lines, MOST);
 	s->h = (struct peer_headers){ .version = http_request_field(&s->r, "mcp-protocol-version"),
 				      .method = http_request_field(&s->r, "mcp-method"),
 				      .get = get,
@@ -456,36 +449,30 @@ static void lack_of_memory_is_no_mismatch(void **state)
 	cleat_doc *d = parse(schema), *params = parse("{\"name\":\"a\",\"s\":\"x\",\"n\":1}");
 	struct rpc_message m = { .method = STR_LIT("tools/call"),
 				 .params = cleat_doc_root(params) };
-	struct fail_alloc fa;
 	struct sent s;
 
 	(void)state;
 	sent(&s, lines);
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			struct header_param *list = NULL;
-			struct arena ar;
-			cleat_error err = { 0 };
-			int rc;
-			bool hit;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct header_param *list = NULL;
+		struct arena ar;
+		cleat_error err = { 0 };
+		int rc;
+		bool hit;
 
-			fail_alloc_init(&fa, n, forever);
-			arena_init(&ar, &fa.hook, 1 << 20);
-			rc = header_params_find(&ar, cleat_doc_root(d), &list, &err);
-			if (!rc)
-				rc = headers_check_request(&s.h, &m, &fa.hook, &err);
-			if (!rc)
-				rc = header_params_check(&s.h, list, cleat_doc_root(params),
-							 &fa.hook, &err);
-			hit = fail_alloc_hit(&fa);
-			assert_int_equal(rc, hit ? CLEAT_ENOMEM : CLEAT_OK);
-			if (rc)
-				assert_int_not_equal(err.rpc_code, CLEAT_RPC_HEADER_MISMATCH);
-			arena_done(&ar);
-			assert_int_equal(fa.live, 0);
-			if (!hit)
-				break;
-		}
+		arena_init(&ar, &fa.hook, 1 << 20);
+		rc = header_params_find(&ar, cleat_doc_root(d), &list, &err);
+		if (!rc)
+			rc = headers_check_request(&s.h, &m, &fa.hook, &err);
+		if (!rc)
+			rc = header_params_check(&s.h, list, cleat_doc_root(params), &fa.hook,
+						 &err);
+		hit = fail_alloc_hit(&fa);
+		assert_int_equal(rc, hit ? CLEAT_ENOMEM : CLEAT_OK);
+		if (rc)
+			assert_int_not_equal(err.rpc_code, CLEAT_RPC_HEADER_MISMATCH);
+		arena_done(&ar);
+	}
 	cleat_doc_free(d);
 	cleat_doc_free(params);
 }

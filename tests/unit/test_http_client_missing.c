@@ -1,62 +1,26 @@
 /* test_http_client_missing.c - transport/http_client when libcurl is not there, is too old, or fails.
  *
- * It compiles transport/curl.c, base/lazy.c and transport/http_client.c a second time: the first two
- * under other names, the third in place of the library's. Their dlopen and dlsym are the ones below,
- * which can deny the library or one function, and put other functions in the place of libcurl's.
+ * A second copy of transport/curl.c finds what missing_rig.h lets it find, and other functions in the
+ * place of libcurl's; transport/http_client.c is compiled in place of the library's, with it.
  */
 #define _DEFAULT_SOURCE 1
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <dlfcn.h>
-
-static void *fake_dlopen(const char *name, int flags);
-static void *fake_dlsym(void *handle, const char *name);
-static char *fake_dlerror(void);
+#include "missing_rig.h"
 
 #undef CLEAT_LINK_CURL
-#define dlopen       fake_dlopen
-#define dlsym        fake_dlsym
-#define dlerror      fake_dlerror
-#define lazy_get     copy_get
 #define libcurl_load copy_load
-#include "base/lazy.c"      /* NOLINT(bugprone-suspicious-include): see above */
 #include "transport/curl.c" /* NOLINT(bugprone-suspicious-include): see above */
 #undef calls
 #include "transport/http_client.c" /* NOLINT(bugprone-suspicious-include): see above */
-#undef dlopen
-#undef dlsym
-#undef dlerror
 
 #include "support.h"
 
-static bool no_library;
-static const char *denied; /* name of a function that is not there */
-static unsigned version;   /* that it claims to be; 0: the truth */
+static unsigned version; /* that it claims to be; 0: the truth */
 static bool no_tls;
 static CURLcode init_code; /* of curl_global_init */
 static CURLoption refused; /* an option that it does not know */
 static CURLcode refused_code;
 static bool no_easy, no_multi;
-static int opened, initialized, handles;
-
-static char *fake_dlerror(void)
-{
-	static char text[] = "a reason";
-
-	return no_library || denied ? text : NULL;
-}
-
-static void *fake_dlopen(const char *name, int flags)
-{
-	assert_string_equal(name, "libcurl.so.4");
-	opened++;
-	return no_library ? NULL : dlopen(name, flags);
-}
+static int initialized, handles;
 
 static void *genuine(const char *name)
 {
@@ -64,8 +28,8 @@ static void *genuine(const char *name)
 	void *p;
 
 	if (!handle)
-		handle = dlopen("libcurl.so.4", RTLD_NOW);
-	p = dlsym(handle, name);
+		handle = genuine_library("libcurl.so.4");
+	p = genuine_function(handle, name);
 	assert_non_null(p);
 	return p;
 }
@@ -141,7 +105,8 @@ static CURLcode fake_setopt(CURL *easy, CURLoption option, ...)
 	return option == refused ? refused_code : real(easy, option, value);
 }
 
-static void *fake_dlsym(void *handle, const char *name)
+/* See missing_rig.h. */
+static void *ours(void *library, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -154,16 +119,13 @@ static void *fake_dlsym(void *handle, const char *name)
 		{ "curl_easy_setopt", (void (*)(void))fake_setopt },
 		{ "curl_multi_init", (void (*)(void))fake_multi },
 	};
-	void *p;
+	void *p = NULL;
 
-	if (denied && strcmp(name, denied) == 0)
-		return NULL;
+	(void)library;
 	for (size_t i = 0; i < CLEAT_COUNT(fakes); i++)
-		if (strcmp(name, fakes[i].name) == 0) {
+		if (strcmp(name, fakes[i].name) == 0)
 			memcpy(&p, &fakes[i].fn, sizeof p);
-			return p;
-		}
-	return dlsym(handle, name);
+	return p;
 }
 
 static void assert_fails(int status, const char *words)
@@ -186,27 +148,22 @@ static void assert_fails(int status, const char *words)
 	assert_int_equal(handles, 0);
 }
 
+static void assert_unsupported(void)
+{
+	assert_fails(CLEAT_EUNSUPPORTED,
+		     "libcurl.so.4 cannot be loaded (a reason): install libcurl4");
+}
+
 static void missing_library_is_unsupported_and_says_what_to_install(void **state)
 {
 	(void)state;
-	no_library = true;
-	assert_fails(CLEAT_EUNSUPPORTED,
-		     "libcurl.so.4 cannot be loaded (a reason): install libcurl4");
-	no_library = false;
+	deny_library(assert_unsupported);
 }
 
 static void missing_function_is_unsupported(void **state)
 {
-#define NAME(name) #name,
-	static const char *const names[] = { CALLS(NAME) };
-#undef NAME
-
 	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
-		denied = names[i];
-		assert_fails(CLEAT_EUNSUPPORTED, "install libcurl4");
-	}
-	denied = NULL;
+	DENY_FUNCTIONS(assert_unsupported);
 }
 
 static void old_library_is_unsupported(void **state)
@@ -330,5 +287,6 @@ int main(void)
 		cmocka_unit_test(library_that_appears_later_is_used_and_initialized_once),
 	};
 
+	instead = ours;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,10 +70,8 @@ static void *serve(void *server)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	while (poll(p, 2, -1) > 0 && !p[1].revents) {
 		int fd = accept(s->ear, NULL, NULL);
-		struct timeval limit = { 10, 0 };
 		SSL *ssl = SSL_new(s->context);
 
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 		SSL_set_fd(ssl, fd);
 		serve_one(s, ssl);
 		SSL_free(ssl);

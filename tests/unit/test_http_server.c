@@ -9,13 +9,12 @@
 
 static void a_request_is_answered_and_the_connection_stays(void **state)
 {
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	for (int i = 0; i < 3; i++) {
 		put(c, GET("/a?q"));
 		assert_true(read_answer(c, a, false));
@@ -32,9 +31,7 @@ static void a_request_is_answered_and_the_connection_stays(void **state)
 	assert_int_equal(r.logged, 3);
 	assert_int_equal(rig_stats(&r).accepted, 1);
 	assert_int_equal(rig_stats(&r).exchanges, 0);
-	free(a);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 	assert_int_equal(r.gone, 0);
 }
 
@@ -46,8 +43,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	rig_turn(&r);
 	for (int i = 0; i < 10; i++)
 		snprintf(text + strlen(text), sizeof text - strlen(text),
@@ -61,8 +57,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
 		expect(c, 200, path);
 	}
 	assert_int_equal(r.logged, 10);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* The outcome does not depend on how the bytes come: every slice of one byte, then of two ... */
@@ -80,8 +75,7 @@ static void slices_of_any_size_make_no_difference(void **state)
 		struct client *c;
 		struct rig r;
 
-		rig_open(&r);
-		c = dial(&r);
+		c = rig_begin(&r);
 		for (size_t at = 0; at < sizeof text - 1; at += slice) {
 			size_t left = sizeof text - 1 - at;
 
@@ -92,8 +86,7 @@ static void slices_of_any_size_make_no_difference(void **state)
 		expect(c, 200, "hello");
 		expect(c, 200, "abcdefg");
 		expect(c, 200, "GET /4");
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
 }
 
@@ -104,8 +97,7 @@ static void a_pipeline_waits_for_a_late_answer(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/defer") GET("/after") GET("/defer"));
 	WAIT_FOR(&r, r.n_held == 1);
 	rig_turn(&r);
@@ -118,8 +110,7 @@ static void a_pipeline_waits_for_a_late_answer(void **state)
 	WAIT_FOR(&r, r.n_held == 1);
 	reply_text(r.held[0], 202, STR_LIT("later"));
 	expect(c, 202, "later");
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* A client that pipelines without end is not read any more, and nothing is lost. */
@@ -133,8 +124,7 @@ static void input_ahead_of_an_answer_is_bounded(void **state)
 	(void)state;
 	size = (size_t)snprintf(one, sizeof one,
 				"GET /x HTTP/1.1\r\nHost: h\r\nPad: %010000d\r\n\r\n", 0);
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/defer"));
 	WAIT_FOR(&r, r.n_held == 1);
 	for (int idle = 0; idle < 20;) { /* until the kernel's buffers are full too */
@@ -154,8 +144,7 @@ static void input_ahead_of_an_answer_is_bounded(void **state)
 	for (size_t i = 0; i < n; i++)
 		expect(c, 200, "GET /x");
 	assert_int_equal(r.requests, 1 + n);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* ---- bodies ------------------------------------------------------------------------------- */
@@ -165,13 +154,12 @@ static void whoever_waits_is_told_to_send_the_body(void **state)
 {
 	static const char head[] = "POST /e HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
 				   "Expect: 100-continue\r\n\r\n";
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, head);
 	assert_true(read_answer(c, a, false));
 	assert_int_equal(a->status, 100);
@@ -190,9 +178,7 @@ static void whoever_waits_is_told_to_send_the_body(void **state)
 	assert_int_equal(a->status, 403);
 	assert_string_equal(header(a, "Connection"), "close");
 	expect_end(c);
-	free(a);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 struct refusal {
@@ -223,7 +209,7 @@ static void early_answers(void **state)
 		  "POST /early-all HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n", "hello", 200,
 		  false },
 	};
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
@@ -231,8 +217,7 @@ static void early_answers(void **state)
 		struct client *c;
 		struct rig r;
 
-		rig_open(&r);
-		c = dial(&r);
+		c = rig_begin(&r);
 		put(c, t->request);
 		assert_true(read_answer(c, a, false)); /* before the rest */
 		assert_int_equal(a->status, t->status);
@@ -247,10 +232,8 @@ static void early_answers(void **state)
 		}
 		assert_int_equal(r.requests, t->stays);
 		assert_int_equal(r.gone, 0);
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
-	free(a);
 }
 
 /* A stream that begins in head(): the body has no reader and must not be taken for a request. */
@@ -260,8 +243,7 @@ static void a_body_behind_an_early_stream_is_thrown_away(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, "POST /early-stream HTTP/1.1\r\nHost: h\r\nContent-Length: 28\r\n\r\n");
 	WAIT_FOR(&r, r.n_held == 1);
 	put(c, GET("/smuggled"));
@@ -280,8 +262,7 @@ static void a_body_behind_an_early_stream_is_thrown_away(void **state)
 	http_exchange_end(r.held[0]);
 	expect(c, 200, "");
 	expect(c, 200, "GET /next");
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* Answered from outside while the body is coming: what is left of it is never taken for a request,
@@ -296,8 +277,7 @@ static void answers_while_the_body_is_coming(void **state)
 		struct rig r;
 		int way = i / 2;
 
-		rig_open(&r);
-		c = dial(&r);
+		c = rig_begin(&r);
 		put(c, "POST /late HTTP/1.1\r\nHost: h\r\nContent-Length: 47\r\n\r\n12");
 		WAIT_FOR(&r, r.n_held == 1);
 		rig_turn(&r);
@@ -327,8 +307,7 @@ static void answers_while_the_body_is_coming(void **state)
 			expect_end(c);
 		assert_int_equal(r.requests, way == REPLY);
 		assert_int_equal(r.gone, 0);
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
 }
 
@@ -358,8 +337,7 @@ static void an_answer_and_the_rest_of_the_body_in_one_turn(void **state)
 		expect(c, stream ? 200 : 403, NULL);
 		assert_int_equal(r.requests, 2);
 		hang_up(other);
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
 }
 
@@ -385,7 +363,7 @@ static void what_the_parser_refuses_is_answered(void **state)
 		  "b\r\n12345678901\r\n",
 		  "", 413, false },
 	};
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
@@ -393,8 +371,7 @@ static void what_the_parser_refuses_is_answered(void **state)
 		struct client *c;
 		struct rig r;
 
-		rig_open(&r);
-		c = dial(&r);
+		c = rig_begin(&r);
 		put(c, t->request);
 		put(c, t->rest);
 		assert_true(read_answer(c, a, false));
@@ -411,7 +388,6 @@ static void what_the_parser_refuses_is_answered(void **state)
 		expect_alive(&r);
 		rig_close(&r);
 	}
-	free(a);
 }
 
 /* The client is still sending when it is refused: it must be able to read why (RFC 9112 section
@@ -424,8 +400,7 @@ static void a_refusal_reaches_a_client_that_goes_on_sending(void **state)
 
 	(void)state;
 	memset(junk, 'j', 1 << 16);
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n");
 	for (int i = 0; i < 32; i++) /* 2 MiB */
 		put_bytes(c, junk, 1 << 16);

@@ -10,13 +10,12 @@
 /* RFC 9110 section 9.3.2 and 15.3.5. */
 static void head_and_204_have_no_body(void **state)
 {
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, "HEAD /abc HTTP/1.1\r\nHost: h\r\n\r\n" GET("/empty"));
 	assert_true(read_answer(c, a, true));
 	assert_string_equal(header(a, "Content-Length"), "9"); /* "HEAD /abc" */
@@ -31,9 +30,7 @@ static void head_and_204_have_no_body(void **state)
 	assert_true(read_answer(c, a, true));
 	put(c, GET("/next"));
 	expect(c, 200, "GET /next");
-	free(a);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* RFC 9112 section 9.3 and 9.6. */
@@ -47,15 +44,14 @@ static void the_connection_closes_when_one_side_says_so(void **state)
 		{ "GET / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n", "keep-alive" },
 		{ "GET /close HTTP/1.1\r\nHost: h\r\n\r\n", "close" },
 	};
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct client *c;
 		struct rig r;
 
-		rig_open(&r);
-		c = dial(&r);
+		c = rig_begin(&r);
 		put(c, cases[i].request);
 		put(c, GET("/more"));
 		assert_true(read_answer(c, a, false));
@@ -64,23 +60,20 @@ static void the_connection_closes_when_one_side_says_so(void **state)
 			expect_end(c);
 		else
 			expect(c, 200, "GET /more");
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
-	free(a);
 }
 
 /* Larger than any buffer of the kernel's: all of it comes, and the next answer behind it. */
 static void large_answers_are_whole(void **state)
 {
 	static const size_t sizes[] = { 1, 32767, 32768, 200000 };
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(sizes); i++) {
 		char text[128];
 
@@ -93,9 +86,7 @@ static void large_answers_are_whole(void **state)
 			assert_int_equal(a->body[k], 'a' + k % 23);
 		expect(c, 200, "GET /next");
 	}
-	free(a);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* 40 MB do not fit into any socket: the rest waits, and the client's reading brings it. */
@@ -106,8 +97,7 @@ static void an_answer_that_does_not_fit_waits_for_room(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, "GET /big?40000000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/next"));
 	WAIT_FOR(&r, r.requests == 1);
 	rig_turn(&r);
@@ -125,13 +115,12 @@ static void an_answer_that_does_not_fit_waits_for_room(void **state)
 	while (!strstr(c->buf, "GET /next"))
 		wait_more(c);
 	assert_int_equal(rig_stats(&r).queued_bytes, 0);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 static void an_aborted_answer_is_recognisably_incomplete(void **state)
 {
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
@@ -171,7 +160,6 @@ static void an_aborted_answer_is_recognisably_incomplete(void **state)
 	assert_true(c->error);
 	hang_up(c);
 	assert_int_equal(r.gone, 0); /* it knows */
-	free(a);
 	rig_close(&r);
 }
 
@@ -205,8 +193,7 @@ static void half_close(void **state)
 		struct client *c;
 		struct rig r;
 
-		rig_open(&r);
-		c = dial(&r);
+		c = rig_begin(&r);
 		put(c, t->request);
 		WAIT_FOR(&r, r.n_held == 1);
 		shutdown(c->fd, SHUT_WR);
@@ -226,8 +213,7 @@ static void half_close(void **state)
 		while (!c->eof)
 			wait_more(c);
 		WAIT_FOR(&r, rig_stats(&r).connections == 0);
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
 }
 
@@ -238,8 +224,7 @@ static void requests_before_the_end_of_input_are_answered(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/1") GET("/2"));
 	shutdown(c->fd, SHUT_WR);
 	expect(c, 200, "GET /1");
@@ -258,8 +243,7 @@ static void requests_before_the_end_of_input_are_answered(void **state)
 		wait_more(c);
 	}
 	assert_int_equal(r.requests, 4);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* After a tolerated half-close a reset is still noticed, without writing. */
@@ -269,8 +253,7 @@ static void a_reset_is_noticed_after_the_end_of_input(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, "GET /defer HTTP/1.0\r\n\r\n");
 	WAIT_FOR(&r, r.n_held == 1);
 	shutdown(c->fd, SHUT_WR);
@@ -357,8 +340,7 @@ static void data_of_a_connection_is_released_with_it(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/mark") GET("/x"));
 	expect(c, 200, "GET /mark");
 	expect(c, 200, "GET /x");
@@ -370,8 +352,7 @@ static void data_of_a_connection_is_released_with_it(void **state)
 	expect(c, 200, "GET /mark");
 	rig_free_server(&r);
 	assert_int_equal(r.closed, 2);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 static void addresses_of_clients(void **state)
@@ -429,8 +410,7 @@ static void connections_have_the_options_of_tcp(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/defer"));
 	WAIT_FOR(&r, r.n_held == 1);
 	assert_string_equal(http_exchange_address(r.held[0]), "127.0.0.1");
@@ -444,8 +424,7 @@ static void connections_have_the_options_of_tcp(void **state)
 		assert_int_equal(value, cases[i].value);
 	}
 	assert_int_equal(fcntl(conn->end.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 int main(void)

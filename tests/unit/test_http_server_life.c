@@ -72,8 +72,7 @@ static void freed_at_once_in_every_state(void **state)
 			c->n = 0;
 			wait_more(c);
 		}
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
 }
 
@@ -110,21 +109,19 @@ static void drained_in_every_state(void **state)
 		assert_int_equal(r.gone, 0);
 		assert_int_equal(rig_stats(&r).connections, 0);
 		assert_int_equal(cleat_loop_step(r.l, -1), CLEAT_ECLOSED); /* nothing to wait for */
-		hang_up(c);
-		rig_close(&r);
+		rig_end(&r, c);
 	}
 }
 
 /* The last answers say that the connection ends. */
 static void answers_while_draining_close(void **state)
 {
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/defer"));
 	WAIT_FOR(&r, r.n_held == 1);
 	http_server_drain(r.h, on_done, &r);
@@ -133,9 +130,7 @@ static void answers_while_draining_close(void **state)
 	assert_string_equal(header(a, "Connection"), "close");
 	expect_end(c);
 	assert_true(r.done);
-	free(a);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 static void drained_without_connections(void **state)
@@ -284,7 +279,7 @@ static bool scenario(struct rig *r, struct answer *a)
  * connection, never something else; and the next client is served. */
 static void no_memory(void **state)
 {
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 
 	(void)state;
 	for (int forever = 0; forever < 2; forever++) {
@@ -305,7 +300,6 @@ static void no_memory(void **state)
 				break;
 		}
 	}
-	free(a);
 }
 
 /* A large answer is sent without a copy, but what the socket does not take has to be kept. Without
@@ -317,8 +311,7 @@ static void no_memory_for_the_rest_of_an_answer(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/x"));
 	expect(c, 200, "GET /x");
 	r.fa.countdown = 1;
@@ -329,7 +322,7 @@ static void no_memory_for_the_rest_of_an_answer(void **state)
 		c->n = 0;
 		wait_more(c);
 	}
-	assert_true(got > 0 && got < 20000000);
+	assert_true(got < 20000000); /* how much depends on what the socket takes at once */
 	assert_true(fail_alloc_hit(&r.fa));
 	r.fa.countdown = 0;
 	r.fa.forever = false;
@@ -347,8 +340,7 @@ static void no_memory_in_the_calls_of_a_service(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	put(c, GET("/defer"));
 	WAIT_FOR(&r, r.n_held == 1);
 	ex = r.held[0];

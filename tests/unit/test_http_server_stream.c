@@ -49,14 +49,13 @@ static void writes_of_one_turn_leave_together(void **state)
 	take_front(c, 5);
 	expect(c, 200, "GET /next");
 	assert_int_equal(r.bytes, strlen("GET /next"));
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* No chunks, and the end of the connection is the end of the answer. */
 static void a_client_of_http_1_0_gets_plain_bytes(void **state)
 {
-	struct answer *a = malloc(sizeof *a);
+	struct answer *a = &last_answer;
 	struct client *c;
 	struct rig r;
 
@@ -72,9 +71,7 @@ static void a_client_of_http_1_0_gets_plain_bytes(void **state)
 	assert_null(header(a, "Transfer-Encoding"));
 	assert_string_equal(header(a, "Connection"), "close");
 	assert_false(c->error);
-	free(a);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* What the request was is known as long as the log needs it, though its memory is gone. */
@@ -100,8 +97,7 @@ static void a_stream_keeps_the_request_line_for_the_log(void **state)
 	assert_string_equal(r.line, "GET /stream");
 	assert_int_equal(r.bytes, 5);
 	assert_int_equal(r.micros, 1234);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 static void calls_at_the_wrong_time(void **state)
@@ -192,8 +188,7 @@ static void what_waits_for_a_slow_reader_is_bounded(void **state)
 	assert_true(got > taken + 3000);
 	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("again"), false), CLEAT_OK);
 	assert_int_equal(r.gone, 0);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* While one client does not read, others are served; when it takes nothing at all for write_timeout,
@@ -229,8 +224,7 @@ static void a_reader_that_takes_nothing_is_given_up(void **state)
 	put(other, GET("/y"));
 	expect(other, 200, "GET /y");
 	hang_up(other);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* A service that writes whenever there is room keeps nobody else waiting. */
@@ -262,8 +256,7 @@ static void a_pump_takes_turns_with_other_clients(void **state)
 	}
 	WAIT_FOR(&r, r.drained == 501);
 	hang_up(other);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 /* ---- the client goes ---------------------------------------------------------------------- */
@@ -380,8 +373,7 @@ static void a_request_allocates_nothing(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_open(&r);
-	c = dial(&r);
+	c = rig_begin(&r);
 	for (int i = 0; i < 10; i++) {
 		if (i == 2)
 			before = r.fa.requests;
@@ -392,8 +384,7 @@ static void a_request_allocates_nothing(void **state)
 		expect(c, 200, NULL);
 	}
 	assert_int_equal(r.fa.requests, before);
-	hang_up(c);
-	rig_close(&r);
+	rig_end(&r, c);
 }
 
 int main(void)

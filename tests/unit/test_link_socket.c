@@ -416,32 +416,25 @@ static void test_every_allocation_may_fail(void **state)
 
 	(void)state;
 	listen_tcp(&s, AF_INET, 5);
-	for (int forever = 0; forever < 2; forever++) {
-		for (size_t n = 1;; n++) {
-			struct fail_alloc fa;
-			struct link_rig r;
-			int peer = -1;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct link_rig r;
+		int peer = -1;
 
-			fail_alloc_init(&fa, n, forever);
-			rig_init(&r);
-			r.o.mem = &fa.hook;
-			r.link = link_socket_new(&r.o, s.address, &r.err);
-			if (r.link) {
-				rig_open(&r);
-				UNTIL(r.loop, r.ups == 1);
-				assert_false(r.up_failed);
-				peer = accept(s.fd, NULL, NULL);
-				if (rig_send(&r, "{}", 2) == CLEAT_OK)
-					assert_int_equal(write(peer, "{", 1), 1);
-			} else {
-				assert_int_equal(r.err.status, CLEAT_ENOMEM);
-			}
-			rig_done(&r);
-			close(peer);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
+		rig_init(&r);
+		r.o.mem = &fa.hook;
+		r.link = link_socket_new(&r.o, s.address, &r.err);
+		if (r.link) {
+			rig_open(&r);
+			UNTIL(r.loop, r.ups == 1);
+			assert_false(r.up_failed);
+			peer = accept(s.fd, NULL, NULL);
+			if (rig_send(&r, "{}", 2) == CLEAT_OK)
+				assert_int_equal(write(peer, "{", 1), 1);
+		} else {
+			assert_int_equal(r.err.status, CLEAT_ENOMEM);
 		}
+		rig_done(&r);
+		close(peer);
 	}
 	server_done(&s);
 }

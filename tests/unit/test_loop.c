@@ -4,8 +4,8 @@
 
 #include "loop/loop.h"
 #include "support.h"
+#include "support_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -30,19 +30,6 @@ static cleat_loop *new_loop(void)
 
 	assert_non_null(l);
 	return l;
-}
-
-static size_t open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	if (!d)
-		return 0;
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 /* A call that writes its letter down. */

@@ -504,7 +504,7 @@ static void listen_http_without_memory(void **state)
 		cleat_server_free(b.s);
 		cleat_loop_free(b.h.l);
 		assert_int_equal(b.h.fa.live, 0);
-		assert_int_equal(count_fds(), b.h.fds);
+		assert_int_equal(open_fds(), b.h.fds);
 		alarm(0);
 		if (!hit)
 			break;

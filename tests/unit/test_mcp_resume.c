@@ -34,10 +34,46 @@ static size_t read_all(struct client *c, struct seen *all, size_t most)
 	return n;
 }
 
-static void resume(struct talk *t, struct client **c, const char *last)
+static struct client *resume(struct talk *t, const char *last)
 {
-	*c = join(t->b);
-	talk_get(t, *c, last);
+	struct client *c = join(t->b);
+
+	talk_get(t, c, last);
+	return c;
+}
+
+static struct client *resume_stream(struct talk *t, const char *last, struct stream *st)
+{
+	struct client *c = resume(t, last);
+
+	stream_expect(c, st);
+	return c;
+}
+
+/* There is nothing to come back to. */
+static void expect_missing(struct talk *t, const char *last)
+{
+	struct client *c = resume(t, last);
+
+	expect_answer(c, 404);
+	hang_up(c);
+}
+
+/* It says something. */
+static void say(const char *text)
+{
+	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "%s", text);
+}
+
+/* The client is gone, and the server has seen it. */
+static void lose(struct talk *t, struct client *c, struct stream *st, bool reset)
+{
+	stream_done(st);
+	if (reset)
+		slam(c);
+	else
+		hang_up(c);
+	WAIT_FOR(&t->b->h, stats_of(t->b).streams == 0);
 }
 
 /* ---- coming back -------------------------------------------------------------------------- */
@@ -71,7 +107,7 @@ static void after_every_event_the_rest(void **state)
 				assert_string_not_equal(all[j].id, all[k].id);
 		}
 		for (size_t k = 0; k < 2 * n; k++) {
-			resume(&t, &c, all[k % n].id);
+			c = resume(&t, all[k % n].id);
 			if (k % n == n - 1) {
 				expect_answer(c, 204);
 				hang_up(c);
@@ -102,33 +138,26 @@ static void a_lost_connection_loses_nothing(void **state)
 	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
 		talk_open(&b, &t, revisions[i]);
-		c = join(&b);
-		talk_post(&t, c, CALL("1", "park", "{}"));
-		WAIT_FOR(&b.h, n_parked == 1);
-		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+		c = park_call(&t);
+		say("one");
 		stream_expect(c, &st);
 		if (i == 2)
 			expect_event(&st, "");
 		snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
-		stream_done(&st);
-		slam(c);
-		WAIT_FOR(&b.h, stats_of(&b).streams == 0);
-		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "two");
-		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "three");
+		lose(&t, c, &st, true);
+		say("two");
+		say("three");
 		for (int k = 0; k < 2; k++) { /* it is lost once more, before the end */
-			resume(&t, &c, id);
-			stream_expect(c, &st);
+			c = resume_stream(&t, id, &st);
 			if (k == 0)
 				expect_event(&st, "two");
 			snprintf(id, sizeof id, "%s", expect_event(&st, "three"));
-			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "three");
+			say("three");
 			snprintf(id, sizeof id, "%s", expect_event(&st, "three"));
 			if (k == 1)
 				break;
-			stream_done(&st);
-			slam(c);
-			WAIT_FOR(&b.h, stats_of(&b).streams == 0);
-			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "three");
+			lose(&t, c, &st, true);
+			say("three");
 		}
 		unpark("the answer");
 		expect_event(&st, "the answer");
@@ -151,19 +180,14 @@ static void the_answer_waits(void **state)
 	(void)state;
 	bench_open(&b);
 	talk_open(&b, &t, "2025-11-25");
-	c = join(&b);
-	talk_post(&t, c, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
-	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+	c = park_call(&t);
+	say("one");
 	stream_expect(c, &st);
 	snprintf(id, sizeof id, "%s", expect_event(&st, "")); /* it has seen no more than that */
-	stream_done(&st);
-	slam(c);
-	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+	lose(&t, c, &st, true);
 	unpark("the answer");
 	turn(&b);
-	resume(&t, &c, id);
-	stream_expect(c, &st);
+	c = resume_stream(&t, id, &st);
 	expect_event(&st, "one");
 	expect_event(&st, "the answer");
 	expect_stream_end(&st);
@@ -188,11 +212,8 @@ static void questions_wait_too(void **state)
 	talk_post(&t, c, CALL("1", "ask", "{}"));
 	stream_expect(c, &st);
 	snprintf(id, sizeof id, "%s", expect_event(&st, ""));
-	stream_done(&st);
-	slam(c);
-	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
-	resume(&t, &c, id);
-	stream_expect(c, &st);
+	lose(&t, c, &st, true);
+	c = resume_stream(&t, id, &st);
 	assert_true(stream_next(&st, &e));
 	snprintf(
 		answer, sizeof answer,
@@ -226,16 +247,15 @@ static void the_new_connection_takes_over(void **state)
 		} else {
 			talk_post(&t, c, CALL("1", "park", "{}"));
 			WAIT_FOR(&b.h, n_parked == 1);
-			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+			say("one");
 		}
 		stream_expect(c, &old);
 		snprintf(id, sizeof id, "%s", expect_event(&old, "one"));
-		resume(&t, &d, id);
-		stream_expect(d, &st);
+		d = resume_stream(&t, id, &st);
 		if (standing)
 			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "two");
 		else
-			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "two");
+			say("two");
 		expect_event(&st, "two");
 		/* the old one got nothing more, and is recognisably incomplete */
 		while (!c->eof)
@@ -275,9 +295,7 @@ static void only_own_events_are_resumed(void **state)
 	talk_post(&t, c, FOUR);
 	n = read_all(c, all, CLEAT_COUNT(all));
 	hang_up(c);
-	resume(&other, &c, all[0].id);
-	expect_answer(c, 404);
-	hang_up(c);
+	expect_missing(&other, all[0].id);
 	mark = strcspn(all[0].id, ".");
 	memset(ids, 0, sizeof ids);
 	snprintf(ids[0], 80, "%.*s", (int)mark, all[0].id);
@@ -293,17 +311,13 @@ static void only_own_events_are_resumed(void **state)
 	snprintf(ids[10], 80, "00000000.%.60s", all[0].id + mark + 1);
 	snprintf(ids[11], 80, "%s", "x");
 	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
-		resume(&t, &c, ids[i]);
-		expect_answer(c, 404);
-		hang_up(c);
+		expect_missing(&t, ids[i]);
 	}
 	/* another principal does not even learn that there is a session */
 	snprintf(other.fields, sizeof other.fields,
 		 "Mcp-Session-Id: %s\r\nAuthorization: Bearer bob\r\n", t.id);
-	resume(&other, &c, all[0].id);
-	expect_answer(c, 404);
-	hang_up(c);
-	resume(&t, &c, all[0].id);
+	expect_missing(&other, all[0].id);
+	c = resume(&t, all[0].id);
 	assert_int_equal(read_all(c, all, CLEAT_COUNT(all)), n - 1);
 	hang_up(c);
 	bench_close(&b);
@@ -332,7 +346,7 @@ static void old_streams_are_forgotten(void **state)
 	for (int i = 0; i < CALLS; i++) {
 		const struct answer *a;
 
-		resume(&t, &c, first[i][0].id);
+		c = resume(&t, first[i][0].id);
 		a = answer_of(c);
 		assert_non_null(a);
 		assert_true(a->status == 200 || (a->status == 404 && known == 0));
@@ -367,7 +381,7 @@ static void a_purged_range_is_an_error(void **state)
 	for (size_t k = 0; k < n - 1; k++) {
 		struct seen rest[32];
 
-		resume(&t, &c, all[k].id);
+		c = resume(&t, all[k].id);
 		while (!strstr(c->buf, "\r\n\r\n"))
 			wait_more(c);
 		if (strncmp(c->buf, "HTTP/1.1 404", 12) == 0) {
@@ -397,35 +411,25 @@ static void what_was_never_kept_is_missed(void **state)
 	(void)state;
 	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 2000 } });
 	talk_open(&b, &t, "2025-06-18");
-	c = join(&b);
-	talk_post(&t, c, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
-	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "first");
+	c = park_call(&t);
+	say("first");
 	stream_expect(c, &st);
 	snprintf(first, sizeof first, "%s", expect_event(&st, "first"));
-	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "before");
+	say("before");
 	snprintf(before, sizeof before, "%s", expect_event(&st, "before"));
 	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "%-3000d", 7);
 	snprintf(large, sizeof large, "%s", expect_event(&st, "7   "));
 	stream_done(&st);
 	hang_up(c);
-	resume(&t, &c, before); /* nothing was kept behind it */
-	expect_answer(c, 404);
-	hang_up(c);
-	resume(&t, &c, first); /* not even what there is */
-	expect_answer(c, 404);
-	hang_up(c);
-	resume(&t, &c, large);
-	stream_expect(c, &st);
-	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "after");
+	expect_missing(&t, before); /* nothing was kept behind it */
+	expect_missing(&t, first);  /* not even what there is */
+	c = resume_stream(&t, large, &st);
+	say("after");
 	snprintf(after, sizeof after, "%s", expect_event(&st, "after"));
 	stream_done(&st);
 	hang_up(c);
-	resume(&t, &c, before);
-	expect_answer(c, 404);
-	hang_up(c);
-	resume(&t, &c, large);
-	stream_expect(c, &st);
+	expect_missing(&t, before);
+	c = resume_stream(&t, large, &st);
 	assert_string_equal(expect_event(&st, "after"), after);
 	unpark("done");
 	expect_event(&st, "done");
@@ -446,21 +450,16 @@ static void an_answer_that_cannot_be_kept_becomes_an_error(void **state)
 	(void)state;
 	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 2000 } });
 	talk_open(&b, &t, "2025-06-18");
-	c = join(&b);
-	talk_post(&t, c, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
-	cleat_request_log(parked[0], CLEAT_LOG_ERROR, "one");
+	c = park_call(&t);
+	say("one");
 	stream_expect(c, &st);
 	snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
-	stream_done(&st);
-	hang_up(c);
-	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+	lose(&t, c, &st, false);
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	unpark(text);
 	turn(&b);
-	resume(&t, &c, id);
-	stream_expect(c, &st);
+	c = resume_stream(&t, id, &st);
 	expect_event(&st, "\"id\":1,\"error\"");
 	expect_stream_end(&st);
 	hang_up(c);
@@ -488,14 +487,10 @@ static void a_purged_standing_stream_can_be_opened_again(void **state)
 		if (i == 2)
 			expect_event(&st, "");
 		snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
-		stream_done(&st);
-		hang_up(c);
-		WAIT_FOR(&b.h, stats_of(&b).streams == 0);
+		lose(&t, c, &st, false);
 		for (int k = 0; k < 20; k++)
 			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "%-300d", k);
-		resume(&t, &c, id);
-		expect_answer(c, 404);
-		hang_up(c);
+		expect_missing(&t, id);
 		c = join(&b);
 		talk_get(&t, c, NULL);
 		stream_expect(c, &st);
@@ -508,8 +503,7 @@ static void a_purged_standing_stream_can_be_opened_again(void **state)
 		} else {
 			stream_done(&st);
 			hang_up(c);
-			resume(&t, &c, id);
-			stream_expect(c, &st);
+			c = resume_stream(&t, id, &st);
 			expect_event(&st, "afterwards");
 		}
 		stream_done(&st);
@@ -540,7 +534,7 @@ static void large_events_are_replayed(void **state)
 	memcpy(id, all[0].id, sizeof id);
 	t.fields[strlen(t.fields) - strlen("Accept: text/event-stream, application/json\r\n")] = 0;
 	for (int i = 0; i < 2; i++) {
-		resume(&t, &c, id);
+		c = resume(&t, id);
 		assert_int_equal(read_all(c, all, CLEAT_COUNT(all)), 1);
 		assert_has(all[0].data, "zzzz");
 		hang_up(c);
@@ -564,9 +558,7 @@ static void a_released_client_comes_back(void **state)
 	(void)state;
 	bench_open(&b);
 	talk_open(&b, &t, "2025-11-25");
-	c = join(&b);
-	talk_post(&t, c, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
+	c = park_call(&t);
 	cleat_request_release(parked[0], 4321);
 	stream_expect(c, &st);
 	assert_true(stream_next(&st, &e));

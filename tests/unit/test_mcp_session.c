@@ -408,9 +408,7 @@ static void delete_cancels_calls(void **state)
 	(void)state;
 	bench_open(&b);
 	talk_open(&b, &t, "2025-11-25");
-	c = join(&b);
-	talk_post(&t, c, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
+	c = park_call(&t);
 	assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
 	assert_int_equal(n_cancelled, 1);
 	answer_of(c); /* an end of some kind */
@@ -477,9 +475,7 @@ static void only_a_notification_cancels(void **state)
 	bench_open(&b);
 	talk_open(&b, &t, "2025-06-18");
 	for (int events = 0; events < 2; events++) {
-		c = join(&b);
-		talk_post(&t, c, CALL("1", "park", "{}"));
-		WAIT_FOR(&b.h, n_parked == 1);
+		c = park_call(&t);
 		if (events) {
 			cleat_request_log(parked[0], CLEAT_LOG_ERROR, "begun");
 			stream_expect(c, &st);

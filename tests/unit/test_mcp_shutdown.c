@@ -352,7 +352,7 @@ static void close_publicly(struct bench *b, struct guests *g)
 		see_off(g);
 	cleat_loop_free(b->h.l);
 	assert_int_equal(b->h.fa.live, 0);
-	assert_int_equal(count_fds(), b->h.fds);
+	assert_int_equal(open_fds(), b->h.fds);
 	alarm(0);
 }
 

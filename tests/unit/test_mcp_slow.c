@@ -151,9 +151,7 @@ static void a_slow_client_is_not_kept_waiting_for_ever(void **state)
 	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 5000 },
 						  .store = { .max_session_bytes = 25000 } });
 	talk_open(&b, &t, "2025-06-18");
-	c = join(&b);
-	talk_post(&t, c, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
+	c = park_call(&t);
 	/* until neither the socket nor the queue takes more */
 	while (rig_stats(&b.h).queued_bytes <= 5000) {
 		cleat_request_log(parked[0], CLEAT_LOG_ERROR, "<%zu>%9000s", ++n, "");

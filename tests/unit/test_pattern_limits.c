@@ -155,26 +155,18 @@ static void full_buffer_stays_full(void **state)
 
 static void every_failing_allocation_is_told(void **state)
 {
-	struct fail_alloc fa;
-
 	(void)state;
-	for (int forever = 0; forever <= 1; forever++)
-		for (size_t n = 1;; n++) {
-			struct regex *re;
-			cleat_error e;
-			int rc;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct regex *re;
+		cleat_error e;
+		int rc;
 
-			fail_alloc_init(&fa, n, forever);
-			rc = pattern_compile(&fa.hook, STR_LIT("^(?<a>x{0}[\\s\\d]+)\\k<a>$"), &re,
-					     &e);
-			assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
-			if (rc)
-				assert_null(re);
-			regex_free(re);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
-		}
+		rc = pattern_compile(&fa.hook, STR_LIT("^(?<a>x{0}[\\s\\d]+)\\k<a>$"), &re, &e);
+		assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
+		if (rc)
+			assert_null(re);
+		regex_free(re);
+	}
 	assert_true(pattern_is_valid(STR_LIT("^a$")));
 }
 

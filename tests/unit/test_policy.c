@@ -1,7 +1,7 @@
 /* test_policy.c - Host, Origin and CORS: what passes, what is refused, and what browsers are told
  * (2026-07-28 basic/transports/streamable-http: Security & Endpoint; RFC 9110, 7.2; Fetch, CORS).
  */
-#include "support.h"
+#include "http_support.h"
 #include "transport/policy.h"
 
 #include <setjmp.h>
@@ -33,14 +33,7 @@ struct sent {
 static const struct http_request *sent(struct sent *s, const char *const lines[MOST])
 {
 	*s = (struct sent){ .r = { .method = HTTP_METHOD_POST } };
-	for (size_t i = 0; i < MOST && lines[i]; i++) {
-		const char *colon = strchr(lines[i], ':');
-
-		s->fields[i].name = (struct str){ lines[i], (size_t)(colon - lines[i]) };
-		s->fields[i].value = str_of(colon + (colon[1] ? 2 : 1));
-		s->r.n_fields++;
-	}
-	s->r.fields = s->fields;
+	put_lines(&s->r, s->fields, lines, MOST);
 	return &s->r;
 }
 

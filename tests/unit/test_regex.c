@@ -435,32 +435,25 @@ static void memory_of_a_large_match_is_bounded_and_given_back(void **state)
 static void every_failing_allocation_is_told(void **state)
 {
 	struct str text = long_text("a", 2000, '!');
-	struct fail_alloc fa;
 
 	(void)state;
-	for (int forever = 0; forever <= 1; forever++)
-		for (size_t n = 1;; n++) {
-			struct regex *re;
-			cleat_error e;
-			int rc;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct regex *re;
+		cleat_error e;
+		int rc;
 
-			fail_alloc_init(&fa, n, forever);
-			rc = regex_compile(&fa.hook, STR_LIT("^(?:a|b)*$"), 0, &re, &e);
-			assert_int_equal(rc, re ? CLEAT_OK : CLEAT_ENOMEM);
-			if (re) {
-				rc = regex_match(re, text, 0, NULL, NULL);
-				assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : 0);
-				fa.forever = false; /* and it can still be used */
-				fa.countdown = 0;
-				assert_int_equal(regex_match(re, text, 0, NULL, NULL), 0);
-			} else {
-				assert_int_equal(e.status, CLEAT_ENOMEM);
-			}
-			regex_free(re);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
+		rc = regex_compile(&fa.hook, STR_LIT("^(?:a|b)*$"), 0, &re, &e);
+		assert_int_equal(rc, re ? CLEAT_OK : CLEAT_ENOMEM);
+		if (re) {
+			rc = regex_match(re, text, 0, NULL, NULL);
+			assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : 0);
+			fail_alloc_calm(&fa); /* and it can still be used */
+			assert_int_equal(regex_match(re, text, 0, NULL, NULL), 0);
+		} else {
+			assert_int_equal(e.status, CLEAT_ENOMEM);
 		}
+		regex_free(re);
+	}
 	free((void *)text.p);
 }
 

@@ -1,58 +1,15 @@
 /* tests/unit/test_regex_missing.c - base/regex when PCRE2 is not there or is another one.
  *
- * It compiles second copies of base/regex.c and base/lazy.c under other names, whose dlopen and
- * dlsym are the ones below, which can deny the library or one function.
+ * A second copy of base/regex.c finds what missing_rig.h lets it find.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <dlfcn.h>
-#include <string.h>
-
-static void *fake_dlopen(const char *name, int flags);
-static void *fake_dlsym(void *handle, const char *name);
-static char *fake_dlerror(void);
+#include "missing_rig.h"
 
 #undef CLEAT_LINK_PCRE2
-#define dlopen             fake_dlopen
-#define dlsym              fake_dlsym
-#define dlerror            fake_dlerror
-#define lazy_get           copy_get
 #define regex_compile      copy_compile
 #define regex_match        copy_match
 #define regex_free         copy_free
 #define regex_match_within copy_match_within
-#include "base/lazy.c"  /* NOLINT(bugprone-suspicious-include): see above */
 #include "base/regex.c" /* NOLINT(bugprone-suspicious-include): see above */
-#undef dlopen
-#undef dlsym
-#undef dlerror
-
-static bool no_library;
-static const char *denied; /* name of a function that is not there */
-static int opened;
-
-static char *fake_dlerror(void)
-{
-	static char text[] = "a reason";
-
-	return text;
-}
-
-static void *fake_dlopen(const char *name, int flags)
-{
-	opened++;
-	return no_library ? NULL : dlopen(name, flags);
-}
-
-static void *fake_dlsym(void *handle, const char *name)
-{
-	return denied && strcmp(name, denied) == 0 ? NULL : dlsym(handle, name);
-}
 
 static void assert_unsupported(void)
 {
@@ -69,19 +26,13 @@ static void assert_unsupported(void)
 static void missing_library_is_unsupported_and_says_what_to_install(void **state)
 {
 	(void)state;
-	no_library = true;
-	assert_unsupported();
-	no_library = false;
+	deny_library(assert_unsupported);
 }
 
 static void missing_function_is_unsupported(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(call_names); i++) {
-		denied = call_names[i].name;
-		assert_unsupported();
-	}
-	denied = NULL;
+	DENY_FUNCTIONS(assert_unsupported);
 }
 
 /* After the two tests above: what failed before works once the library is there. */

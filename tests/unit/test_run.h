@@ -5,10 +5,10 @@
 #define TEST_RUN_H
 
 #include "support.h"
+#include "support_files.h"
 
 #include <cleat/cleat.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -164,18 +164,6 @@ static inline void put(int fd, const char *text)
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-static inline size_t open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	if (!d)
-		return 0;
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
 static inline void attach(cleat_server *s, int *other)
 {
 	int ends[2];

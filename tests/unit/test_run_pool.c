@@ -4,8 +4,8 @@
 #include "run/cancelfd.h"
 #include "run/pool.h"
 #include "support.h"
+#include "support_files.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -164,19 +164,6 @@ static bool readable(int fd)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
-}
-
-static size_t open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	if (!d)
-		return 0;
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static void check_cancelfds(bool pipes)

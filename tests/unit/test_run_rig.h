@@ -5,7 +5,6 @@
 #include "transport/outbox.h"
 #include "transport/stream.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -190,18 +190,25 @@ static void message_over_the_reply_limit_is_refused_alone(void **state)
 
 /* ---- the end of input --------------------------------------------------------------------- */
 
+/* To the end without waiting: so few turns only when it is not the clock that ends it, however slow the machine
+ * is. */
+static void turn_to_end(struct rig *r)
+{
+	for (int turns = 0; !r->over && turns < 20; turns++)
+		cleat_loop_step(r->l, 0);
+	assert_true(r->over);
+}
+
 static void end_of_input_ends_at_once_when_nothing_runs(void **state)
 {
 	struct rig r;
-	uint64_t before = loop_now();
 	char got[64];
 
 	(void)state;
 	begin_pipes(&r);
 	put(&r, "one\nlast without newline");
 	close_fd(&r.in[1]);
-	run_to_end(&r);
-	assert_true(loop_now() - before < STREAM_GRACE_MS);
+	turn_to_end(&r);
 	assert_int_equal(r.status, CLEAT_OK);
 	assert_int_equal(r.echo.closed, 1);
 	assert_int_equal(get(&r, got, sizeof got), 25);
@@ -234,7 +241,6 @@ static void end_of_input_lets_requests_finish(void **state)
 static void end_of_input_notices_requests_without_answer(void **state)
 {
 	struct rig r;
-	uint64_t before = loop_now();
 
 	(void)state;
 	begin_pipes(&r);
@@ -244,8 +250,7 @@ static void end_of_input_notices_requests_without_answer(void **state)
 		cleat_loop_step(r.l, -1);
 	r.echo.inflight = 0;
 	cleat_loop_wake(r.l);
-	run_to_end(&r);
-	assert_true(loop_now() - before < STREAM_GRACE_MS);
+	turn_to_end(&r);
 	end(&r);
 }
 

@@ -151,21 +151,16 @@ static void compiling_without_memory(void **state)
 static void copying_a_schema_without_memory(void **state)
 {
 	cleat_doc *doc = value_of(cases[0].schema);
-	struct fail_alloc fa;
 
 	(void)state;
-	for (size_t n = 1;; n++) {
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		const cleat_schema_options opts = { .mem = &fa.hook };
 		cleat_error err = { 0 };
 		cleat_schema *s;
 
-		fail_alloc_init(&fa, n, true);
 		s = cleat_schema_new(cleat_doc_root(doc), &opts, &err);
 		assert_true(s || err.status == CLEAT_ENOMEM);
 		cleat_schema_free(s);
-		assert_int_equal(fa.live, 0);
-		if (!fail_alloc_hit(&fa))
-			break;
 	}
 	cleat_doc_free(doc);
 }
@@ -179,21 +174,16 @@ static void refusing_without_memory(void **state)
 		"{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
 		"{\"$ref\":\"#\"}"
 	};
-	struct fail_alloc fa;
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(refused); i++)
-		for (size_t n = 1;; n++) {
+		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 			const cleat_schema_options opts = { .mem = &fa.hook };
 			cleat_error err = { 0 };
 
-			fail_alloc_init(&fa, n, n % 2);
 			assert_null(
 				cleat_schema_parse(refused[i], strlen(refused[i]), &opts, &err));
 			assert_true(err.status == CLEAT_EINVAL || err.status == CLEAT_ENOMEM);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
 		}
 }
 
@@ -303,37 +293,29 @@ static void words_without_memory(void **state)
 static void sets_without_memory(void **state)
 {
 	cleat_doc *doc = value_of("{'definitions':{'n':{'type':'number'}}}");
-	struct fail_alloc fa;
 
 	(void)state;
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			static const char *const uris[] = { "urn:a", "urn:b", "urn:c",
-							    "urn:d", "urn:e", "urn:f",
-							    "urn:g", "urn:h", "urn:i" };
-			cleat_schema_set *set;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		static const char *const uris[] = { "urn:a", "urn:b", "urn:c", "urn:d", "urn:e",
+						    "urn:f", "urn:g", "urn:h", "urn:i" };
+		cleat_schema_set *set;
 
-			fail_alloc_init(&fa, n, forever);
-			set = cleat_schema_set_new(&fa.hook);
-			for (size_t i = 0; set && i < CLEAT_COUNT(uris); i++) {
-				cleat_error err = { 0 };
-				int rc = cleat_schema_set_add(set, uris[i], cleat_doc_root(doc),
-							      &err);
+		set = cleat_schema_set_new(&fa.hook);
+		for (size_t i = 0; set && i < CLEAT_COUNT(uris); i++) {
+			cleat_error err = { 0 };
+			int rc = cleat_schema_set_add(set, uris[i], cleat_doc_root(doc), &err);
 
-				assert_true(rc == CLEAT_OK || rc == CLEAT_ENOMEM);
-				assert_int_equal(err.status, rc);
-				if (rc == CLEAT_OK || forever)
-					continue;
-				/* what failed once is not half there */
-				assert_int_equal(cleat_schema_set_add(set, uris[i],
-								      cleat_doc_root(doc), NULL),
-						 CLEAT_OK);
-			}
-			cleat_schema_set_free(set);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
+			assert_true(rc == CLEAT_OK || rc == CLEAT_ENOMEM);
+			assert_int_equal(err.status, rc);
+			if (rc == CLEAT_OK || fa.lasting)
+				continue;
+			/* what failed once is not half there */
+			assert_int_equal(
+				cleat_schema_set_add(set, uris[i], cleat_doc_root(doc), NULL),
+				CLEAT_OK);
 		}
+		cleat_schema_set_free(set);
+	}
 	cleat_doc_free(doc);
 }
 

@@ -132,6 +132,16 @@ static void failed_add_tells_nobody(void **state)
 	rig_stop(&r);
 }
 
+/* One tool, which counts when it is destroyed. */
+static void start_counted(struct rig *r, const char *name, cleat_handler *call, int *destroyed)
+{
+	const cleat_tool t = {
+		.name = name, .call = call, .userdata = destroyed, .destroy = count_destroy
+	};
+
+	rig_start(r, &t, 1);
+}
+
 static int remove_self(cleat_request *req)
 {
 	assert_int_equal(cleat_server_remove_tool(cleat_request_server(req), "self"), CLEAT_OK);
@@ -147,12 +157,7 @@ static void tool_may_remove_itself(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_start(&r,
-		  &(cleat_tool){ .name = "self",
-				 .call = remove_self,
-				 .userdata = &destroyed,
-				 .destroy = count_destroy },
-		  1);
+	start_counted(&r, "self", remove_self, &destroyed);
 	assert_has(rig_ask(&r, CALL("1", "self", "{}")), "bye");
 	assert_int_equal(destroyed, 1);
 	assert_has(rig_ask(&r, CALL("2", "self", "{}")), "-32602");
@@ -176,12 +181,7 @@ static void userdata_outlives_the_deferred_call(void **state)
 	struct rig r;
 
 	(void)state;
-	rig_start(&r,
-		  &(cleat_tool){ .name = "slow",
-				 .call = hold,
-				 .userdata = &destroyed,
-				 .destroy = count_destroy },
-		  1);
+	start_counted(&r, "slow", hold, &destroyed);
 	rig_ask(&r, CALL("1", "slow", "{}"));
 	assert_int_equal(cleat_server_remove_tool(r.s, "slow"), CLEAT_OK);
 	add_named(r.s, "slow"); /* the name is free at once */

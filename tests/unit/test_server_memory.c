@@ -138,6 +138,14 @@ static cleat_server *make(struct fail_alloc *fa, struct rig *r)
 	return cleat_server_new("rig", "1", &o);
 }
 
+/* With all of it and a wire. */
+static void start(struct rig *r, struct fail_alloc *fa)
+{
+	r->s = make(fa, r);
+	assert_true(fill(r->s));
+	rig_wire(r);
+}
+
 /* ---- building -------------------------------------------------------------------------------- */
 
 static void build_with_failures(bool forever)
@@ -340,9 +348,7 @@ static bool run_script(const struct script *sc, size_t at, size_t n, bool foreve
 
 	destroyed = 0;
 	fail_alloc_init(&fa, 0, false);
-	r.s = make(&fa, &r);
-	assert_true(fill(r.s));
-	rig_wire(&r);
+	start(&r, &fa);
 	if (sc->revision)
 		rig_open_caps(&r, sc->revision, "{\"roots\":{},\"sampling\":{}}");
 	rig_take(&r);
@@ -402,16 +408,13 @@ static void every_kind_of_request_survives_lasting_failure(void **state)
 static void second_round_survives_failures(void **state)
 {
 	(void)state;
-	for (size_t n = 1, hit = 1; hit; n++) {
-		struct fail_alloc fa;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct rig r = { 0 };
 		char line[4096];
 		const char *p;
 
-		fail_alloc_init(&fa, 0, false);
-		r.s = make(&fa, &r);
-		assert_true(fill(r.s));
-		rig_wire(&r);
+		fail_alloc_calm(&fa);
+		start(&r, &fa);
 		rig_ask(&r,
 			REQUEST("1", "tools/call",
 				MODERN_CAPS(
@@ -431,16 +434,14 @@ static void second_round_survives_failures(void **state)
 							  "\"inputResponses\":{\"r\":{\"roots\":[]}},\"requestState\":\"%.*s\""),
 			(int)strcspn(p, "\""), p);
 		rig_clear(&r);
-		fa.countdown = n;
+		fail_alloc_arm(&fa);
 		feed_line(&r, line);
-		fa.countdown = 0;
-		hit = fail_alloc_hit(&fa);
+		fail_alloc_calm(&fa);
 		rig_poll(&r);
 		assert_int_equal(count_of(r.out, "\"id\":9,") + losses(&r), 1);
-		if (!hit)
+		if (!fail_alloc_hit(&fa))
 			assert_has(r.out, "\"structuredContent\":{\"n\":0}");
 		rig_stop(&r);
-		assert_int_equal(fa.live, 0);
 	}
 }
 
@@ -448,35 +449,26 @@ static void second_round_survives_failures(void **state)
 static void finishing_survives_failures(void **state)
 {
 	(void)state;
-	for (int forever = 0; forever < 2; forever++) {
-		for (size_t n = 1, hit = 1; hit; n++) {
-			struct fail_alloc fa;
-			struct rig r = { 0 };
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct rig r = { 0 };
 
-			fail_alloc_init(&fa, 0, false);
-			r.s = make(&fa, &r);
-			assert_true(fill(r.s));
-			rig_wire(&r);
-			rig_open(&r, "2025-11-25");
-			rig_ask(&r, REQUEST("9", "tools/call",
-					    "\"name\":\"defer\",\"_meta\":{\"progressToken\":1}"));
-			fa.forever = forever;
-			fa.countdown = n;
-			cleat_request_progress(held, 1, 1, "x");
-			cleat_request_cancel_fd(held);
-			cleat_reply_textf(held, "%0600d", 1);
-			cleat_reply_link(held, "a:b", "n", NULL, NULL);
-			cleat_request_finish(held, CLEAT_OK);
-			cleat_wire_poll(r.w);
-			fa.countdown = 0;
-			fa.forever = false;
-			hit = fail_alloc_hit(&fa);
-			rig_poll(&r);
-			assert_int_equal(count_of(r.out, "\"id\":9,"), 1);
-			assert_int_equal(cleat_wire_inflight(r.w), 0);
-			rig_stop(&r);
-			assert_int_equal(fa.live, 0);
-		}
+		fail_alloc_calm(&fa);
+		start(&r, &fa);
+		rig_open(&r, "2025-11-25");
+		rig_ask(&r, REQUEST("9", "tools/call",
+				    "\"name\":\"defer\",\"_meta\":{\"progressToken\":1}"));
+		fail_alloc_arm(&fa);
+		cleat_request_progress(held, 1, 1, "x");
+		cleat_request_cancel_fd(held);
+		cleat_reply_textf(held, "%0600d", 1);
+		cleat_reply_link(held, "a:b", "n", NULL, NULL);
+		cleat_request_finish(held, CLEAT_OK);
+		cleat_wire_poll(r.w);
+		fail_alloc_calm(&fa);
+		rig_poll(&r);
+		assert_int_equal(count_of(r.out, "\"id\":9,"), 1);
+		assert_int_equal(cleat_wire_inflight(r.w), 0);
+		rig_stop(&r);
 	}
 }
 
@@ -484,42 +476,32 @@ static void finishing_survives_failures(void **state)
 static void batch_survives_failures(void **state)
 {
 	(void)state;
-	for (int forever = 0; forever < 2; forever++) {
-		for (size_t n = 1, hit = 1; hit; n++) {
-			struct fail_alloc fa;
-			struct rig r = { 0 };
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct rig r = { 0 };
 
-			fail_alloc_init(&fa, 0, false);
-			r.s = make(&fa, &r);
-			assert_true(fill(r.s));
-			rig_wire(&r);
-			rig_open(&r, "2025-03-26");
-			rig_clear(&r);
-			fa.forever = forever;
-			fa.countdown = n;
-			feed_line(&r,
-				  "[" REQUEST("1", "ping", "") "," CALL("2", "echo", "{}") "," NOTE(
-					  "notifications/x", "") "," CALL("3", "defer", "{}") "]");
-			fa.countdown = 0;
-			fa.forever = false;
-			hit = fail_alloc_hit(&fa);
-			if (cleat_wire_inflight(r.w))
-				cleat_wire_poll(r.w);
-			if (cleat_wire_inflight(r.w)) {
-				cleat_reply_text(held, "x");
-				cleat_request_finish(held, CLEAT_OK);
-			}
-			rig_poll(&r);
-			if (!hit || losses(&r) == 0) {
-				assert_int_equal(count_of(r.out, "\"id\":1,"), 1);
-				assert_int_equal(count_of(r.out, "\"id\":2,"), 1);
-				assert_int_equal(count_of(r.out, "\"id\":3,"), 1);
-			}
-			assert_int_equal(cleat_wire_inflight(r.w), 0);
-			assert_has(rig_ask(&r, REQUEST("4", "ping", "")), "\"id\":4,\"result\":{}");
-			rig_stop(&r);
-			assert_int_equal(fa.live, 0);
+		fail_alloc_calm(&fa);
+		start(&r, &fa);
+		rig_open(&r, "2025-03-26");
+		rig_clear(&r);
+		fail_alloc_arm(&fa);
+		feed_line(&r, "[" REQUEST("1", "ping", "") "," CALL("2", "echo", "{}") "," NOTE(
+				      "notifications/x", "") "," CALL("3", "defer", "{}") "]");
+		fail_alloc_calm(&fa);
+		if (cleat_wire_inflight(r.w))
+			cleat_wire_poll(r.w);
+		if (cleat_wire_inflight(r.w)) {
+			cleat_reply_text(held, "x");
+			cleat_request_finish(held, CLEAT_OK);
 		}
+		rig_poll(&r);
+		if (!fail_alloc_hit(&fa) || losses(&r) == 0) {
+			assert_int_equal(count_of(r.out, "\"id\":1,"), 1);
+			assert_int_equal(count_of(r.out, "\"id\":2,"), 1);
+			assert_int_equal(count_of(r.out, "\"id\":3,"), 1);
+		}
+		assert_int_equal(cleat_wire_inflight(r.w), 0);
+		assert_has(rig_ask(&r, REQUEST("4", "ping", "")), "\"id\":4,\"result\":{}");
+		rig_stop(&r);
 	}
 }
 
@@ -527,29 +509,22 @@ static void batch_survives_failures(void **state)
 static void finished_batch_is_not_lost(void **state)
 {
 	(void)state;
-	for (size_t n = 1, hit = 1; hit; n++) {
-		struct fail_alloc fa;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct rig r = { 0 };
 
-		fail_alloc_init(&fa, 0, false);
-		r.s = make(&fa, &r);
-		assert_true(fill(r.s));
-		rig_wire(&r);
+		fail_alloc_calm(&fa);
+		start(&r, &fa);
 		rig_open(&r, "2025-03-26");
 		rig_ask(&r, "[" CALL("3", "defer", "{}") "," REQUEST("4", "ping", "") "]");
 		cleat_reply_textf(held, "%070000d", 1);
 		cleat_request_finish(held, CLEAT_OK);
-		fa.countdown = n; /* first batch.out, then the outbox cannot grow */
-		fa.forever = true;
+		fail_alloc_arm(&fa); /* first batch.out, then the outbox cannot grow */
 		cleat_wire_poll(r.w);
-		fa.countdown = 0;
-		fa.forever = false;
-		hit = fail_alloc_hit(&fa);
+		fail_alloc_calm(&fa);
 		rig_poll(&r);
 		assert_int_equal(count_of(r.out, "\"id\":3,"), 1);
 		assert_int_equal(count_of(r.out, "\"id\":4,"), 1);
 		rig_stop(&r);
-		assert_int_equal(fa.live, 0);
 	}
 }
 
@@ -562,9 +537,7 @@ static void unsent_answer_has_a_time_to_try_again(void **state)
 
 	(void)state;
 	fail_alloc_init(&fa, 0, false);
-	r.s = make(&fa, &r);
-	assert_true(fill(r.s));
-	rig_wire(&r);
+	start(&r, &fa);
 	rig_open(&r, "2025-11-25");
 	rig_ask(&r, CALL("9", "defer", "{}"));
 	cleat_reply_textf(held, "%070000d", 1);
@@ -600,9 +573,7 @@ static void unsent_answers_go_with_their_connection(void **state)
 		struct rig r = { 0 };
 
 		fail_alloc_init(&fa, 0, false);
-		r.s = make(&fa, &r);
-		assert_true(fill(r.s));
-		rig_wire(&r);
+		start(&r, &fa);
 		rig_open(&r, "2025-03-26");
 		rig_ask(&r, "[" CALL("8", "defer", "{}") "," REQUEST("7", "ping", "") "]");
 		cleat_reply_textf(held, "%070000d", 1);

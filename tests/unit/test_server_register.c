@@ -212,29 +212,22 @@ static void registering_schemas_without_memory_fails_cleanly(void **state)
 	const cleat_tool t = {
 		.name = "t", .call = ok, .input_schema = schema, .output_schema = schema
 	};
-	struct fail_alloc fa;
 
 	(void)state;
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			cleat_server *s;
-			bool hit;
-			int rc;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		cleat_server *s;
+		bool hit;
+		int rc;
 
-			fail_alloc_init(&fa, 0, false);
-			s = cleat_server_new("s", "1", &(cleat_server_opts){ .memory = &fa.hook });
-			fa.countdown = n;
-			fa.forever = forever;
-			rc = cleat_server_add_tool(s, &t);
-			hit = fail_alloc_hit(&fa);
-			assert_int_equal(rc, hit ? CLEAT_ENOMEM : CLEAT_OK);
-			fa.countdown = 0;
-			fa.forever = false;
-			cleat_server_free(s);
-			assert_int_equal(fa.live, 0);
-			if (!hit)
-				break;
-		}
+		fail_alloc_calm(&fa);
+		s = cleat_server_new("s", "1", &(cleat_server_opts){ .memory = &fa.hook });
+		fail_alloc_arm(&fa);
+		rc = cleat_server_add_tool(s, &t);
+		hit = fail_alloc_hit(&fa);
+		assert_int_equal(rc, hit ? CLEAT_ENOMEM : CLEAT_OK);
+		fail_alloc_calm(&fa);
+		cleat_server_free(s);
+	}
 }
 
 /* What is passed in is copied: the caller may forget all of it at once. */

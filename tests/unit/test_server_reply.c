@@ -1,88 +1,8 @@
 /* test_server_reply.c - every cleat_reply_* in every place where a handler may call it, also in the
  * wrong ones; text that is not UTF-8, holds NUL or is too large; JSON of the program that has
- * newlines; structured results in each revision. And what a handler is given: arguments, defaults,
- * records, variables.
+ * newlines; structured results in each revision.
  */
-#include "test_server.h"
-
-/* The handler of the moment; registered as a tool, a resource, a template, a prompt and a completer. */
-static cleat_handler *now;
-
-static int do_now(cleat_request *req)
-{
-	return now(req);
-}
-
-struct place {
-	const char *city;
-	int days;
-	bool sure;
-	double share;
-};
-
-static const cleat_field place_fields[] = {
-	CLEAT_FIELD(struct place, city, "City"),
-	CLEAT_FIELD(struct place, days, "Days", .fallback = "3"),
-	CLEAT_FIELD(struct place, sure, "Sure", .optional = true),
-	CLEAT_FIELD(struct place, share, "Share", .optional = true),
-	CLEAT_FIELD_END,
-};
-
-static void open_rig(struct rig *r, const char *revision, size_t max_reply)
-{
-	cleat_server_opts o = rig_opts(r);
-
-	o.max_reply = max_reply;
-	rig_server(r, &o);
-	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "t", .call = do_now });
-	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "rec",
-						   .call = do_now,
-						   .input = place_fields,
-						   .output = place_fields });
-	cleat_server_add_tool(
-		r->s,
-		&(cleat_tool){ .signature = "sig(n: integer 1..9 = 4, s?: string, f?: boolean, "
-					    "x?: number, list: string[] = [\"a\"])",
-			       .call = do_now });
-	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "free",
-						   .call = do_now,
-						   .input_schema = "{\"type\":\"object\"}" });
-	cleat_server_add_resource(
-		r->s, &(cleat_resource){ .uri = "r:1", .read = do_now, .mime_type = "text/x-own" });
-	cleat_server_add_resource(
-		r->s,
-		&(cleat_resource){ .uri = "v://{a}/{b}", .read = do_now, .complete = do_now });
-	cleat_server_add_prompt(r->s, &(cleat_prompt){ .name = "p",
-						       .get = do_now,
-						       .description = "own",
-						       .input = place_fields,
-						       .complete = do_now });
-	cleat_server_add_prompt(
-		r->s, &(cleat_prompt){
-			      .signature = "ps(n?: integer, f?: boolean, x?: number, s?: string)",
-			      .get = do_now });
-	assert_int_equal(cleat_server_error(r->s)->status, CLEAT_OK);
-	rig_wire(r);
-	if (revision)
-		rig_open(r, revision);
-}
-
-#define TOOL     CALL("1", "t", "{}")
-#define RESOURCE REQUEST("1", "resources/read", "\"uri\":\"r:1\"")
-#define PROMPT   REQUEST("1", "prompts/get", "\"name\":\"p\",\"arguments\":{\"city\":\"Rome\"}")
-#define COMPLETE                                                                                    \
-	REQUEST("1", "completion/complete",                                                         \
-		"\"ref\":{\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{\"name\":\"city\"," \
-		"\"value\":\"O\"},\"context\":{\"arguments\":{\"days\":\"2\"}}")
-
-/* Runs fn for this request; exactly one line must come out. */
-static const char *run(struct rig *r, cleat_handler *fn, const char *line)
-{
-	now = fn;
-	assert_one_message(rig_ask(r, line));
-	assert_has(r->out, "\"id\":1");
-	return r->out;
-}
+#include "server_reply_rig.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
@@ -475,11 +395,6 @@ static int messages(cleat_request *req)
 	return cleat_reply_description(req, "this very");
 }
 
-static int nothing(cleat_request *req)
-{
-	return cleat_reply_nothing(req);
-}
-
 static int suggest(cleat_request *req)
 {
 	char text[16];
@@ -616,141 +531,6 @@ static void replies_over_the_limit_become_errors(void **state)
 	free(fill);
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------- */
-
-static int defaults(cleat_request *req)
-{
-	assert_int_equal(cleat_arg_int(req, "n"), 4);
-	assert_int_equal((int)cleat_arg_num(req, "n"), 4);
-	assert_string_equal(cleat_arg_str(req, "n"), ""); /* of another type */
-	assert_false(cleat_arg_given(req, "n"));
-	assert_string_equal(cleat_arg_str(req, "s"), "");
-	assert_null(cleat_arg(req, "s"));
-	assert_false(cleat_arg_bool(req, "f"));
-	assert_int_equal(cleat_json_size(cleat_arg(req, "list")), 1);
-	assert_null(cleat_arg(req, "nonsense"));
-	assert_null(cleat_request_args(req));
-	assert_string_equal(cleat_request_uri(req), "");
-	assert_string_equal(cleat_request_var(req, "a"), "");
-	assert_string_equal(cleat_request_completing(req), "");
-	assert_string_equal(cleat_request_method(req), "tools/call");
-	assert_string_equal(cleat_request_name(req), "sig");
-	assert_string_equal(cleat_request_revision(req), "2025-11-25");
-	assert_string_equal(cleat_request_client_name(req), "bench");
-	assert_string_equal(cleat_request_client_version(req), "7");
-	assert_null(cleat_request_meta(req));
-	return cleat_reply_text(req, "ok");
-}
-
-static int given(cleat_request *req)
-{
-	assert_int_equal(cleat_arg_int(req, "n"), 9);
-	assert_true(cleat_arg_given(req, "n"));
-	assert_string_equal(cleat_arg_str(req, "s"), "text");
-	assert_true(cleat_arg_bool(req, "f"));
-	assert_true(cleat_arg_num(req, "x") == -1.5e3);
-	assert_int_equal(cleat_json_size(cleat_arg(req, "list")), 0);
-	assert_non_null(cleat_request_meta(req));
-	return cleat_reply_text(req, "ok");
-}
-
-static void arguments_with_and_without_defaults(void **state)
-{
-	struct rig r;
-
-	(void)state;
-	open_rig(&r, "2025-11-25", 0);
-	assert_has(run(&r, defaults, CALL("1", "sig", "{}")), "ok");
-	assert_has(run(&r, defaults, REQUEST("1", "tools/call", "\"name\":\"sig\"")), "ok");
-	assert_has(
-		run(&r, given,
-		    REQUEST("1", "tools/call",
-			    "\"name\":\"sig\",\"_meta\":{},\"arguments\":{\"n\":9,\"s\":\"text\","
-			    "\"f\":true,\"x\":-1.5e3,\"list\":[]}")),
-		"ok");
-	assert_has(run(&r, given, CALL("1", "sig", "{\"n\":10}")), "isError");
-	assert_has(run(&r, given, CALL("1", "sig", "{\"m\":1}")), "isError");
-	assert_has(run(&r, given, CALL("1", "sig", "[]")), "-32602");
-	assert_has(run(&r, given, CALL("1", "sig", "{\"n\":1,\"n\":2}")), "\"id\":1");
-	assert_has(run(&r, nothing, CALL("1", "t", "{\"x\":1}")), "isError"); /* takes none */
-	assert_has(run(&r, nothing, CALL("1", "free", "{\"x\":1}")), "\"content\":[]");
-	rig_stop(&r);
-}
-
-static int decoded(cleat_request *req)
-{
-	const struct place *p = cleat_request_args(req);
-
-	assert_non_null(p);
-	return cleat_reply_textf(req, "%s %d %d %.2f %lld", p->city, p->days, p->sure, p->share,
-				 (long long)cleat_arg_int(req, "days"));
-}
-
-static int converted(cleat_request *req)
-{
-	return cleat_reply_textf(req, "%lld %d %.1f <%s>", (long long)cleat_arg_int(req, "n"),
-				 cleat_arg_bool(req, "f"), cleat_arg_num(req, "x"),
-				 cleat_arg_str(req, "s"));
-}
-
-/* Prompt arguments are strings on the wire; the program gets what it declared. */
-static void prompt_arguments_are_converted_checked_and_decoded(void **state)
-{
-	struct rig r;
-
-	(void)state;
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, decoded,
-	    REQUEST("1", "prompts/get",
-		    "\"name\":\"p\",\"arguments\":{\"city\":\"12\",\"days\":\"5\",\"sure\":\"true\","
-		    "\"share\":\"1e-1\"}"));
-	assert_has(r.out, "12 5 1 0.10 5");
-	run(&r, decoded,
-	    REQUEST("1", "prompts/get", "\"name\":\"p\",\"arguments\":{\"city\":\"x\"}"));
-	assert_has(r.out, "x 3 0 0.00 3");
-	run(&r, converted,
-	    REQUEST("1", "prompts/get",
-		    "\"name\":\"ps\",\"arguments\":{\"n\":\"-3\",\"f\":\"true\",\"x\":\"2.5\",\"s\":\"7\"}"));
-	assert_has(r.out, "-3 1 2.5 <7>");
-	run(&r, converted, REQUEST("1", "prompts/get", "\"name\":\"ps\""));
-	assert_has(r.out, "0 0 0.0 <>");
-	/* 2025-11-25 server/prompts: -32602 for invalid and missing arguments */
-	run(&r, decoded, REQUEST("1", "prompts/get", "\"name\":\"p\""));
-	assert_has(r.out, "-32602");
-	assert_has(r.out, "city");
-	run(&r, decoded,
-	    REQUEST("1", "prompts/get",
-		    "\"name\":\"p\",\"arguments\":{\"city\":\"x\",\"days\":\"many\"}"));
-	assert_has(r.out, "-32602");
-	run(&r, converted,
-	    REQUEST("1", "prompts/get", "\"name\":\"ps\",\"arguments\":{\"f\":\"maybe\"}"));
-	assert_has(r.out, "-32602");
-	rig_stop(&r);
-}
-
-static int variables(cleat_request *req)
-{
-	return cleat_reply_textf(req, "%s|%s|%s|%s", cleat_request_uri(req),
-				 cleat_request_var(req, "a"), cleat_request_var(req, "b"),
-				 cleat_request_var(req, "c"));
-}
-
-static void template_variables(void **state)
-{
-	struct rig r;
-
-	(void)state;
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x%20y/z\""));
-	assert_has(r.out, "\"text\":\"v://x%20y/z|x y|z|\"");
-	assert_has(r.out, "\"uri\":\"v://x%20y/z\"");
-	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\""));
-	assert_has(r.out, "-32002");
-	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\\u0000/y\""));
-	assert_has(r.out, "-32602");
-	rig_stop(&r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -766,9 +546,6 @@ int main(void)
 		cmocka_unit_test(prompts_and_completions),
 		cmocka_unit_test(failures_in_every_place),
 		cmocka_unit_test(replies_over_the_limit_become_errors),
-		cmocka_unit_test(arguments_with_and_without_defaults),
-		cmocka_unit_test(prompt_arguments_are_converted_checked_and_decoded),
-		cmocka_unit_test(template_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

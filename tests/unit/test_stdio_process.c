@@ -3,9 +3,9 @@
  */
 #define _XOPEN_SOURCE 700
 
+#include "support_files.h"
 #include "test_server.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -56,21 +56,9 @@ static int stuck(cleat_request *req)
 	return CLEAT_OK;
 }
 
-static int count_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
 static int fds(cleat_request *req)
 {
-	return cleat_reply_textf(req, "%d descriptors", count_fds());
+	return cleat_reply_textf(req, "%zu descriptors", open_fds());
 }
 
 static cleat_server *make(void)
@@ -94,16 +82,17 @@ static cleat_server *make(void)
 static int serve(int argc, char **argv)
 {
 	cleat_server *s = make();
-	int before, rc;
+	size_t before;
+	int rc;
 
 	if (strcmp(argv[1], "--run") != 0)
 		return cleat_server_main(s, argc, argv);
 	cleat_loop_free(
 		cleat_loop_new(NULL)); /* libuv keeps a pipe for signals, once and for all */
-	before = count_fds();
+	before = open_fds();
 	rc = cleat_server_run_stdio(s); /* and then standard output is ours again */
 	cleat_server_free(s);
-	printf("run gave %d, descriptors %d, %d\n", rc, before, count_fds());
+	printf("run gave %d, descriptors %zu, %zu\n", rc, before, open_fds());
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 
 static void str_comparison_is_by_bytes_and_length(void **state)
 {
+	static const char *const words[] = { "ab", "b", "", NULL };
 	const struct str absent = { NULL, 0 };
 
 	(void)state;
@@ -35,6 +36,12 @@ static void str_comparison_is_by_bytes_and_length(void **state)
 	assert_false(str_starts(STR_LIT("xbc"), "ab"));
 	assert_true(str_starts(absent, ""));
 	assert_false(str_starts(absent, "a"));
+	assert_true(str_among(STR_LIT("b"), words));
+	assert_true(str_among(STR_LIT(""), words));
+	assert_false(str_among(STR_LIT("a"), words)); /* not a part of one */
+	assert_false(str_among(STR_LIT("B"), words));
+	assert_false(str_among(STR_LIT("b\0"), words));
+	assert_false(str_among(STR_LIT("b"), words + 3));
 	assert_true(str_has_nul(STR_LIT("a\0b")));
 	assert_false(str_has_nul(STR_LIT("ab")));
 	assert_false(str_has_nul(absent));

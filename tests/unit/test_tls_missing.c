@@ -1,28 +1,12 @@
 /* test_tls_missing.c - transport/tls when OpenSSL is not there, is another one, or fails.
  *
- * It compiles second copies of transport/tls.c and base/lazy.c under other names, whose dlopen and
- * dlsym are the ones below: they can deny the library or one function, and put failing functions in
- * the place of OpenSSL's. OpenSSL's objects are counted, so that a leak on any path shows.
+ * A second copy of transport/tls.c finds what missing_rig.h lets it find, and failing functions in the
+ * place of OpenSSL's. OpenSSL's objects are counted, so that a leak on any path shows.
  */
 #define _XOPEN_SOURCE 700
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <dlfcn.h>
-
-static void *fake_dlopen(const char *name, int flags);
-static void *fake_dlsym(void *handle, const char *name);
-static char *fake_dlerror(void);
+#include "missing_rig.h"
 
 #undef CLEAT_LINK_TLS
-#define dlopen               fake_dlopen
-#define dlsym                fake_dlsym
-#define dlerror              fake_dlerror
-#define lazy_get             copy_get
 #define tls_context_new      copy_context_new
 #define tls_context_hold     copy_context_hold
 #define tls_context_drop     copy_context_drop
@@ -32,36 +16,12 @@ static char *fake_dlerror(void);
 #define tls_session_send     copy_session_send
 #define tls_session_is_ready copy_session_is_ready
 #define tls_session_finish   copy_session_finish
-#include "base/lazy.c"     /* NOLINT(bugprone-suspicious-include): see above */
 #include "transport/tls.c" /* NOLINT(bugprone-suspicious-include): see above */
-#undef dlopen
-#undef dlsym
-#undef dlerror
 
 #include "test_tls.h"
 
-static bool no_library;
-static const char *denied; /* name of a function that is not there */
-static int opened, objects;
+static int objects;
 static struct calls genuine;
-
-static char *fake_dlerror(void)
-{
-	static char text[] = "a reason";
-
-	return no_library || denied ? text : NULL;
-}
-
-static void *fake_dlopen(const char *name, int flags)
-{
-	opened++;
-	return no_library ? NULL : dlopen(name, flags);
-}
-
-static void *fake_dlsym(void *handle, const char *name)
-{
-	return denied && strcmp(name, denied) == 0 ? NULL : dlsym(handle, name);
-}
 
 /* ---- not there --------------------------------------------------------------------------------- */
 
@@ -81,23 +41,13 @@ static void assert_unsupported(void)
 static void missing_library_is_unsupported_and_says_what_to_install(void **state)
 {
 	(void)state;
-	no_library = true;
-	assert_unsupported();
-	no_library = false;
+	deny_library(assert_unsupported);
 }
 
 static void missing_function_is_unsupported(void **state)
 {
-#define NAME(name) #name,
-	static const char *const names[] = { CALLS(NAME) };
-#undef NAME
-
 	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
-		denied = names[i];
-		assert_unsupported();
-	}
-	denied = NULL;
+	DENY_FUNCTIONS(assert_unsupported);
 }
 
 /* After the two tests above: what failed before works once the library is there. */

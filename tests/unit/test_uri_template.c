@@ -248,11 +248,10 @@ static void accessors_describe_the_template(void **state)
 	assert_true(str_eqz(uri_template_var_name(t, 1), "a"));
 	assert_true(str_eqz(uri_template_var_name(t, 2), "c"));
 	assert_null(uri_template_var_name(t, 3).p);
-	assert_int_equal(uri_template_literal_count(t), 6);
-	assert_true(str_eqz(uri_template_text(t), "k\xC3\xB6ln%20/{b,a:3}{?b,c*}"));
+	assert_int_equal(t->literals, 6);
 	t = must_compile(&ar, "");
 	assert_int_equal(uri_template_var_count(t), 0);
-	assert_int_equal(uri_template_literal_count(t), 0);
+	assert_int_equal(t->literals, 0);
 	arena_done(&ar);
 }
 
@@ -402,21 +401,15 @@ static void public_match_gives_a_document_or_says_why(void **state)
 static void public_match_survives_every_failing_allocation(void **state)
 {
 	(void)state;
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			struct fail_alloc fa;
-			cleat_error err = { .status = CLEAT_OK };
-			cleat_doc *doc;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		cleat_error err = { .status = CLEAT_OK };
+		cleat_doc *doc;
 
-			fail_alloc_init(&fa, n, forever);
-			doc = cleat_uri_template_match("a{/b*}{?c}", "a/x/y?c=1", &fa.hook, &err);
-			assert_int_equal(err.status, doc ? CLEAT_OK : CLEAT_ENOMEM);
-			assert_int_equal(doc == NULL, fail_alloc_hit(&fa));
-			cleat_doc_free(doc);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
-		}
+		doc = cleat_uri_template_match("a{/b*}{?c}", "a/x/y?c=1", &fa.hook, &err);
+		assert_int_equal(err.status, doc ? CLEAT_OK : CLEAT_ENOMEM);
+		assert_int_equal(doc == NULL, fail_alloc_hit(&fa));
+		cleat_doc_free(doc);
+	}
 }
 
 int main(void)

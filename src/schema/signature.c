@@ -316,7 +316,7 @@ static int default_text(struct reader *r, const cleat_field *f, struct str *ret)
 	else if (!word.n)
 		ret->n = reader_number(r, start);
 	if (!ret->n)
-		return reader_expected(r, "a JSON value as default");
+		return reader_expected(r, "a JSON value as default (text stands in quotes)");
 	r->p += ret->n;
 	return CLEAT_OK;
 }

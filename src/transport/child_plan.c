@@ -114,8 +114,13 @@ static int make_env(struct child_plan *p, const struct child_opts *o, struct are
 
 static int no_program(cleat_error *err, const char *name, int error)
 {
-	error_set(err, CLEAT_EIO, "cannot start %s: %s", name,
-		  error == ENOENT ? "there is no such program in PATH" : strerror(error));
+	const char *why = error != ENOENT ? strerror(error)
+			  : strpbrk(name, " \t")
+				  ? "there is no such program in PATH; its arguments are "
+				    "words of their own"
+				  : "there is no such program in PATH";
+
+	error_set(err, CLEAT_EIO, "cannot start %.120s: %s", name, why);
 	if (err)
 		err->os_errno = error;
 	return CLEAT_EIO;

@@ -125,6 +125,9 @@ static int take_parts(const char *text, const struct uri *u, struct address *a, 
 		return not_an_address(text, err);
 	if (u->port.n && !read_number(u->port, 65535, &a->port))
 		return error_set(err, CLEAT_EINVAL, "\"%s\": a port is a number up to 65535", text);
+	if (!u->port.n && text[strspn(text, "0123456789")] == '\0')
+		return error_set(err, CLEAT_EINVAL, "\"%.60s\": a port is a number up to 65535",
+				 text);
 	if (!u->port.n && !u->scheme.p)
 		return error_set(err, CLEAT_EINVAL, "\"%s\" has no port: write %s:8080", text,
 				 text);

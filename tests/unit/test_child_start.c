@@ -210,6 +210,9 @@ static void test_what_cannot_be_started_says_why(void **state)
 		  "cannot start ./missing: No such file or directory" },
 		{ "no-such-program-anywhere", NULL, NULL, CLEAT_EIO, ENOENT,
 		  "cannot start no-such-program-anywhere: there is no such program in PATH" },
+		{ "node server.js", NULL, NULL, CLEAT_EIO, ENOENT,
+		  "cannot start node server.js: there is no such program in PATH; its arguments "
+		  "are words of their own" },
 		{ "./plain", NULL, NULL, CLEAT_EIO, EACCES,
 		  "cannot start ./plain: Permission denied" },
 		{ "plain", NULL, NULL, CLEAT_EIO, EACCES, "cannot start plain: Permission denied" },

@@ -46,6 +46,6 @@ else()
 endif()
 
 if(CLEAT_COVERAGE)
-  target_compile_options(cleat_flags INTERFACE --coverage -fprofile-abs-path)
+  target_compile_options(cleat_flags INTERFACE --coverage -fprofile-abs-path -fprofile-update=atomic)
   target_link_options(cleat_flags INTERFACE --coverage)
 endif()

@@ -359,7 +359,9 @@ static inline bool more(struct client *c)
 	ssize_t k;
 
 	must(c->n < sizeof c->in - 1);
-	k = c->eof ? 0 : recv(c->fd, c->in + c->n, sizeof c->in - 1 - c->n, 0);
+	do /* a wait with a limit ends without a signal, too: when the thread has work of an io_uring */
+		k = c->eof ? 0 : recv(c->fd, c->in + c->n, sizeof c->in - 1 - c->n, 0);
+	while (k < 0 && errno == EINTR);
 	must(k >= 0 || errno == ECONNRESET || errno == EPIPE);
 	c->eof = k <= 0;
 	c->n += k > 0 ? (size_t)k : 0;

@@ -12,11 +12,23 @@ struct secure {
 	SSL *ssl;
 };
 
+/* Whether a wait only ended early; see more(). */
+static bool once_more(struct secure *k, int rc)
+{
+	return rc != 1 && errno == EINTR && SSL_get_error(k->ssl, rc) == SSL_ERROR_WANT_READ;
+}
+
 static void secure_dial(struct secure *k, struct site *v)
 {
+	int rc;
+
 	k->c = dial(v);
 	k->ssl = SSL_new(client_context);
-	must(k->ssl && SSL_set_fd(k->ssl, k->c->fd) == 1 && SSL_connect(k->ssl) == 1);
+	must(k->ssl && SSL_set_fd(k->ssl, k->c->fd) == 1);
+	do
+		rc = SSL_connect(k->ssl);
+	while (once_more(k, rc));
+	must(rc == 1);
 }
 
 static void secure_hang_up(struct secure *k)
@@ -40,10 +52,14 @@ static void secure_ask(struct secure *k)
 	static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	char in[1024];
 	size_t n = 0, got;
+	int rc;
 
 	must(SSL_write_ex(k->ssl, request, sizeof request - 1, &got) == 1);
 	do {
-		must(SSL_read_ex(k->ssl, in + n, sizeof in - 1 - n, &got) == 1);
+		do
+			rc = SSL_read_ex(k->ssl, in + n, sizeof in - 1 - n, &got);
+		while (once_more(k, rc));
+		must(rc == 1);
 		n += got;
 		in[n] = '\0';
 	} while (!strstr(in, "\r\n\r\nok\n"));

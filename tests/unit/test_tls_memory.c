@@ -66,7 +66,8 @@ static void session_that_waits_is_small(void **state)
 		before = in_use;
 		tls_session_free(p.server);
 		p.server = NULL;
-		assert_in_range(before - in_use, 1000, 20000);
+		/* 13 KB with OpenSSL 3.0, 27 with 3.5, whose keys are larger; with buffers 33 more */
+		assert_in_range(before - in_use, 1000, 32000);
 		pair_close(&p);
 	}
 }
@@ -199,21 +200,13 @@ static bool whole_life(const cleat_allocator *mem)
 
 static void every_allocation_may_fail(void **state)
 {
-	struct fail_alloc fa;
-
 	(void)state;
-	for (int forever = 0; forever < 2; forever++) {
-		for (size_t n = 1;; n++) {
-			bool ok;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		bool ok;
 
-			fail_alloc_init(&fa, n, forever);
-			ok = whole_life(&fa.hook);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa)) {
-				assert_true(ok);
-				break;
-			}
-		}
+		ok = whole_life(&fa.hook);
+		if (!fail_alloc_hit(&fa))
+			assert_true(ok);
 	}
 }
 

@@ -10,6 +10,14 @@ bool str_starts(struct str s, const char *prefix)
 	return s.n >= n && (n == 0 || memcmp(s.p, prefix, n) == 0);
 }
 
+bool str_among(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eqz(s, *words))
+			return true;
+	return false;
+}
+
 bool str_has_nul(struct str s)
 {
 	return s.n && memchr(s.p, '\0', s.n) != NULL;

@@ -37,6 +37,8 @@ static inline bool str_eqz(struct str a, const char *z)
 }
 
 bool str_starts(struct str s, const char *prefix);
+/* Is it one of these words? The list ends with NULL. */
+bool str_among(struct str s, const char *const *words);
 bool str_has_nul(struct str s);
 
 /* Equal only when case is folded, as careless readers do: ASCII letters, and the two characters

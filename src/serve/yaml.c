@@ -1,4 +1,8 @@
-/* serve/yaml.c - YAML as JSON (yaml.h). */
+/* serve/yaml.c - YAML as JSON (yaml.h).
+ *
+ * JSON is written as events come; an alias is a copy of what was written for its anchor. Merge keys ("<<", of
+ * YAML 1.1, still in use) are members that are written when their mapping ends, those that it has not itself.
+ */
 #include "serve/yaml.h"
 
 #include "base/error.h"
@@ -9,7 +13,8 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { DEPTH_MAX = 256, ANCHORS_MAX = 1000 };
+enum { DEPTH_MAX = 256, ANCHORS_MAX = 1000, ALIASES_MAX = 100000 };
+enum { MERGES_MAX = 16, MERGED_MAX = 64 << 20 /* bytes that are looked through for merges */ };
 
 struct calls {
 	int (*yaml_parser_initialize)(yaml_parser_t *);
@@ -39,13 +44,19 @@ struct reader {
 	yaml_parser_t parser;
 	struct buf *out;
 	struct jw w;
-	struct {
+	struct level {
 		bool mapping, value; /* `value`: the next node is a member's value, not its key */
+		bool merge;          /* and that member is "<<" */
+		bool merge_list;     /* it is the list of such a member */
 		int anchor;          /* -1: none */
+		size_t from;         /* where it begins in the result */
+		int merges[MERGES_MAX]; /* anchors */
+		size_t n_merges;
 	} levels[DEPTH_MAX];
 	size_t depth;
+	size_t merged; /* bytes */
 	struct anchor anchors[ANCHORS_MAX];
-	size_t n_anchors;
+	size_t n_anchors, n_aliases;
 	bool done; /* the document is complete */
 	cleat_error *err;
 };
@@ -92,24 +103,16 @@ static bool is_json_number(struct str s)
 	return i == s.n;
 }
 
-static bool one_of(struct str s, const char *const *words)
-{
-	for (; *words; words++)
-		if (str_eqz(s, *words))
-			return true;
-	return false;
-}
-
 static void put_plain(struct jw *w, struct str s)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
 	static const char *const yes[] = { "true", "True", "TRUE", NULL };
 	static const char *const no[] = { "false", "False", "FALSE", NULL };
 
-	if (one_of(s, nulls))
+	if (str_among(s, nulls))
 		jw_null(w);
-	else if (one_of(s, yes) || one_of(s, no))
-		jw_bool(w, one_of(s, yes));
+	else if (str_among(s, yes) || str_among(s, no))
+		jw_bool(w, str_among(s, yes));
 	else if (is_json_number(s))
 		jw_raw(w, s);
 	else
@@ -150,20 +153,42 @@ static int add_anchor(struct reader *r, const yaml_char_t *name, const yaml_mark
 	return CLEAT_OK;
 }
 
+/* The mapping whose "<<" comes next or is being listed; NULL: what comes is something else. */
+static struct level *merging(struct reader *r)
+{
+	struct level *top = r->depth ? &r->levels[r->depth - 1] : NULL;
+
+	if (top && top->merge_list)
+		return top - 1;
+	return top && top->merge ? top : NULL;
+}
+
+static int no_merge(struct reader *r, const yaml_mark_t *at)
+{
+	return fail(r, CLEAT_EPROTO, at, "<< takes aliases of mappings");
+}
+
 static int on_scalar(struct reader *r, const yaml_event_t *e)
 {
 	struct str s = { (const char *)e->data.scalar.value, e->data.scalar.length };
+	const char *tag = (const char *)e->data.scalar.tag;
 	int anchor, rc;
 
+	if (merging(r))
+		return no_merge(r, &e->start_mark);
 	if (key_expected(r)) {
-		jw_keyn(&r->w, s);
+		r->levels[r->depth - 1].merge =
+			str_eqz(s, "<<") && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+		if (!r->levels[r->depth - 1].merge)
+			jw_keyn(&r->w, s);
 		node_done(r, -1);
 		return CLEAT_OK;
 	}
 	rc = add_anchor(r, e->data.scalar.anchor, &e->start_mark, &anchor);
 	if (rc != CLEAT_OK)
 		return rc;
-	if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+	if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	    !(tag && strcmp(tag, YAML_STR_TAG) == 0))
 		put_plain(&r->w, s);
 	else
 		jw_str(&r->w, s);
@@ -179,13 +204,19 @@ static int on_start(struct reader *r, const yaml_event_t *e, bool mapping)
 		return fail(r, CLEAT_EPROTO, &e->start_mark, "a key has to be a text");
 	if (r->depth == DEPTH_MAX)
 		return fail(r, CLEAT_ELIMIT, &e->start_mark, "nested too deeply");
+	if (merging(r) && (mapping || r->levels[r->depth - 1].merge_list))
+		return no_merge(r, &e->start_mark);
+	if (merging(r)) {
+		r->levels[r->depth++] = (struct level){ .merge_list = true, .anchor = -1 };
+		return CLEAT_OK;
+	}
 	rc = add_anchor(r, mapping ? e->data.mapping_start.anchor : e->data.sequence_start.anchor,
 			&e->start_mark, &anchor);
 	if (rc != CLEAT_OK)
 		return rc;
-	r->levels[r->depth].mapping = mapping;
-	r->levels[r->depth].value = false;
-	r->levels[r->depth++].anchor = anchor;
+	r->levels[r->depth++] = (struct level){ .mapping = mapping,
+						.anchor = anchor,
+						.from = buf_size(r->out) + r->w.comma };
 	if (mapping)
 		jw_obj(&r->w);
 	else
@@ -193,26 +224,95 @@ static int on_start(struct reader *r, const yaml_event_t *e, bool mapping)
 	return CLEAT_OK;
 }
 
-static void on_end(struct reader *r)
+/* A piece of the result as a document; `end` closes it. */
+static cleat_doc *piece(struct reader *r, size_t from, size_t to, const char *end)
 {
+	cleat_doc *doc = NULL;
+	struct buf text;
+
+	r->merged += to - from;
+	buf_init(&text, &r->out->mem, MERGED_MAX);
+	buf_append(&text, buf_str(r->out).p + from, to - from);
+	buf_appendz(&text, end);
+	if (!buf_status(&text) && r->merged <= MERGED_MAX)
+		doc = cleat_doc_parse(buf_str(&text).p, buf_size(&text), NULL, &r->out->mem, NULL);
+	buf_done(&text);
+	return doc;
+}
+
+/* The members of an anchor's mapping that this one has not yet. */
+static int merge(struct reader *r, const struct level *l, const struct anchor *a,
+		 const yaml_mark_t *at)
+{
+	cleat_doc *own = piece(r, l->from, buf_size(r->out), "}");
+	cleat_doc *other = piece(r, a->from, a->to, "");
+	cleat_json_iter it = cleat_json_each(cleat_doc_root(other));
+	bool read = own && other;
+
+	while (read && cleat_json_next(&it)) {
+		struct str key;
+
+		key.p = cleat_json_strn(it.key, &key.n);
+		if (cleat_json_getn(cleat_doc_root(own), key.p, key.n))
+			continue;
+		jw_keyn(&r->w, key);
+		jw_value(&r->w, it.value);
+	}
+	cleat_doc_free(own);
+	cleat_doc_free(other);
+	return read ? CLEAT_OK : fail(r, CLEAT_ELIMIT, at, "too much for << to look through");
+}
+
+static int on_end(struct reader *r, const yaml_event_t *e)
+{
+	const struct level *l = &r->levels[r->depth - 1];
+
+	for (size_t i = 0; i < l->n_merges; i++) {
+		int rc = merge(r, l, &r->anchors[l->merges[i]], &e->start_mark);
+
+		if (rc)
+			return rc;
+	}
 	r->depth--;
-	if (r->levels[r->depth].mapping)
+	if (l->merge_list)
+		r->levels[r->depth - 1].merge = false;
+	else if (l->mapping)
 		jw_obj_end(&r->w);
 	else
 		jw_arr_end(&r->w);
-	node_done(r, r->levels[r->depth].anchor);
+	node_done(r, l->anchor);
+	return CLEAT_OK;
+}
+
+/* The alias stands behind "<<". */
+static int add_merge(struct reader *r, struct level *to, size_t anchor, const yaml_mark_t *at)
+{
+	if (buf_str(r->out).p[r->anchors[anchor].from] != '{')
+		return no_merge(r, at);
+	if (to->n_merges == MERGES_MAX)
+		return fail(r, CLEAT_ELIMIT, at, "more than 16 mappings for one <<");
+	to->merges[to->n_merges++] = (int)anchor;
+	if (to->merge && to == &r->levels[r->depth - 1]) {
+		to->merge = false;
+		node_done(r, -1);
+	}
+	return CLEAT_OK;
 }
 
 static int on_alias(struct reader *r, const yaml_event_t *e)
 {
+	if (++r->n_aliases > ALIASES_MAX)
+		return fail(r, CLEAT_ELIMIT, &e->start_mark, "more than 100000 aliases");
 	for (size_t i = r->n_anchors; i-- > 0;) {
-		struct anchor *a = &r->anchors[i];
+		const struct anchor *a = &r->anchors[i];
 		char *copy;
 
 		if (strcmp(a->name, (const char *)e->data.alias.anchor) != 0)
 			continue;
 		if (!a->to || key_expected(r))
 			break;
+		if (merging(r))
+			return add_merge(r, merging(r), i, &e->start_mark);
 		copy = mem_strndup(&r->out->mem, buf_str(r->out).p + a->from, a->to - a->from);
 		if (!copy)
 			return error_set(r->err, CLEAT_ENOMEM, "out of memory");
@@ -231,7 +331,7 @@ static int on_event(struct reader *r, const yaml_event_t *e)
 	case YAML_MAPPING_START_EVENT: return on_start(r, e, true);
 	case YAML_SEQUENCE_START_EVENT: return on_start(r, e, false);
 	case YAML_MAPPING_END_EVENT:
-	case YAML_SEQUENCE_END_EVENT: on_end(r); return CLEAT_OK;
+	case YAML_SEQUENCE_END_EVENT: return on_end(r, e);
 	case YAML_ALIAS_EVENT: return on_alias(r, e);
 	case YAML_DOCUMENT_START_EVENT:
 		return r->done ? fail(r, CLEAT_EPROTO, &e->start_mark, "a second document")

@@ -253,6 +253,9 @@ static int push(struct walk *w, int fd, size_t path)
 	size_t batch = w->o.batch >> (w->depth < 16 ? w->depth : 16);
 
 	*l = (struct level){ .path = path };
+	/* A large directory is read once for each batch: few names at a time would take for ever. */
+	if (batch < WALK_BATCH_DEEP)
+		batch = w->o.batch < WALK_BATCH_DEEP ? w->o.batch : WALK_BATCH_DEEP;
 	l->batch = batch > WALK_BATCH_MIN ? batch : WALK_BATCH_MIN;
 	l->names = mem_alloc(&w->mem, 2 * l->batch * sizeof *l->names);
 	l->dir = l->names ? fdopendir(fd) : NULL;

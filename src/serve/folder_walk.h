@@ -13,7 +13,7 @@
 #include "serve/beneath.h"
 #include "serve/folder_names.h"
 
-enum { WALK_DEPTH_MAX = 64, WALK_BATCH_MIN = 64 };
+enum { WALK_DEPTH_MAX = 64, WALK_BATCH_MIN = 64, WALK_BATCH_DEEP = 2048 };
 
 enum walk_kind { WALK_FILE, WALK_DIRECTORY, WALK_LINK, WALK_OTHER };
 
@@ -30,7 +30,7 @@ struct walk_opts {
 	struct str from;  /* a clean path; a directory */
 	struct str after; /* begin behind this, relative to `from`; absent: at the beginning */
 	bool recursive;
-	size_t batch;        /* names kept of a directory; fewer of those that are deeper */
+	size_t batch; /* names kept of a directory; of deeper ones fewer, if more than WALK_BATCH_DEEP */
 	struct names *names; /* remembers the first directory, if it is large; may be NULL */
 	/* Is this entry wanted? Directories that are not are entered all the same. NULL: all. */
 	bool (*wants)(void *ctx, struct str path, enum walk_kind kind);

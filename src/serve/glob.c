@@ -87,7 +87,8 @@ static int class_char(struct source *in, uint32_t *ret)
 /* Behind the '['. */
 static int read_class(struct arena *ar, struct source *in, struct item *it)
 {
-	struct range *list = arena_alloc(ar, (in->text.n - in->at + 1) * sizeof *list);
+	size_t most = in->text.n - in->at + 1;
+	struct range *list = arena_alloc(ar, most * sizeof *list);
 	bool first = true;
 
 	if (!list)
@@ -114,6 +115,8 @@ static int read_class(struct arena *ar, struct source *in, struct item *it)
 	if (!more(in))
 		return CLEAT_EINVAL;
 	in->at++;
+	/* What was too much is used again: a pattern has hundreds of classes, times its alternatives. */
+	arena_realloc(ar, list, most * sizeof *list, it->n_ranges * sizeof *list);
 	return CLEAT_OK;
 }
 
@@ -215,7 +218,7 @@ static size_t step(struct str s, size_t i)
 		if (end < s.n && (s.p[end] == '!' || s.p[end] == '^'))
 			end++;
 		if (end < s.n)
-			end++;
+			end += s.p[end] == '\\' ? 2 : 1;
 		while (end < s.n && s.p[end] != ']')
 			end += s.p[end] == '\\' ? 2 : 1;
 		return end < s.n ? end + 1 : i + 1;

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Of which some may be no arguments: headers that a tool does not set, what the configuration sets. */
+enum { PARAMETERS_MAX = 1000 };
+
 /* ---- names ------------------------------------------------------------------------------------ */
 
 static bool is_word(char c)
@@ -185,6 +188,8 @@ static void add_parameters(struct operation *op, const cleat_json *list)
 {
 	cleat_json_iter it = cleat_json_each(list);
 
+	if (cleat_json_size(list) > PARAMETERS_MAX)
+		op->why = "it has more than 1000 parameters";
 	while (!op->why && cleat_json_next(&it))
 		add_parameter(op, it.value);
 }

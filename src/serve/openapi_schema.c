@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { REQUIRED_MAX = 1000 };
+
 /* ---- references ------------------------------------------------------------------------------- */
 
 static int hex(char c)
@@ -154,14 +156,6 @@ static size_t add_ref(struct openapi_schemas *s, const char *ref)
 static void write_schema(struct openapi_schemas *s, struct jw *w, const cleat_json *v,
 			 unsigned depth);
 
-static bool one_of(const char *word, const char *const *list)
-{
-	for (; *list; list++)
-		if (strcmp(word, *list) == 0)
-			return true;
-	return false;
-}
-
 static void write_list(struct openapi_schemas *s, struct jw *w, const cleat_json *v, unsigned depth)
 {
 	cleat_json_iter it = cleat_json_each(v);
@@ -194,12 +188,18 @@ static void write_properties(struct openapi_schemas *s, struct jw *w, const clea
 	jw_obj_end(w);
 }
 
-/* Without those that are left out of "properties". */
+/* Without those that are left out of "properties". Each is looked for there: a list that is too long for that
+ * is left to the API itself. */
 static void write_required(struct openapi_schemas *s, struct jw *w, const cleat_json *schema)
 {
 	const cleat_json *properties = cleat_json_get(schema, "properties");
-	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "required"));
+	const cleat_json *list = cleat_json_get(schema, "required");
+	cleat_json_iter it = cleat_json_each(list);
 
+	if (cleat_json_size(list) > REQUIRED_MAX) {
+		s->full = true;
+		return;
+	}
 	jw_key(w, "required");
 	jw_arr(w);
 	while (cleat_json_next(&it))
@@ -273,12 +273,13 @@ static void write_member(struct openapi_schemas *s, struct jw *w, const char *ke
 	static const char *const lists[] = { "allOf", "anyOf", "oneOf", "prefixItems", NULL };
 	bool schema = cleat_json_type(v) == CLEAT_JSON_OBJECT;
 
-	if (one_of(key, plain) || (!s->loose && one_of(key, strict))) {
+	if (str_among(str_of(key), plain) || (!s->loose && str_among(str_of(key), strict))) {
 		jw_kv_value(w, key, v);
-	} else if (one_of(key, schemas) && (schema || cleat_json_type(v) == CLEAT_JSON_BOOL)) {
+	} else if (str_among(str_of(key), schemas) &&
+		   (schema || cleat_json_type(v) == CLEAT_JSON_BOOL)) {
 		jw_key(w, key);
 		write_schema(s, w, v, depth + 1);
-	} else if (one_of(key, lists) && cleat_json_size(v)) {
+	} else if (str_among(str_of(key), lists) && cleat_json_size(v)) {
 		jw_key(w, key);
 		write_list(s, w, v, depth + 1);
 	} else if (strcmp(key, "properties") == 0 && schema) {

@@ -73,16 +73,20 @@ bool output_is_text(struct str s)
 
 void output_write_text(struct buf *b, struct str s)
 {
-	while (s.n) {
-		size_t n = utf8_valid_prefix(s);
-		const char *nul = memchr(s.p, 0, n);
+	const char *end = s.p + s.n, *nul = s.n ? memchr(s.p, 0, s.n) : NULL;
 
-		n = nul ? (size_t)(nul - s.p) : n;
+	while (s.p < end) {
+		/* Up to the next NUL, which is found once: many of them must not take long. */
+		struct str part = { s.p, (size_t)((nul ? nul : end) - s.p) };
+		size_t n = utf8_valid_prefix(part);
+
 		buf_append(b, s.p, n);
-		if (n < s.n)
-			buf_appendz(b, "\xEF\xBF\xBD");
-		n += n < s.n;
-		s = (struct str){ s.p + n, s.n - n };
+		s.p += n;
+		if (s.p == end)
+			break;
+		buf_appendz(b, "\xEF\xBF\xBD");
+		if (s.p++ == nul)
+			nul = s.p < end ? memchr(s.p, 0, (size_t)(end - s.p)) : NULL;
 	}
 }
 

@@ -43,6 +43,7 @@ static void patterns_match_what_they_say(void **state)
 		{ "[]]x", "]x", true },
 		{ "[a-]x", "-x", true },
 		{ "[\\]]x", "]x", true },
+		{ "[\\]{a,b}]", "{", true }, /* braces in a class */
 		{ "/a", "a", true },
 		{ "/a", "b/a", false },
 		{ "a/*.c", "a/b.c", true },
@@ -154,6 +155,24 @@ static void a_hostile_pattern_ends(void **state)
 	glob_free(g);
 }
 
+/* Each class had room for all of the text behind it: 100 MB for a glob that any client may send. */
+static void many_classes_take_little_memory(void **state)
+{
+	char text[1024] = "";
+	struct fail_alloc fa;
+	struct glob *g;
+
+	(void)state;
+	for (int i = 0; i < 250; i++)
+		memcpy(text + 3 * i, "[a]", 4);
+	memcpy(text + 750, "{,b}{,b}{,b}{,b}{,b}{,b}", 25);
+	fail_alloc_init(&fa, SIZE_MAX, false);
+	g = glob_new(&fa.hook, str_of(text), NULL);
+	assert_non_null(g);
+	assert_true(fa.peak < 4 << 20);
+	glob_free(g);
+}
+
 static void memory_may_fail_at_any_time(void **state)
 {
 	struct fail_alloc fa;
@@ -182,6 +201,7 @@ int main(void)
 		cmocka_unit_test(directories_that_cannot_match_are_not_entered),
 		cmocka_unit_test(what_is_no_glob_is_refused),
 		cmocka_unit_test(a_hostile_pattern_ends),
+		cmocka_unit_test(many_classes_take_little_memory),
 		cmocka_unit_test(memory_may_fail_at_any_time),
 	};
 

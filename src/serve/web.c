@@ -439,6 +439,7 @@ void web_add(struct build *b, const cleat_json *at, const char *name, const clea
 	w->mem = b->rt->mem;
 	w->rt = b->rt;
 	arena_init(&w->arena, &w->mem, WEB_ARENA_MAX);
+	w->arena.first = 256; /* there may be a thousand of them */
 	w->limits = tool_limits(b, node);
 	w->gate = gate_new(&w->mem, w->limits.concurrency);
 	w->request = web_request_new(b, cleat_json_get(node, "http"), tool_arguments(b, node, &t));

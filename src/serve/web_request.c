@@ -39,7 +39,7 @@ struct web_request {
 	struct arena arena;
 	const char *method, *name;
 	const struct uri_template *url;
-	size_t path_vars; /* the first so many variables stand in the path */
+	const struct uri_template *path; /* the beginning of it, without the query */
 	struct pairs query, headers, form;
 	enum body_kind kind;
 	const char *type;
@@ -49,10 +49,10 @@ struct web_request {
 
 /* ---- compiling -------------------------------------------------------------------------------- */
 
-/* The name in "{name}"; absent when the text is something else. */
+/* The name in "{name}"; absent when the text is something else, as {*} (argtext.h). */
 static struct str only_place(struct str s)
 {
-	if (s.n < 3 || s.p[0] != '{' || s.p[s.n - 1] != '}' || s.p[1] == '{' ||
+	if (s.n < 3 || s.p[0] != '{' || s.p[s.n - 1] != '}' || s.p[1] == '{' || str_eqz(s, "{*}") ||
 	    memchr(s.p + 1, '}', s.n - 2) || memchr(s.p + 1, '{', s.n - 2))
 		return (struct str){ NULL, 0 };
 	return (struct str){ s.p + 1, s.n - 2 };
@@ -293,7 +293,6 @@ static bool read_url(struct build *b, struct web_request *w, const cleat_json *a
 		     const cleat_json *names)
 {
 	struct str url = str_of(arena_strdup(&w->arena, conf_text(b->conf, at, "")));
-	const struct uri_template *path;
 	const char *bad = url.p ? web_request_bad_url(url) : NULL;
 	cleat_error err = { 0 };
 
@@ -304,11 +303,10 @@ static bool read_url(struct build *b, struct web_request *w, const cleat_json *a
 		return false;
 	}
 	if (uri_template_compile(&w->arena, url, &w->url, &err) != CLEAT_OK ||
-	    uri_template_compile(&w->arena, path_part(url), &path, &err) != CLEAT_OK) {
+	    uri_template_compile(&w->arena, path_part(url), &w->path, &err) != CLEAT_OK) {
 		conf_problem(b->conf, at, "%s", err.message);
 		return false;
 	}
-	w->path_vars = uri_template_var_count(path); /* they come first among all */
 	return check_names(b, at, w->url, names);
 }
 
@@ -348,6 +346,7 @@ struct web_request *web_request_new(struct build *b, const cleat_json *node,
 	if (w) {
 		w->mem = b->rt->mem;
 		arena_init(&w->arena, &w->mem, REQUEST_ARENA_MAX);
+		w->arena.first = 1024; /* there may be a thousand of them */
 		if (read_all(b, w, node, names) && conf_problems(b->conf) == before)
 			return w;
 	}
@@ -468,8 +467,8 @@ static bool is_empty(const cleat_json *v)
 /* A variable of the path that is empty or absent would name another place. */
 static int check_path_values(const struct web_request *w, const cleat_json *args, cleat_error *err)
 {
-	for (size_t i = 0; i < w->path_vars; i++) {
-		struct str name = uri_template_var_name(w->url, i);
+	for (size_t i = 0; i < uri_template_var_count(w->path); i++) {
+		struct str name = uri_template_var_name(w->path, i);
 
 		if (is_empty(cleat_json_getn(args, name.p, name.n)))
 			return error_set(err, CLEAT_EINVAL,
@@ -506,13 +505,17 @@ static size_t separator(struct str s, size_t i)
 		       : 0;
 }
 
-static int check_path(struct str url, cleat_error *err)
+/* The address up to its query. {+name} lets reserved characters through: with a ? or # a value would end the
+ * path, and put the query that is configured behind another one, or out of what is sent. */
+static int check_path(struct str path, cleat_error *err)
 {
 	struct uri uri;
 	size_t from = 0, n;
 
-	if (!uri_split(url, 0, &uri))
-		return error_set(err, CLEAT_EINVAL, "the values do not make an address");
+	if (!uri_split(path, 0, &uri) || uri.query.p || uri.fragment.p)
+		return error_set(err, CLEAT_EINVAL,
+				 "the values do not make an address: in its path there must be no "
+				 "? and no #");
 	for (size_t i = 0; i <= uri.path.n; i += n ? n : 1) {
 		n = i < uri.path.n ? separator(uri.path, i) : 1;
 		if (!n)
@@ -530,18 +533,21 @@ static int render_url(const struct web_request *w, const cleat_json *args, struc
 		      const char **ret, cleat_error *err)
 {
 	const cleat_allocator mem = arena_allocator(ar);
-	struct buf url, query;
+	struct buf path, url, query;
 	int rc = check_path_values(w, args, err);
 
 	if (rc != CLEAT_OK)
 		return rc;
+	buf_init(&path, &mem, URL_MAX);
 	buf_init(&url, &mem, URL_MAX);
 	buf_init(&query, &mem, URL_MAX);
-	rc = uri_template_expand(w->url, args, &url, err);
+	rc = uri_template_expand(w->path, args, &path, err);
+	if (rc == CLEAT_OK)
+		rc = check_path(buf_str(&path), err);
+	if (rc == CLEAT_OK)
+		rc = uri_template_expand(w->url, args, &url, err);
 	if (rc == CLEAT_ELIMIT)
 		return error_set(err, rc, "the address would be too long (64 KB)");
-	if (rc == CLEAT_OK)
-		rc = check_path(buf_str(&url), err);
 	if (rc != CLEAT_OK)
 		return rc;
 	rc = put_pairs(&query, &w->query, args);
@@ -574,7 +580,8 @@ static int render_header(const struct pair *p, const cleat_json *args, struct ar
 	if (rc != CLEAT_OK)
 		return error_set(err, rc, "the header %s would be too long (16 KB)", p->name);
 	for (size_t i = 0; i + 1 < buf_size(&line); i++)
-		if ((unsigned char)buf_str(&line).p[i] < ' ' && buf_str(&line).p[i] != '\t')
+		if (((unsigned char)buf_str(&line).p[i] < ' ' && buf_str(&line).p[i] != '\t') ||
+		    buf_str(&line).p[i] == 0x7f)
 			return error_set(err, CLEAT_EINVAL,
 					 "the header %s must not have line ends or control "
 					 "characters",

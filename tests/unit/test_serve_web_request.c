@@ -43,6 +43,7 @@ static char *sent(const char *http, const char *args)
 	struct buf out;
 	int rc;
 
+	assert_non_null(b.conf);
 	conf_ready(b.conf);
 	buf_init(&out, NULL, 1 << 20);
 	arena_init(&ar, NULL, 0);
@@ -156,6 +157,17 @@ static void no_value_leads_to_another_place(void **state)
 		  "! a value must not be \".\"..." },
 		{ "{\"url\":\"http://h/{+a}/x\"}", "{\"a\":\"%2e%2E/c\"}",
 		  "! a value must not be \".\"..." },
+		/* the query that is configured stays the only one, and is sent */
+		{ "{\"url\":\"http://h/{+a}\",\"query\":{\"scope\":\"mine\"}}", "{\"a\":\"x#\"}",
+		  "! the values do not make an address: in its path there must be no ? and no #" },
+		{ "{\"url\":\"http://h/{+a}\",\"query\":{\"scope\":\"mine\"}}",
+		  "{\"a\":\"x?scope=all\"}", "! the values do not make an address..." },
+		{ "{\"url\":\"http://h/{+a}?scope=mine\"}", "{\"a\":\"x?y\"}",
+		  "! the values do not make an address..." },
+		{ "{\"url\":\"http://h/{+a}{?b}\"}", "{\"a\":\"x/y:z\",\"b\":\"?#\"}",
+		  "GET http://h/x/y:z?b=%3F%23\n" },
+		{ "{\"url\":\"http://h/\",\"headers\":{\"X\":\"{a}\"}}", "{\"a\":\"v\\u007f\"}",
+		  "! the header X must not have line ends..." },
 		{ "{\"url\":\"http://h{/list*}\"}", "{\"list\":[\"a\",\"..\"]}",
 		  "! a value must not be \".\"..." },
 		{ "{\"url\":\"http://h/{a}/x\"}", "{\"a\":\"\"}",
@@ -213,6 +225,7 @@ static void a_list_that_is_too_long_costs_little(void **state)
 	struct buf text;
 
 	(void)state;
+	assert_non_null(b.conf);
 	conf_ready(b.conf);
 	buf_init(&text, NULL, 16 << 20);
 	buf_appendz(&text, "{\"list\":[1");
@@ -290,6 +303,7 @@ static void build_tool_with(cleat_server *server, struct fail_alloc *fa)
 			      .loop = cleat_server_loop(server) };
 	struct build b = { .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
 
+	assert_true(server && b.conf && b.set);
 	conf_ready(b.conf);
 	source_web(&b, "t", json(b.conf, big_http));
 	if (!fail_alloc_hit(fa) && conf_problems(b.conf))
@@ -304,16 +318,8 @@ static void the_tool_is_whole_or_not_there_with_little_memory(void **state)
 	cleat_server *server = cleat_server_new("t", "1", NULL);
 
 	(void)state;
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			struct fail_alloc fa;
-
-			fail_alloc_init(&fa, n, forever);
-			build_tool_with(server, &fa);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
-		}
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);)
+		build_tool_with(server, &fa);
 	cleat_server_free(server);
 }
 
@@ -325,6 +331,7 @@ static void a_message_is_whole_or_not_there_with_little_memory(void **state)
 	struct web_request *w;
 
 	(void)state;
+	assert_non_null(b.conf);
 	conf_ready(b.conf);
 	w = web_request_new(
 		&b,
@@ -334,37 +341,29 @@ static void a_message_is_whole_or_not_there_with_little_memory(void **state)
 		json(b.conf, names));
 	args = json(b.conf, "{\"a\":\"x\",\"b\":[1,2],\"o\":{\"p\":[1,{\"q\":\"r\"}]}}");
 	assert_non_null(w);
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			struct web_message m;
-			struct fail_alloc fa;
-			cleat_error err = { 0 };
-			struct arena ar;
-			int rc;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct web_message m;
+		cleat_error err = { 0 };
+		struct arena ar;
+		int rc;
 
-			fail_alloc_init(&fa, n, forever);
-			arena_init(&ar, &fa.hook, 0);
-			ar.first = 1; /* many small chunks: each place can fail */
-			rc = web_request_render(w, args, &ar, &m, &err);
-			if (rc == CLEAT_OK) {
-				assert_string_equal(
-					m.url,
-					"http://h/x?b=1,2&q%5Bp%5D%5B0%5D=1&q%5Bp%5D%5B1%5D%5B"
-					"q%5D=r&x=yx");
-				assert_string_equal(m.headers[0], "X: x");
-				assert_true(str_eqz(m.body,
-						    "{\"a\":{\"p\":[1,{\"q\":\"r\"}]},\"t\":[\"is "
+		arena_init(&ar, &fa.hook, 0);
+		ar.first = 1; /* many small chunks: each place can fail */
+		rc = web_request_render(w, args, &ar, &m, &err);
+		if (rc == CLEAT_OK) {
+			assert_string_equal(m.url,
+					    "http://h/x?b=1,2&q%5Bp%5D%5B0%5D=1&q%5Bp%5D%5B1%5D%5B"
+					    "q%5D=r&x=yx");
+			assert_string_equal(m.headers[0], "X: x");
+			assert_true(str_eqz(m.body, "{\"a\":{\"p\":[1,{\"q\":\"r\"}]},\"t\":[\"is "
 						    "x\"]}"));
-			} else {
-				assert_int_equal(rc, CLEAT_ENOMEM);
-			}
-			arena_done(&ar);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa)) {
-				assert_int_equal(rc, CLEAT_OK);
-				break;
-			}
+		} else {
+			assert_int_equal(rc, CLEAT_ENOMEM);
 		}
+		arena_done(&ar);
+		if (!fail_alloc_hit(&fa))
+			assert_int_equal(rc, CLEAT_OK);
+	}
 	web_request_free(w);
 	conf_free(b.conf);
 }

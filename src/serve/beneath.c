@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE /* O_PATH, syscall */
 #include "serve/beneath.h"
+#include "serve/taken.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -386,9 +387,19 @@ int beneath_open_place(const struct beneath *b, struct str path, struct stat *re
 	return fd;
 }
 
+/* It is there, which is no secret: unlike with other files that are refused. */
+static int refuse_taken(cleat_error *err, struct str path, const char *why)
+{
+	refuse(err, CLEAT_EIO, path, why);
+	if (err)
+		err->os_errno = EBUSY;
+	return -1;
+}
+
 int beneath_open_file(const struct beneath *b, struct str path, struct stat *ret, cleat_error *err)
 {
 	struct beneath_path p;
+	char why[TAKEN_WORDS];
 	/* Opening a FIFO or a device does something already: look first. */
 	int fd = open_path(b, path, O_PATH, &p, NULL, err);
 
@@ -398,23 +409,38 @@ int beneath_open_file(const struct beneath *b, struct str path, struct stat *ret
 	if (fstat(fd, ret) || !S_ISREG(ret->st_mode))
 		return wrong_kind(fd, path, ret->st_mode, err);
 	close(fd);
+	if (taken_is(ret, p.text, why))
+		return refuse_taken(err, path, why);
 	fd = open_clean(b, &p, O_RDONLY | O_NONBLOCK | O_NOCTTY, NULL);
 	if (fd < 0)
 		return beneath_fail(err, path, errno);
 	if (fstat(fd, ret) || !S_ISREG(ret->st_mode))
 		return wrong_kind(fd, path, ret->st_mode, err);
+	if (taken_is(ret, p.text, why)) { /* has taken the place of another meanwhile */
+		taken_leave_open(fd);
+		return refuse_taken(err, path, why);
+	}
 	return fd;
 }
 
 int beneath_open_entry(int directory, const char *name, struct stat *ret)
 {
-	int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd;
 
+	if (taken_any() && fstatat(directory, name, ret, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    taken_is(ret, name, NULL)) {
+		errno = ENXIO;
+		return -1;
+	}
+	fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, ret) == 0 && S_ISREG(ret->st_mode))
+	if (fstat(fd, ret) == 0 && S_ISREG(ret->st_mode) && !taken_is(ret, name, NULL))
 		return fd;
-	close(fd);
+	if (taken_is(ret, name, NULL))
+		taken_leave_open(fd);
+	else
+		close(fd);
 	errno = ENXIO;
 	return -1;
 }

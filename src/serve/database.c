@@ -105,6 +105,7 @@ struct database_spec database_find(struct build *b, const cleat_json *at, const 
 			return s;
 		o.init = init.p;
 	}
+	o.look = b->rt->check;
 	if (o.write || o.init)
 		check_place(b, cleat_json_get(node, "file"), o.path);
 	s.db = sqldb_get(&b->rt->mem, &o, &err);
@@ -221,6 +222,8 @@ static void add_tool(struct build *b, const cleat_json *node, const char *recipe
 			 .destroy = database_unref };
 
 	t.name = arena_printf(ar, "%s%s", prefix, write ? "execute" : "query");
+	if (t.name)
+		sqldb_set_tool(d->db, t.name);
 	t.description = arena_printf(
 		ar, "%s of the SQLite database \"%s\"%s%s%s sqlite://%s/schema has its tables.",
 		write ? "Runs one SQL statement that may change the data"
@@ -298,17 +301,19 @@ static bool add_sql(void *ctx, const char *text)
 	return buf_status(out) == CLEAT_OK;
 }
 
-static int read_schema(cleat_request *req)
+/* Replies with what `add` makes of the rows of a statement (its parameter: `value`); `none` where that is nothing. */
+static int reply_rows(cleat_request *req, const char *sql, const char *value,
+		      bool (*add)(void *ctx, const char *text), int (*none)(cleat_request *req))
 {
 	const struct database *d = cleat_request_userdata(req);
-	struct buf out;
 	int status = CLEAT_OK, rc;
 	struct sqlconn *c = take(req, d, &status);
+	struct buf out;
 
 	if (!c)
 		return status;
 	buf_init(&out, NULL, SCHEMA_MAX);
-	rc = each_text(c, schema_sql, NULL, add_sql, &out);
+	rc = each_text(c, sql, value, add, &out);
 	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
 		status = sql_failed(req, c, rc);
 	else if (buf_status(&out) != CLEAT_OK)
@@ -316,10 +321,20 @@ static int read_schema(cleat_request *req)
 	else if (buf_size(&out))
 		status = cleat_reply_textn(req, buf_str(&out).p, buf_size(&out));
 	else
-		status = cleat_reply_text(req, "-- no tables\n");
+		status = none(req);
 	buf_done(&out);
 	sqldb_give(d->db, c);
 	return status;
+}
+
+static int no_tables(cleat_request *req)
+{
+	return cleat_reply_text(req, "-- no tables\n");
+}
+
+static int read_schema(cleat_request *req)
+{
+	return reply_rows(req, schema_sql, NULL, add_sql, no_tables);
 }
 
 /* One value of JSON text: what SQLite's own JSON functions make of a table. */
@@ -343,26 +358,8 @@ static bool add_table(void *ctx, const char *text)
 
 static int read_table(cleat_request *req)
 {
-	const struct database *d = cleat_request_userdata(req);
-	struct buf out;
-	int status = CLEAT_OK, rc;
-	struct sqlconn *c = take(req, d, &status);
-
-	if (!c)
-		return status;
-	buf_init(&out, NULL, SCHEMA_MAX);
-	rc = each_text(c, table_sql, cleat_request_var(req, "table"), add_table, &out);
-	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-		status = sql_failed(req, c, rc);
-	else if (buf_status(&out) != CLEAT_OK)
-		status = too_large(req, &out);
-	else if (!buf_size(&out))
-		status = cleat_reply_not_found(req);
-	else
-		status = cleat_reply_textn(req, buf_str(&out).p, buf_size(&out));
-	buf_done(&out);
-	sqldb_give(d->db, c);
-	return status;
+	return reply_rows(req, table_sql, cleat_request_var(req, "table"), add_table,
+			  cleat_reply_not_found);
 }
 
 static bool suggest(void *ctx, const char *text)
@@ -406,12 +403,17 @@ static bool try_it(struct build *b, const cleat_json *node, const struct databas
 	cleat_error err = { 0 };
 	struct sqlconn *c = sqldb_trial(d->db, &err);
 
-	if (!c) {
-		conf_problem(b->conf, cleat_json_get(node, "file"), "%s", err.message);
-		return false;
+	if (c) {
+		sqldb_give(d->db, c);
+		return true;
 	}
-	sqldb_give(d->db, c);
-	return true;
+	if (err.status == CLEAT_EUNSUPPORTED) {
+		build_say(b, CLEAT_LOG_NOTICE, "%s: %s",
+			  conf_where(b->conf, cleat_json_get(node, "init")), err.message);
+		return true;
+	}
+	conf_problem(b->conf, cleat_json_get(node, "file"), "%s", err.message);
+	return false;
 }
 
 static const char *prefix_of(struct build *b, const char *name, const cleat_json *node)

@@ -13,6 +13,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "serve/folder_edit.h"
+#include "serve/taken.h"
 #include "json/writer.h"
 
 #include <errno.h>
@@ -33,9 +34,54 @@ struct spot {
 static bool spot_open(struct spot *s, const struct folder *f, struct str path, bool make,
 		      cleat_error *err)
 {
+	char why[TAKEN_WORDS];
+	struct stat st;
+
 	s->path = path;
 	s->dir = beneath_open_parent(&f->root, path, make, s->name, err);
-	return s->dir >= 0;
+	if (s->dir < 0)
+		return false;
+	if (fstatat(s->dir, s->name, &st, AT_SYMLINK_NOFOLLOW) || !taken_is(&st, s->name, why))
+		return true;
+	close(s->dir);
+	s->dir = -1;
+	error_set(err, CLEAT_EINVAL, "%.*s: %s", (int)(path.n < 100 ? path.n : 100), path.p, why);
+	return false;
+}
+
+/* Is there something where the directory above a path would be? Then making it is not what is missing: the rules
+ * do not allow the path, or it is no directory. */
+static bool has_parent(const struct folder *f, struct str path)
+{
+	char name[BENEATH_NAME_MAX + 1];
+	struct stat st;
+	bool there;
+	int dir;
+
+	while (path.n && path.p[path.n - 1] != '/')
+		path.n--;
+	if (!path.n)
+		return true; /* the folder itself */
+	dir = beneath_open_parent(&f->root, path, false, name, NULL);
+	there = dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (dir >= 0)
+		close(dir);
+	return there;
+}
+
+/* Where something new will be: the caller may have the directories made. */
+static bool spot_open_new(struct spot *s, const struct folder *f, cleat_request *req,
+			  const char *argument, cleat_error *err)
+{
+	bool make = cleat_arg_bool(req, "parents");
+
+	if (spot_open(s, f, folder_arg(req, argument), make, err))
+		return true;
+	if (!make && err->os_errno == ENOENT && !has_parent(f, s->path))
+		error_set(err, CLEAT_ENOENT,
+			  "%.*s: the directory above it is not there; parents=true makes it",
+			  (int)(s->path.n < 150 ? s->path.n : 150), s->path.p);
+	return false;
 }
 
 static int spot_fail(const struct spot *s, cleat_error *err)
@@ -268,7 +314,7 @@ int folder_write(cleat_request *req)
 					 "the content has %zu bytes; the limit of this folder "
 					 "is %zu (max_file)",
 					 content.n, f->max_file);
-	if (!spot_open(&s, f, folder_arg(req, "path"), cleat_arg_bool(req, "parents"), &err))
+	if (!spot_open_new(&s, f, req, "path", &err))
 		return folder_failed(req, &err);
 	turn = turn_begin(&s, NULL);
 	rc = write_at(&s, content, cleat_arg_bool(req, "overwrite"), &created, &err);
@@ -434,7 +480,7 @@ int folder_move(cleat_request *req)
 
 	if (!spot_open(&from, f, folder_arg(req, "from"), false, &err))
 		return folder_failed(req, &err);
-	if (!spot_open(&to, f, folder_arg(req, "to"), cleat_arg_bool(req, "parents"), &err)) {
+	if (!spot_open_new(&to, f, req, "to", &err)) {
 		close(from.dir);
 		return folder_failed(req, &err);
 	}

@@ -18,6 +18,7 @@
 #include "serve/filewatch.h"
 #include "serve/folder.h"
 #include "serve/mime.h"
+#include "serve/taken.h"
 #include "uri/template.h"
 
 #include <errno.h>
@@ -63,9 +64,15 @@ static void file_unref(void *userdata)
 
 static int open_regular(const char *path, cleat_error *err)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	char why[TAKEN_WORDS];
 	struct stat st;
+	int fd;
 
+	if (stat(path, &st) == 0 && taken_is(&st, path, why)) {
+		error_set(err, CLEAT_EINVAL, "%.200s: %s", path, why);
+		return -1;
+	}
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return beneath_fail(err, str_of(path), errno);
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))

@@ -3,12 +3,15 @@
 
 #include "serve/sqldb.h"
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "serve/sqlfunc.h"
+#include "uri/chars.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +30,9 @@ enum {
 struct sqldb {
 	cleat_allocator mem;
 	struct sqlite lib;
-	char *path, *init;
-	bool write;
+	char *path, *init, *tool;
+	bool write, look;
+	struct taken taken;   /* from the beginning, also before there is a connection */
 	unsigned refs;        /* under `all` */
 	struct sqldb *next;   /* under `all` */
 	uint64_t busy_since;  /* sqldb_trial() found it locked; 0: no */
@@ -49,19 +53,34 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static void conn_free(struct sqldb *db, struct sqlconn *c)
+{
+	if (!c)
+		return;
+	c->lib.sqlite3_close_v2(c->db);
+	taken_remove(&c->taken);
+	mem_free(&db->mem, c);
+}
+
 static void database_free(struct sqldb *db)
 {
 	if (!db)
 		return;
 	for (struct sqlconn *c = db->idle, *next; c; c = next) {
 		next = c->next;
-		c->lib.sqlite3_close_v2(c->db);
-		mem_free(&db->mem, c);
+		conn_free(db, c);
 	}
+	taken_remove(&db->taken);
 	pthread_mutex_destroy(&db->lock);
 	mem_free(&db->mem, db->path);
 	mem_free(&db->mem, db->init);
+	mem_free(&db->mem, db->tool);
 	mem_free(&db->mem, db);
+}
+
+static bool there(const struct sqldb *db, struct stat *st)
+{
+	return stat(db->path, st) == 0;
 }
 
 static struct sqldb *database_new(const cleat_allocator *mem, const struct sqldb_opts *o,
@@ -69,6 +88,7 @@ static struct sqldb *database_new(const cleat_allocator *mem, const struct sqldb
 {
 	cleat_allocator a = mem_resolve(mem);
 	struct sqldb *db = mem_zalloc(&a, sizeof *db);
+	struct stat st;
 
 	if (!db || pthread_mutex_init(&db->lock, NULL) != 0) {
 		mem_free(&a, db);
@@ -77,6 +97,7 @@ static struct sqldb *database_new(const cleat_allocator *mem, const struct sqldb
 	}
 	db->mem = a;
 	db->write = o->write;
+	db->look = o->look;
 	db->refs = 1;
 	db->path = mem_strdup(&a, o->path);
 	db->init = mem_strdup(&a, o->init);
@@ -89,6 +110,9 @@ static struct sqldb *database_new(const cleat_allocator *mem, const struct sqldb
 		database_free(db);
 		return NULL;
 	}
+	db->taken = (struct taken){ .path = db->path };
+	taken_set_file(&db->taken, there(db, &st) ? &st : NULL);
+	taken_add(&db->taken);
 	return db;
 }
 
@@ -137,10 +161,18 @@ void sqldb_unref(struct sqldb *db)
 		database_free(db);
 }
 
+void sqldb_set_tool(struct sqldb *db, const char *tool)
+{
+	pthread_mutex_lock(&all);
+	if (!db->tool && (db->tool = mem_strdup(&db->mem, tool)))
+		taken_set_tool(&db->taken, db->tool);
+	pthread_mutex_unlock(&all);
+}
+
 /* ---- what a statement may do ---------------------------------------------------------------- */
 
-/* Pragmas come as they were typed. */
-static bool one_of(const char *word, const char *const *list)
+/* Pragmas come as they were typed, and case does not count. */
+static bool is_named(const char *word, const char *const *list)
 {
 	for (; word && *list; list++)
 		if (strcasecmp(word, *list) == 0)
@@ -159,7 +191,7 @@ static bool pragma_allowed(const char *name, const char *value)
 		"encoding",     "application_id", NULL
 	};
 
-	return one_of(name, about) || (!value && one_of(name, plain));
+	return is_named(name, about) || (!value && is_named(name, plain));
 }
 
 static int authorize_read(int action, const char *one, const char *two)
@@ -175,7 +207,7 @@ static int authorize_read(int action, const char *one, const char *two)
 	 * is refused by query_only, and by the file's mode. */
 	case SQLITE_UPDATE:
 		return one && strcmp(one, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
-	case SQLITE_FUNCTION: return one_of(two, never) ? SQLITE_DENY : SQLITE_OK;
+	case SQLITE_FUNCTION: return is_named(two, never) ? SQLITE_DENY : SQLITE_OK;
 	case SQLITE_PRAGMA: return pragma_allowed(one, two) ? SQLITE_OK : SQLITE_DENY;
 	default: return SQLITE_DENY;
 	}
@@ -199,7 +231,7 @@ static int authorize(void *ctx, int action, const char *one, const char *two, co
 	case SQLITE_DETACH:
 	case SQLITE_TRANSACTION:
 	case SQLITE_SAVEPOINT: return SQLITE_DENY;
-	case SQLITE_CREATE_VTABLE: return one_of(two, modules) ? SQLITE_OK : SQLITE_DENY;
+	case SQLITE_CREATE_VTABLE: return is_named(two, modules) ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION:
 	case SQLITE_PRAGMA: return authorize_read(action, one, two);
 	default: return SQLITE_OK;
@@ -220,15 +252,10 @@ static int shut_in(struct sqlconn *c)
 	static const struct {
 		int what, most;
 	} limits[] = {
-		{ SQLITE_LIMIT_LENGTH, VALUE_MAX },
-		{ SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
-		{ SQLITE_LIMIT_COLUMN, 500 },
-		{ SQLITE_LIMIT_EXPR_DEPTH, 200 },
-		{ SQLITE_LIMIT_COMPOUND_SELECT, 100 },
-		{ SQLITE_LIMIT_ATTACHED, 0 },
-		{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200 }, /* times VALUE_MAX is time, too */
-		{ SQLITE_LIMIT_VARIABLE_NUMBER, 1000 },
-		{ SQLITE_LIMIT_TRIGGER_DEPTH, 10 },
+		{ SQLITE_LIMIT_LENGTH, VALUE_MAX },     { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
+		{ SQLITE_LIMIT_COLUMN, 500 },           { SQLITE_LIMIT_EXPR_DEPTH, 200 },
+		{ SQLITE_LIMIT_COMPOUND_SELECT, 100 },  { SQLITE_LIMIT_ATTACHED, 0 },
+		{ SQLITE_LIMIT_VARIABLE_NUMBER, 1000 }, { SQLITE_LIMIT_TRIGGER_DEPTH, 10 },
 		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
 	};
 	static const struct {
@@ -290,14 +317,6 @@ static void fail(const struct sqlconn *c, const char *path, int rc, cleat_error 
 	error_set(err, rc == SQLITE_NOMEM ? CLEAT_ENOMEM : CLEAT_EIO, "%s: %s", path, why);
 }
 
-static void conn_free(struct sqldb *db, struct sqlconn *c)
-{
-	if (!c)
-		return;
-	c->lib.sqlite3_close_v2(c->db);
-	mem_free(&db->mem, c);
-}
-
 static struct sqlconn *conn_new(struct sqldb *db, const char *path, int flags, bool write,
 				cleat_error *err)
 {
@@ -312,7 +331,7 @@ static struct sqlconn *conn_new(struct sqldb *db, const char *path, int flags, b
 	c->write = write;
 	rc = c->lib.sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc != SQLITE_OK) {
-		fail(c, path, rc, err);
+		fail(c, db->path, rc, err);
 		conn_free(db, c);
 		return NULL;
 	}
@@ -352,11 +371,6 @@ static int make_file(struct sqldb *db, cleat_error *err)
 	return status;
 }
 
-static bool there(const struct sqldb *db, struct stat *st)
-{
-	return stat(db->path, st) == 0;
-}
-
 /* The file is there, or is made now: of `init`, or empty where it may be changed. */
 static int make_sure(struct sqldb *db, cleat_error *err)
 {
@@ -392,18 +406,21 @@ static struct sqlconn *conn_open(struct sqldb *db, bool write, cleat_error *err)
 		error_set(err, CLEAT_EIO, "%s: not a file", db->path);
 		return NULL;
 	}
+	taken_set_file(&db->taken, &st);
 	c = conn_new(db, db->path, write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, write,
 		     err);
 	if (!c)
 		return NULL;
+	/* Of its own: the path may lead to another file soon. */
+	c->taken = (struct taken){ .path = db->path };
+	taken_set_file(&c->taken, &st);
+	taken_add(&c->taken);
 	rc = shut_in(c);
 	if (rc != SQLITE_OK) {
 		fail(c, db->path, rc, err);
 		conn_free(db, c);
 		return NULL;
 	}
-	c->device = (uint64_t)st.st_dev;
-	c->inode = (uint64_t)st.st_ino;
 	return c;
 }
 
@@ -424,7 +441,8 @@ static struct sqlconn *conn_idle(struct sqldb *db, bool write)
 		db->n_idle--;
 	}
 	pthread_mutex_unlock(&db->lock);
-	if (c && (c->device != (uint64_t)st.st_dev || c->inode != (uint64_t)st.st_ino)) {
+	if (c &&
+	    (c->taken.device != (uint64_t)st.st_dev || c->taken.inode != (uint64_t)st.st_ino)) {
 		conn_free(db, c);
 		return conn_idle(db, write);
 	}
@@ -447,6 +465,51 @@ struct sqlconn *sqldb_take(struct sqldb *db, bool write, cleat_request *req, uin
 	return c;
 }
 
+/* Is there a log whose content belongs to the database? */
+static bool has_log(const struct sqldb *db)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof path, "%s-wal", db->path);
+
+	return n > 0 && (size_t)n < sizeof path && stat(path, &st) == 0 && st.st_size > 0;
+}
+
+/* "file:/x/y.db?immutable=1": neither locks nor files beside it are made, and nothing is mended. */
+static struct sqlconn *conn_look(struct sqldb *db, cleat_error *err)
+{
+	struct sqlconn *c = NULL;
+	struct buf uri;
+	int rc;
+
+	buf_init(&uri, &db->mem, 4 * PATH_MAX);
+	buf_appendz(&uri, "file:");
+	for (const char *p = db->path; *p; p++) {
+		char three[3];
+
+		uri_escape(three, (unsigned char)*p);
+		buf_append(&uri, *p == '/' ? p : three, *p == '/' ? 1 : 3);
+	}
+	buf_appendz(&uri, has_log(db) ? "" : "?immutable=1");
+	buf_putc(&uri, '\0');
+	if (buf_status(&uri))
+		error_set(err, buf_status(&uri), "%s: %s", db->path,
+			  cleat_strstatus(buf_status(&uri)));
+	else
+		c = conn_new(db, buf_str(&uri).p, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, db->write,
+			     err);
+	buf_done(&uri);
+	if (!c)
+		return NULL;
+	c->trial = true; /* not to be used for anything else */
+	rc = shut_in(c);
+	if (rc == SQLITE_OK)
+		return c;
+	fail(c, db->path, rc, err);
+	conn_free(db, c);
+	return NULL;
+}
+
 /* Of the file that is there. Who reads a configuration does not wait long for a lock, and not once for each
  * statement. */
 static struct sqlconn *trial_of_file(struct sqldb *db, cleat_error *err)
@@ -458,7 +521,7 @@ static struct sqlconn *trial_of_file(struct sqldb *db, cleat_error *err)
 		error_set(err, CLEAT_EIO, "%s: %s", db->path, busy_words);
 		return NULL;
 	}
-	c = conn_open(db, db->write, err);
+	c = db->look ? conn_look(db, err) : conn_open(db, db->write, err);
 	if (!c)
 		return NULL;
 	c->lib.sqlite3_busy_timeout(c->db, TRIAL_MS);
@@ -472,8 +535,22 @@ static struct sqlconn *trial_of_file(struct sqldb *db, cleat_error *err)
 	return NULL;
 }
 
+/* `ctx`: a bool, becomes true when another file would be opened. */
+static int authorize_trial(void *ctx, int action, const char *one, const char *two,
+			   const char *where, const char *who)
+{
+	(void)two;
+	(void)where;
+	(void)who;
+	if (action != SQLITE_ATTACH || (one && (!*one || strcmp(one, ":memory:") == 0)))
+		return SQLITE_OK;
+	*(bool *)ctx = true;
+	return SQLITE_DENY;
+}
+
 struct sqlconn *sqldb_trial(struct sqldb *db, cleat_error *err)
 {
+	bool other_file = false;
 	struct sqlconn *c;
 	struct stat st;
 	int rc;
@@ -488,15 +565,21 @@ struct sqlconn *sqldb_trial(struct sqldb *db, cleat_error *err)
 	if (!c)
 		return NULL;
 	c->trial = true;
+	c->lib.sqlite3_set_authorizer(c->db, authorize_trial, &other_file);
 	rc = db->init ? make(c, db->init) : SQLITE_OK;
 	if (rc == SQLITE_OK)
 		rc = shut_in(c);
-	if (rc != SQLITE_OK) {
+	if (rc == SQLITE_OK)
+		return c;
+	if (other_file)
+		error_set(err, CLEAT_EUNSUPPORTED,
+			  "%s: its \"init\" uses other files (ATTACH or VACUUM INTO), so what it "
+			  "makes is not known before it is made",
+			  db->path);
+	else
 		fail(c, db->path, rc, err);
-		conn_free(db, c);
-		return NULL;
-	}
-	return c;
+	conn_free(db, c);
+	return NULL;
 }
 
 void sqldb_give(struct sqldb *db, struct sqlconn *c)

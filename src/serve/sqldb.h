@@ -14,6 +14,7 @@
 #define SERVE_SQLDB_H
 
 #include "serve/sqlite.h"
+#include "serve/taken.h"
 
 #include <cleat/request.h>
 
@@ -23,6 +24,7 @@ struct sqldb_opts {
 	const char *path; /* absolute */
 	bool write;       /* may be changed; the file is made when it is not there */
 	const char *init; /* SQL that makes the file when it is not there; NULL */
+	bool look;        /* sqldb_trial() leaves no trace on the disk: it does not lock, either */
 };
 
 /* The database of this path, counted; those who ask for the same share one. Does not touch the file. NULL:
@@ -30,6 +32,9 @@ struct sqldb_opts {
 struct sqldb *sqldb_get(const cleat_allocator *mem, const struct sqldb_opts *o, cleat_error *err);
 struct sqldb *sqldb_ref(struct sqldb *db);
 void sqldb_unref(struct sqldb *db); /* accepts NULL */
+
+/* What reads it is called so, for messages of others that must not (taken.h); the first name counts. */
+void sqldb_set_tool(struct sqldb *db, const char *tool);
 
 struct sqlconn {
 	struct sqlite lib;
@@ -40,7 +45,7 @@ struct sqlconn {
 	uint64_t deadline;  /* loop_now(); 0: none */
 	/* private */
 	bool trial;
-	uint64_t device, inode;
+	struct taken taken;
 	struct sqlconn *next;
 };
 
@@ -50,7 +55,8 @@ struct sqlconn *sqldb_take(struct sqldb *db, bool write, cleat_request *req, uin
 			   cleat_error *err);
 /* For looking at the schema when a configuration is read: the file, or what `init` would make of it, in
  * memory, when it is not there yet; empty when it would be made empty. It may change things where the database
- * may be changed: compile, do not run. Waits a second for a lock at the most. One thread at a time. */
+ * may be changed: compile, do not run. Waits a second for a lock at the most. One thread at a time. An `init` that
+ * uses other files (ATTACH, VACUUM INTO) cannot be tried: CLEAT_EUNSUPPORTED. */
 struct sqlconn *sqldb_trial(struct sqldb *db, cleat_error *err);
 void sqldb_give(struct sqldb *db, struct sqlconn *c);
 

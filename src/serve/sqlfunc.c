@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { VALUE_MOST = 16 << 20 }; /* as sqldb.c limits values */
@@ -71,8 +72,8 @@ static void do_replace(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	(void)argc;
 	if (!in.p || !what.p || !with.p)
 		return;
-	if (!what.n) {
-		k.sqlite3_result_value(ctx, argv[0]);
+	if (!what.n) { /* as text; older versions of SQLite gave a number back as one */
+		k.sqlite3_result_text(ctx, in.p, (int)in.n, SQLITE_TRANSIENT);
 		return;
 	}
 	for (; n <= VALUE_MOST && (at = next(in, from, what)); from = (size_t)(at - in.p) + what.n)
@@ -132,10 +133,102 @@ static void do_trim(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	k.sqlite3_result_text(ctx, in.p, (int)in.n, SQLITE_TRANSIENT);
 }
 
-/* ---- printf() and format() ---- */
+/* ---- patterns ---- */
+
+/* SQLite compares each part of a pattern at each place of the text: about 2 ns for each pair of bytes, 6 ns for
+ * GLOB's classes. What is more than about a second is refused. */
+enum { PATTERN_MAX = 1000 };
+#define LIKE_MOST (UINT64_C(384) << 20)
+#define GLOB_MOST (UINT64_C(128) << 20)
+
+/* NULL: it may be compared. */
+static const char *wrong_pattern(struct str pattern, struct str text, uint64_t most)
+{
+	if (pattern.n > PATTERN_MAX)
+		return "a pattern of LIKE or GLOB has at most 1000 bytes";
+	if ((uint64_t)pattern.n * text.n > most)
+		return "this text is too long for LIKE and GLOB with this pattern; instr() finds "
+		       "words in texts of any length";
+	return NULL;
+}
+
+/* Some SQLites are built so that blobs match nothing: then there is user data. Before anything is asked of the
+ * values: a blob that was asked for its text is a text. */
+static bool no_match(const struct sqlite *k, sqlite3_context *ctx, sqlite3_value **argv)
+{
+	bool blob = k->sqlite3_value_type(argv[0]) == SQLITE_BLOB ||
+		    k->sqlite3_value_type(argv[1]) == SQLITE_BLOB;
+
+	if (!blob || !k->sqlite3_user_data(ctx))
+		return false;
+	k->sqlite3_result_int64(ctx, 0);
+	return true;
+}
+
+/* A character that is no wildcard; 0: none, or something else. */
+static uint32_t escape_of(struct str s)
+{
+	size_t n = 0;
+	uint32_t c = s.n ? utf8_next(s, &n) : 0;
+
+	return n == s.n && c != '%' && c != '_' && c != UTF8_BAD ? c : 0;
+}
+
+static void compare(const struct sqlite *k, sqlite3_context *ctx, int argc, sqlite3_value **argv,
+		    bool glob)
+{
+	struct str pattern = bytes_of(k, argv[0], false), text = bytes_of(k, argv[1], false);
+	struct str escape = argc > 2 ? bytes_of(k, argv[2], false) : STR_LIT("");
+	const char *wrong;
+
+	if (!pattern.p || !text.p || !escape.p)
+		return;
+	wrong = argc > 2 && !escape_of(escape)
+			? "ESCAPE needs a single character that is no wildcard"
+			: wrong_pattern(pattern, text, glob ? GLOB_MOST : LIKE_MOST);
+	if (wrong)
+		k->sqlite3_result_error(ctx, wrong, -1);
+	else if (glob)
+		k->sqlite3_result_int64(ctx, k->sqlite3_strglob(pattern.p, text.p) == 0);
+	else
+		k->sqlite3_result_int64(
+			ctx, k->sqlite3_strlike(pattern.p, text.p, escape_of(escape)) == 0);
+}
+
+/* like(pattern, text), like(pattern, text, escape). Only with its own function can SQLite use an index for "x%",
+ * and for LIKE only on columns that are NOCASE; that is the price. */
+static void do_like(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sqlite k = calls_now();
+
+	if (!no_match(&k, ctx, argv))
+		compare(&k, ctx, argc, argv, false);
+}
+
+static void do_glob(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sqlite k = calls_now();
+
+	if (!no_match(&k, ctx, argv))
+		compare(&k, ctx, argc, argv, true);
+}
+
+/* Of a text it looks for each character among those to be left out. */
+static void do_unhex(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sqlite k = calls_now();
+
+	(void)argc;
+	(void)argv;
+	k.sqlite3_result_error(ctx, "unhex() has one argument here; use replace() before it", -1);
+}
+
+/* ---- by SQLite's own, within bounds ---- */
 
 /* %.900000000c is written a character at a time: a number in a format is at most this. */
 enum { FORMAT_NUMBER_MAX = 10000, FORMAT_ARGS_MAX = 100 };
+/* json_patch() looks for each key of one text among all of the other: their bytes, multiplied. */
+#define PATCH_MOST (UINT64_C(100) * 1024 * 100 * 1024)
 
 /* What is wrong with a format; NULL: nothing. A number that an argument gives ("*") cannot be seen here. */
 static const char *wrong_format(struct str s)
@@ -163,13 +256,15 @@ static const char *wrong_format(struct str s)
 	return NULL;
 }
 
-/* By SQLite's own, on a connection where it is not replaced. */
-static int delegate(const struct sqlite *k, sqlite3 *plain, sqlite3_context *ctx, int argc,
-		    sqlite3_value **argv)
+/* On a connection where the function is not replaced. False: it has failed, and says why. */
+static bool delegate(const struct sqlite *k, const char *name, sqlite3_context *ctx, int argc,
+		     sqlite3_value **argv)
 {
-	char sql[32 + 2 * FORMAT_ARGS_MAX] = "SELECT printf(?";
-	size_t n = strlen(sql);
+	sqlite3 *plain = k->sqlite3_user_data(ctx);
+	char sql[32 + 2 * FORMAT_ARGS_MAX];
 	sqlite3_stmt *stmt = NULL;
+	size_t n = (size_t)snprintf(sql, sizeof sql, "SELECT %s(?", name);
+	bool done;
 	int rc;
 
 	for (int i = 1; i < argc; i++) {
@@ -180,17 +275,14 @@ static int delegate(const struct sqlite *k, sqlite3 *plain, sqlite3_context *ctx
 	rc = k->sqlite3_prepare_v3(plain, sql, -1, 0, &stmt, NULL);
 	for (int i = 0; i < argc && rc == SQLITE_OK; i++)
 		rc = k->sqlite3_bind_value(stmt, i + 1, argv[i]);
-	if (rc == SQLITE_OK && k->sqlite3_step(stmt) == SQLITE_ROW) {
-		const char *text = (const char *)k->sqlite3_column_text(stmt, 0);
-
-		if (text)
-			k->sqlite3_result_text(ctx, text, k->sqlite3_column_bytes(stmt, 0),
-					       SQLITE_TRANSIENT);
-	} else {
-		rc = SQLITE_ERROR;
-	}
+	done = rc == SQLITE_OK && k->sqlite3_step(stmt) == SQLITE_ROW;
+	if (done && k->sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+		k->sqlite3_result_text(ctx, (const char *)k->sqlite3_column_text(stmt, 0),
+				       k->sqlite3_column_bytes(stmt, 0), SQLITE_TRANSIENT);
+	else if (!done)
+		k->sqlite3_result_error(ctx, k->sqlite3_errmsg(plain), -1);
 	k->sqlite3_finalize(stmt);
-	return rc;
+	return done;
 }
 
 static void do_format(sqlite3_context *ctx, int argc, sqlite3_value **argv)
@@ -205,10 +297,21 @@ static void do_format(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	if (!format.p)
 		return;
 	wrong = argc > FORMAT_ARGS_MAX ? "too many arguments for a format" : wrong_format(format);
-	if (!wrong && delegate(&k, k.sqlite3_user_data(ctx), ctx, argc, argv) != SQLITE_OK)
-		wrong = "the text could not be made";
 	if (wrong)
 		k.sqlite3_result_error(ctx, wrong, -1);
+	else
+		delegate(&k, "printf", ctx, argc, argv);
+}
+
+static void do_patch(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct sqlite k = calls_now();
+	struct str to = bytes_of(&k, argv[0], false), patch = bytes_of(&k, argv[1], false);
+
+	if ((uint64_t)to.n * patch.n > PATCH_MOST)
+		k.sqlite3_result_error(ctx, "json_patch: too large (about 100 KB each)", -1);
+	else if (delegate(&k, "json_patch", ctx, argc, argv))
+		k.sqlite3_result_subtype(ctx, 'J'); /* JSON for other functions, not a text */
 }
 
 static void close_plain(void *db)
@@ -218,42 +321,65 @@ static void close_plain(void *db)
 	k.sqlite3_close_v2(db);
 }
 
-/* Both names, each with a connection of its own, which goes with the function. */
-static int add_formats(const struct sqlite *lib, sqlite3 *db)
+/* One connection for all of them, which goes with the last. */
+static int add_delegated(const struct sqlite *lib, sqlite3 *db)
 {
-	static const char *const names[] = { "printf", "format" };
-	int rc = SQLITE_OK;
+	static const struct {
+		const char *name;
+		int n;
+		void (*fn)(sqlite3_context *ctx, int argc, sqlite3_value **argv);
+	} theirs[] = {
+		{ "printf", -1, do_format },
+		{ "format", -1, do_format },
+		{ "json_patch", 2, do_patch },
+	};
+	const size_t last = CLEAT_COUNT(theirs) - 1;
+	sqlite3 *plain = NULL;
+	int rc = lib->sqlite3_open_v2(":memory:", &plain,
+				      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 
-	for (size_t i = 0; i < CLEAT_COUNT(names) && rc == SQLITE_OK; i++) {
-		sqlite3 *plain = NULL;
-
-		rc = lib->sqlite3_open_v2(":memory:", &plain,
-					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-		if (rc != SQLITE_OK) {
-			lib->sqlite3_close_v2(plain);
-			break;
-		}
+	if (rc == SQLITE_OK)
 		lib->sqlite3_limit(plain, SQLITE_LIMIT_LENGTH, VALUE_MOST);
-		/* When this fails it closes the connection itself. */
+	for (size_t i = 0; i <= last && rc == SQLITE_OK; i++) {
+		/* When the last fails it closes the connection itself. */
 		rc = lib->sqlite3_create_function_v2(
-			db, names[i], -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-			plain, do_format, NULL, NULL, close_plain);
+			db, theirs[i].name, theirs[i].n,
+			SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, plain, theirs[i].fn,
+			NULL, NULL, i == last ? close_plain : NULL);
+		if (i == last)
+			return rc;
 	}
+	lib->sqlite3_close_v2(plain);
 	return rc;
+}
+
+static bool blobs_match(const struct sqlite *lib, sqlite3 *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool match = lib->sqlite3_prepare_v3(db, "SELECT x'61' LIKE 'a'", -1, 0, &stmt, NULL) ==
+			     SQLITE_OK &&
+		     lib->sqlite3_step(stmt) == SQLITE_ROW &&
+		     lib->sqlite3_column_int64(stmt, 0) == 1;
+
+	lib->sqlite3_finalize(stmt);
+	return match;
 }
 
 int sqlfunc_add(const struct sqlite *lib, sqlite3 *db)
 {
 	static char both[] = "lr", left[] = "l", right[] = "r"; /* given as void *; never changed */
-	static const struct {
+	void *no_blobs = blobs_match(lib, db) ? NULL : both;
+	const struct {
 		const char *name;
 		int n;
 		void (*fn)(sqlite3_context *ctx, int argc, sqlite3_value **argv);
 		void *data;
 	} ours[] = {
-		{ "instr", 2, do_instr, NULL }, { "replace", 3, do_replace, NULL },
-		{ "trim", 2, do_trim, both },   { "ltrim", 2, do_trim, left },
-		{ "rtrim", 2, do_trim, right },
+		{ "instr", 2, do_instr, NULL },   { "replace", 3, do_replace, NULL },
+		{ "trim", 2, do_trim, both },     { "ltrim", 2, do_trim, left },
+		{ "rtrim", 2, do_trim, right },   { "like", 2, do_like, no_blobs },
+		{ "like", 3, do_like, no_blobs }, { "glob", 2, do_glob, no_blobs },
+		{ "unhex", 2, do_unhex, NULL },
 	};
 	int rc = SQLITE_OK;
 
@@ -262,5 +388,5 @@ int sqlfunc_add(const struct sqlite *lib, sqlite3 *db)
 						     SQLITE_UTF8 | SQLITE_DETERMINISTIC |
 							     SQLITE_INNOCUOUS,
 						     ours[i].data, ours[i].fn, NULL, NULL, NULL);
-	return rc == SQLITE_OK ? add_formats(lib, db) : rc;
+	return rc == SQLITE_OK ? add_delegated(lib, db) : rc;
 }

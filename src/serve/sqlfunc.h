@@ -4,7 +4,8 @@
  * and a function is one step: its instr() and replace() compare every place of one text with all of another,
  * its trim() every character with a list; 16 MB and 8 MB of zeros are hours. These do the same in time
  * proportional to their arguments (trim: with a list of at most TRIM_MAX bytes). Its printf() and format() write
- * %.900000000c a character at a time; here numbers in a format are bounded.
+ * %.900000000c a character at a time, its json_patch() compares every key of one text with all of the other:
+ * those are called with bounds, and so are LIKE and GLOB, which compare a pattern with every place of a text.
  */
 #ifndef SERVE_SQLFUNC_H
 #define SERVE_SQLFUNC_H

@@ -48,9 +48,11 @@
 	X(sqlite3_value_text)                                                                      \
 	X(sqlite3_value_blob)                                                                      \
 	X(sqlite3_value_bytes)                                                                     \
+	X(sqlite3_strlike)                                                                         \
+	X(sqlite3_strglob)                                                                         \
 	X(sqlite3_result_int64)                                                                    \
 	X(sqlite3_result_text)                                                                     \
-	X(sqlite3_result_value)                                                                    \
+	X(sqlite3_result_subtype)                                                                  \
 	X(sqlite3_result_error)                                                                    \
 	X(sqlite3_result_error_toobig)                                                             \
 	X(sqlite3_result_error_nomem)                                                              \

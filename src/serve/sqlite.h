@@ -64,9 +64,11 @@ struct sqlite {
 	const unsigned char *(*sqlite3_value_text)(sqlite3_value *);
 	const void *(*sqlite3_value_blob)(sqlite3_value *);
 	int (*sqlite3_value_bytes)(sqlite3_value *);
+	int (*sqlite3_strlike)(const char *, const char *, unsigned int);
+	int (*sqlite3_strglob)(const char *, const char *);
 	void (*sqlite3_result_int64)(sqlite3_context *, sqlite3_int64);
 	void (*sqlite3_result_text)(sqlite3_context *, const char *, int, void (*)(void *));
-	void (*sqlite3_result_value)(sqlite3_context *, sqlite3_value *);
+	void (*sqlite3_result_subtype)(sqlite3_context *, unsigned);
 	void (*sqlite3_result_error)(sqlite3_context *, const char *, int);
 	void (*sqlite3_result_error_toobig)(sqlite3_context *);
 	void (*sqlite3_result_error_nomem)(sqlite3_context *);

@@ -333,9 +333,15 @@ static void put_ending(struct run *r)
 	if (r->truncated) {
 		char note[120];
 
-		snprintf(note, sizeof note,
-			 "Only the first %zu rows are shown; LIMIT and OFFSET give others.",
-			 r->rows);
+		if (r->rows)
+			snprintf(note, sizeof note,
+				 "Only the first %zu rows are shown; LIMIT and OFFSET give others.",
+				 r->rows);
+		else
+			snprintf(
+				note, sizeof note,
+				"The first row alone is longer than an answer may be; ask for less "
+				"of it, with substr() for example.");
 		jw_kv_str(&r->w, "note", note);
 	}
 	if (r->o->write && !k->sqlite3_stmt_readonly(r->stmt)) {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { place, run } from './lib/cli.mjs';
+import { cleat, place, run } from './lib/cli.mjs';
 import { byHand, everyWay, serve, text } from './lib/serve.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 import { v2Modern } from './lib/v2.mjs';
@@ -86,7 +86,7 @@ everyWay('a model cannot change, attach, or leave anything', () => served(), asy
 	assert.deepEqual(structuredContent.rows, [{ n: 3 }]);
 });
 
-everyWay('a statement that never ends is ended; others are not disturbed', () => served({ timeout: '300ms' }), async session => {
+everyWay('a statement that never ends is ended; others are not disturbed', () => served({ timeout: '3s' }), async session => {
 	const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n';
 	const [slow, quick] = await Promise.all([session.call('query', { sql: endless }), session.call('query', { sql: 'SELECT 1 AS one' })]);
 	assert.ok(slow.isError);
@@ -124,6 +124,45 @@ everyWay('with "write" there is execute; query still only reads', () => served({
 	assert.deepEqual((await session.call('query', { sql: 'SELECT name FROM people WHERE id = 4' })).structuredContent.rows, [{ name: 'New' }]);
 });
 
+// sqlite.org/howtocorrupt.html 2.2: any descriptor of a file that is closed takes all locks of the process on it
+// along. One that reads a database with a log (WAL) keeps a lock on the file "-shm" as long as it is connected.
+everyWay('a database is not touched by the tools of a folder that it lies in, and keeps its locks', () => {
+	const databases = { shop: { file: './shop.db', init: './shop.sql', write: true, prefix: 'shop_' } };
+	const directory = place({
+		'shop.sql': `PRAGMA journal_mode = wal;${sample}`, 'notes.txt': 'SQLite Ada\n',
+		'first.json': JSON.stringify({ databases }), 'raw.json': JSON.stringify({ databases, resources: { 'raw://db': { file: './shop.db' } } }),
+		'serve.json': JSON.stringify({ databases, folders: { here: { path: '.', write: true } }, resources: { 'raw://{+path}': { file: './{path}' } } })
+	});
+	execFileSync(cleat, ['call', '--', cleat, 'serve', path.join(directory, 'first.json'), '--', 'shop_query', 'sql=SELECT 1'], { stdio: 'ignore' });
+	return [path.join(directory, 'serve.json')];
+}, async session => {
+	const directory = path.dirname(session.way.link === 'stdio' ? session.transport._serverParams.args.at(-1) : session.server.child.spawnargs.at(-1));
+	assert.equal((await session.call('shop_query', { sql: 'SELECT count(*) AS n FROM people' })).structuredContent.rows[0].n, 3);
+	const { ino } = fs.statSync(path.join(directory, 'shop.db-shm'));
+	const locks = () => fs.readFileSync('/proc/locks', 'utf8').split('\n').filter(line => / POSIX /.test(line) && new RegExp(`:${ino} `).test(line)).length;
+	const before = locks();
+	assert.ok(before > 0, fs.readFileSync('/proc/locks', 'utf8'));
+	for (const [file, words] of [['shop.db', 'is a database'], ['shop.db-shm', 'is part of a database'], ['shop.db-wal', 'is part of a database'], ['./shop.db', 'is a database']])
+		for (const [tool, args] of [['read_file', { path: file }], ['read_file', { path: file, tail: 1 }], ['write_file', { path: file, content: '', overwrite: true }],
+			['edit_file', { path: file, old: 'a', new: 'b' }], ['move_file', { from: file, to: 'x' }], ['remove_file', { path: file }]]) {
+			const result = await session.call(tool, args);
+			assert.equal(result.isError, true, `${tool} ${file}: ${text(result)}`);
+			assert.match(text(result), new RegExp(`${words} that is served here; use the tool shop_query`), tool);
+		}
+	assert.match(text(await session.call('move_file', { from: 'notes.txt', to: 'shop.db', overwrite: true })), /is a database that is served here/);
+	await assert.rejects(session.client.readResource({ uri: 'here:///shop.db-shm' }), /is part of a database that is served here/);
+	await assert.rejects(session.client.readResource({ uri: 'raw://shop.db' }), /not found/);
+	const raw = await run(['serve', '--check', path.join(directory, 'raw.json')]);
+	assert.match(raw.stderr, /resources\."raw:\/\/db"\.file: .*shop\.db: is a database that is served here; use the tool shop_query/);
+	const found = await session.call('search_files', { pattern: 'Ada|SQLite' });
+	assert.deepEqual(found.structuredContent.matches.map(m => m.path), ['notes.txt', 'shop.sql']);
+	assert.match(text(await session.call('list_files')), /shop\.db-shm/);
+	assert.equal(locks(), before);
+	assert.equal((await session.call('shop_execute', { sql: "INSERT INTO people (name) VALUES ('Eve')" })).isError ?? false, false);
+	assert.equal((await session.call('shop_query', { sql: 'SELECT count(*) AS n FROM people' })).structuredContent.rows[0].n, 4);
+	assert.match(text(await session.call('read_file', { path: 'notes.txt' })), /SQLite Ada/);
+});
+
 test('--sqlite FILE: read-only; --sqlite FILE:rw: a new file, too; by hand', async () => {
 	const cwd = place({ 'shop.sql': sample });
 	fs.writeFileSync(path.join(cwd, 'serve.json'), config());
@@ -138,6 +177,37 @@ test('--sqlite FILE: read-only; --sqlite FILE:rw: a new file, too; by hand', asy
 	assert.ok(fs.existsSync(path.join(cwd, 'new.db')));
 	const two = await byHand('ls', ['--sqlite', 'shop.db', '--sqlite', 'new.db'], ['--names'], { cwd });
 	assert.deepEqual(two.stdout.trim().split('\n').sort(), ['new_query', 'shop_query']);
+});
+
+test('--check leaves no trace: no new file, no log, nothing attached', async () => {
+	const first = { databases: { logged: { file: './logged.db', init: './logged.sql' } } };
+	const directory = place({
+		'logged.sql': `PRAGMA journal_mode = wal;${sample}`, 'first.json': JSON.stringify(first),
+		'new.sql': "ATTACH 'other.db' AS o; CREATE TABLE o.x (a); CREATE TABLE t (a);",
+		'serve.json': JSON.stringify({
+			databases: {
+				logged: { file: './logged.db', write: true }, made: { file: './made.db', init: './logged.sql' },
+				attaches: { file: './attaches.db', init: './new.sql' }, empty: { file: './empty.db', write: true }
+			},
+			tools: {
+				insert: { args: 'name: string', sql: { database: 'logged', query: 'INSERT INTO people (name) VALUES (:name)' } },
+				unknown: { sql: { database: 'attaches', query: 'SELECT a FROM t' } }
+			}
+		})
+	});
+	await byHand('call', [path.join(directory, 'first.json')], ['query', 'sql=SELECT 1']);
+	const look = () => fs.readdirSync(directory).sort().map(name => `${name} ${fs.statSync(path.join(directory, name)).size} ${fs.statSync(path.join(directory, name)).mtimeMs}`);
+	const before = look();
+	assert.ok(before.some(line => line.startsWith('logged.db ')), before.join());
+	const check = await run(['serve', '--check', path.join(directory, 'serve.json')], { cwd: directory });
+	assert.equal(check.code, 0, check.stderr);
+	assert.match(check.stderr, /attaches\.db: its "init" uses other files \(ATTACH or VACUUM INTO\), so what it makes is not known before it is made/);
+	assert.deepEqual(look(), before);
+	// a mistake in a statement of a database that is not opened for writing is found all the same
+	fs.writeFileSync(path.join(directory, 'bad.json'), JSON.stringify({ ...first, tools: { t: { sql: { database: 'logged', query: 'SELECT nme FROM people' } } } }));
+	assert.match((await run(['serve', '--check', path.join(directory, 'bad.json')])).stderr, /no such column: nme/);
+	fs.rmSync(path.join(directory, 'bad.json'));
+	assert.deepEqual(look(), before);
 });
 
 test('mistakes are found when the configuration is read', async () => {

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "support.h"
+#include "support_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,6 @@
 #include <cmocka.h>
 
 struct ground {
-	char top[64]; /* holds "in", which is served, and "out", which is not */
 	char in[80];
 	struct beneath b;
 };
@@ -44,13 +44,12 @@ static int ground_begin(void **state)
 	cleat_error err = { 0 };
 	int dir;
 
-	strcpy(g->top, "/tmp/cleat-beneath-XXXXXX");
-	assert_non_null(mkdtemp(g->top));
-	snprintf(g->in, sizeof g->in, "%s/in", g->top);
+	scratch_begin(state);
+	snprintf(g->in, sizeof g->in, "%s/in", scratch_dir);
 	assert_int_equal(mkdir(g->in, 0755), 0);
 	if (beneath_init(&g->b, g->in, &err))
 		fail_msg("%s", err.message);
-	dir = open(g->top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = open(scratch_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(dir >= 0);
 	assert_int_equal(mkdirat(dir, "out", 0755), 0);
 	assert_int_equal(mkdirat(dir, "in_evil", 0755), 0);
@@ -70,13 +69,10 @@ static int ground_begin(void **state)
 static int ground_end(void **state)
 {
 	struct ground *g = *state;
-	char command[128];
 
 	beneath_done(&g->b);
-	snprintf(command, sizeof command, "rm -rf '%s'", g->top);
-	assert_int_equal(system(command), 0);
 	free(g);
-	return 0;
+	return scratch_end(state);
 }
 
 /* The first bytes of a file, or the reason in brackets. */
@@ -113,13 +109,16 @@ static void link_to(struct ground *g, const char *target, const char *name)
 	assert_int_equal(symlinkat(target, g->b.fd, name), 0);
 }
 
+/* With openat2 where the system has it (a filter of a container or valgrind may not), and without. */
 static void both_ways(struct ground *g, void (*fn)(struct ground *g))
 {
-	assert_false(g->b.stepwise); /* this machine has openat2 */
+	bool without = g->b.stepwise;
+
 	fn(g);
 	g->b.stepwise = true;
-	fn(g);
-	g->b.stepwise = false;
+	if (!without)
+		fn(g);
+	g->b.stepwise = without;
 }
 
 static void check_paths(struct ground *g)
@@ -181,7 +180,7 @@ static void links_that_lead_out_are_not_followed(void **state)
 	struct ground *g = *state;
 	char absolute[100];
 
-	snprintf(absolute, sizeof absolute, "%s/out/secret", g->top);
+	snprintf(absolute, sizeof absolute, "%s/out/secret", scratch_dir);
 	link_to(g, "../out/secret", "up");
 	link_to(g, absolute, "away");
 	link_to(g, "../out", "dir");
@@ -189,11 +188,13 @@ static void links_that_lead_out_are_not_followed(void **state)
 	link_to(g, "/dev/fd", "fds");
 	link_to(g, "loop2", "loop1");
 	link_to(g, "loop1", "loop2");
-	expect(g, "up", "leads outside");
-	expect(g, "away", "leads outside");
-	expect(g, "dir/secret", "leads outside");
-	expect(g, "magic/etc/passwd", "leads outside");
-	expect(g, "loop1", "symbolic link");
+	if (!g->b.stepwise) {
+		expect(g, "up", "leads outside");
+		expect(g, "away", "leads outside");
+		expect(g, "dir/secret", "leads outside");
+		expect(g, "magic/etc/passwd", "leads outside");
+		expect(g, "loop1", "symbolic link");
+	}
 	g->b.stepwise = true;
 	expect(g, "up", "symbolic link, not a regular file");
 	expect(g, "dir/secret", "not");
@@ -205,8 +206,14 @@ static void links_that_lead_out_are_not_followed(void **state)
 static void links_inside_are_followed_where_the_rules_allow(void **state)
 {
 	struct ground *g = *state;
-	struct glob *glob = glob_new(NULL, STR_LIT("*.key"), NULL);
+	struct glob *glob;
 
+	if (g->b.stepwise) {
+		print_message("# no openat2 here, and without it no link is followed\n");
+		skip();
+	}
+	glob = glob_new(NULL, STR_LIT("*.key"), NULL);
+	assert_non_null(glob);
 	link_to(g, "sub/b.txt", "inner");
 	link_to(g, "sub", "subdir");
 	link_to(g, ".hidden", "shown");
@@ -233,11 +240,46 @@ static void excluded_directories_hide_what_is_in_them(void **state)
 	struct ground *g = *state;
 	struct glob *glob = glob_new(NULL, STR_LIT("sub"), NULL);
 
+	assert_non_null(glob);
 	g->b.exclude = &glob;
 	g->b.n_exclude = 1;
 	expect(g, "sub/b.txt", "hidden and excluded");
 	expect(g, "a.txt", "A");
 	glob_free(glob);
+}
+
+/* What a model is told of an error of the system: words that it can act on, never the machine's paths. */
+static void errors_have_words(void **state)
+{
+	static const struct {
+		int error, status;
+		const char *words;
+	} cases[] = {
+		{ ENOENT, CLEAT_ENOENT, "no such file or directory" },
+		{ EEXIST, CLEAT_EEXIST, "exists already" },
+		{ EACCES, CLEAT_EIO, "permission denied" },
+		{ EPERM, CLEAT_EIO, "permission denied" },
+		{ ENAMETOOLONG, CLEAT_EIO, "is too long" },
+		{ EAGAIN, CLEAT_EIO, "try again" },
+		{ ENOSPC, CLEAT_EIO, "no space left" },
+		{ EDQUOT, CLEAT_EIO, "quota" },
+		{ EROFS, CLEAT_EIO, "read-only" },
+		{ EMFILE, CLEAT_EIO, "too many open files; try again" },
+		{ ENFILE, CLEAT_EIO, "too many open files; try again" },
+		{ EBUSY, CLEAT_EIO, "is in use" },
+		{ EIO, CLEAT_EIO, "input or output failed" },
+		{ EOWNERDEAD, CLEAT_EIO, "of the system" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		cleat_error err = { 0 };
+
+		assert_int_equal(beneath_fail(&err, STR_LIT("a/b"), cases[i].error), -1);
+		assert_int_equal(err.status, cases[i].status);
+		assert_int_equal(strncmp(err.message, "a/b: ", 5), 0);
+		assert_non_null(strstr(err.message, cases[i].words));
+	}
 }
 
 static void check_special_files(struct ground *g)
@@ -370,13 +412,17 @@ static void a_link_swapped_during_the_call_never_leads_out(void **state)
 {
 	struct ground *g = *state;
 
+	if (getenv("CLEAT_VALGRIND")) {
+		print_message("# under valgrind threads take turns: there is no race\n");
+		skip();
+	}
 	assert_int_equal(mkdirat(g->b.fd, "x", 0755), 0);
 	write_at(g->b.fd, "x/secret", "fine");
 	link_to(g, "../out", "y");
-	race(g, 3000);
+	if (!g->b.stepwise)
+		race(g, 3000);
 	g->b.stepwise = true;
 	race(g, 3000);
-	g->b.stepwise = false;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -425,11 +471,12 @@ static void the_folder_is_the_one_that_was_opened(void **state)
 	struct ground *g = *state;
 	char other[100];
 
-	snprintf(other, sizeof other, "%s/moved", g->top);
+	snprintf(other, sizeof other, "%s/moved", scratch_dir);
 	assert_int_equal(rename(g->in, other), 0);
 	expect(g, "a.txt", "A");
 	link_to(g, "sub/b.txt", "inner");
-	expect(g, "inner", "B");
+	if (!g->b.stepwise)
+		expect(g, "inner", "B");
 	assert_int_equal(rename(other, g->in), 0);
 }
 
@@ -456,6 +503,7 @@ int main(void)
 		CASE(links_that_lead_out_are_not_followed),
 		CASE(links_inside_are_followed_where_the_rules_allow),
 		CASE(excluded_directories_hide_what_is_in_them),
+		cmocka_unit_test(errors_have_words),
 		CASE(only_regular_files_are_opened),
 		CASE(parents_are_found_and_made_only_inside),
 		CASE(a_link_swapped_during_the_call_never_leads_out),

@@ -506,6 +506,8 @@ static bool settle(struct runner *r, unsigned ms)
 	uint64_t now = loop_now(), until = now + ms;
 	int rc = CLEAT_OK;
 
+	if (r->last_call)
+		r->last_call(r->last_call_ctx);
 	while (l && server_running(r->server) && now < until &&
 	       (rc == CLEAT_OK || rc == CLEAT_ECLOSED)) {
 		rc = cleat_loop_step(l, (int)(until - now));

@@ -79,6 +79,10 @@ struct runner {
 	bool connected;    /* there was a connection: the clock stays */
 	uint64_t (*now)(void *ctx); /* NULL: the system's clock */
 	void *now_ctx;
+	/* cleat_server_main(): the process ends in RUNNER_EXIT_MS, with or without the calls that were
+	 * cancelled and still run. NULL: nobody wants to know. */
+	void (*last_call)(void *ctx);
+	void *last_call_ctx;
 };
 
 /* NULL when out of memory. Owner's thread. */

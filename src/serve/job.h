@@ -31,6 +31,9 @@ struct job_hooks {
 int job_start(struct jobs *jobs, const struct program *p, cleat_request *req,
 	      const cleat_json *args, const struct job_hooks *hooks, void *ctx);
 
+/* The server ends: whatever runs is told so, and killed before the server is gone. */
+void jobs_hurry(struct runtime *rt);
+
 /* How it ended, in one sentence for the model, with the last of what it wrote to stderr:
  * "du exited with status 1: du: cannot access 'x': No such file or directory". */
 void job_write_ending(struct buf *out, const struct program *p, const struct process_result *r,

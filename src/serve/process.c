@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "serve/family.h"
 #include "transport/child.h"
 #include "transport/fd.h"
 
@@ -26,8 +27,9 @@ enum {
 	READ_SIZE = 64 * 1024,
 	REST_MAX = 2 * 1024 * 1024, /* read of a pipe after the end; it can hold a MiB */
 	LINE_MAX_ = 64 * 1024,
-	ERR_KEEP = 8 * 1024,
-	ENV_MAX = 65536
+	ENV_MAX = 65536,
+	HURRY_MS = 400,
+	LOOK_MS = 200 /* between two looks at its family */
 };
 
 /* stdout or stderr. */
@@ -48,7 +50,7 @@ struct process {
 	struct loop_watch *in_watch;
 	struct fd_end in;
 	struct buf input;
-	struct loop_timer *timer;
+	struct loop_timer *timer, *look;
 	size_t out_total;
 	bool ending; /* by us, for the reason in `why` */
 	enum process_ending why;
@@ -72,7 +74,11 @@ static void end_it(struct process *p, enum process_ending why)
 	p->why = why;
 	loop_timer_stop(p->timer);
 	end_input(p);
-	child_terminate(p->child);
+	/* Who eats up the machine is not asked first. */
+	if (why == PROCESS_TOO_LARGE || why == PROCESS_TOO_MANY)
+		child_terminate_in(p->child, 0);
+	else
+		child_terminate(p->child);
 }
 
 static void destroy(struct process *p)
@@ -83,6 +89,7 @@ static void destroy(struct process *p)
 	loop_watch_free(p->out.watch);
 	loop_watch_free(p->err.watch);
 	loop_timer_free(p->timer);
+	loop_timer_free(p->look);
 	child_free(p->child);
 	buf_done(&p->input);
 	buf_done(&p->out.line);
@@ -97,6 +104,12 @@ void process_cancel(struct process *p)
 	end_it(p, PROCESS_CANCELLED);
 }
 
+void process_hurry(struct process *p)
+{
+	end_it(p, PROCESS_CANCELLED);
+	child_terminate_in(p->child, HURRY_MS);
+}
+
 void process_free(struct process *p)
 {
 	if (p)
@@ -106,6 +119,23 @@ void process_free(struct process *p)
 static void on_timeout(void *ctx)
 {
 	end_it(ctx, PROCESS_TIMED_OUT);
+}
+
+/* Also while it is ending: those two seconds are enough for a hundred thousand processes. */
+static void on_look(void *ctx)
+{
+	struct process *p = ctx;
+	const struct limits *l = &p->o.limits;
+	struct family f = family_look(child_root(p->child), l->memory ? l->memory : UINT64_MAX);
+	bool many = l->processes && f.processes > l->processes;
+	bool large = l->memory && f.memory > l->memory;
+
+	if ((many || large) && p->ending)
+		child_terminate_in(p->child, 0);
+	else if (many || large)
+		end_it(p, many ? PROCESS_TOO_MANY : PROCESS_TOO_LARGE);
+	else
+		loop_timer_start(p->look, LOOK_MS);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */
@@ -183,20 +213,20 @@ static void take_out(struct process *p, struct str t)
 		end_it(p, PROCESS_TOO_MUCH);
 }
 
-/* The last ERR_KEEP bytes; moved only when as much again has come. */
+/* The last PROCESS_ERR_KEEP bytes; moved only when as much again has come. */
 static void take_err(struct process *p, struct str t)
 {
 	struct buf *b = &p->err.bytes;
 
 	if (p->o.line)
 		split(&p->err, t);
-	if (t.n > ERR_KEEP)
-		t = (struct str){ t.p + t.n - ERR_KEEP, ERR_KEEP };
+	if (t.n > PROCESS_ERR_KEEP)
+		t = (struct str){ t.p + t.n - PROCESS_ERR_KEEP, PROCESS_ERR_KEEP };
 	buf_append(b, t.p, t.n);
 	if (buf_status(b))
 		buf_reset(b, SIZE_MAX); /* for a message: not worth ending it */
-	if (buf_size(b) > ERR_KEEP)
-		buf_consume(b, buf_size(b) - ERR_KEEP);
+	if (buf_size(b) > PROCESS_ERR_KEEP)
+		buf_consume(b, buf_size(b) - PROCESS_ERR_KEEP);
 }
 
 static void close_stream(struct stream *s)
@@ -284,7 +314,7 @@ static struct str readable(struct process *p, struct buf *to)
 	struct str s = buf_str(&p->err.bytes);
 	size_t i = 0;
 
-	while (s.n == ERR_KEEP && i < 3 && ((unsigned char)s.p[i] & 0xC0) == 0x80)
+	while (s.n == PROCESS_ERR_KEEP && i < 3 && ((unsigned char)s.p[i] & 0xC0) == 0x80)
 		i++;
 	while (i < s.n) {
 		size_t from = i;
@@ -304,8 +334,9 @@ static void on_exited(void *ctx, int status)
 	struct process_result r = { .ending = PROCESS_EXITED };
 	struct buf text;
 
-	buf_init(&text, &p->mem, 3 * ERR_KEEP);
+	buf_init(&text, &p->mem, 3 * PROCESS_ERR_KEEP);
 	loop_timer_stop(p->timer);
+	loop_timer_stop(p->look);
 	end_input(p);
 	read_rest(&p->out);
 	read_rest(&p->err);
@@ -362,14 +393,29 @@ static struct process *new_process(const struct process_spec *spec)
 	buf_init(&p->err.line, &mem, LINE_MAX_ + READ_SIZE);
 	buf_init(&p->out.bytes, &mem,
 		 spec->output_max < SIZE_MAX / 2 ? spec->output_max : SIZE_MAX / 2);
-	buf_init(&p->err.bytes, &mem, 2 * ERR_KEEP);
+	buf_init(&p->err.bytes, &mem, 2 * PROCESS_ERR_KEEP);
 	buf_append(&p->input, spec->input.p, spec->input.n);
 	p->timer = loop_timer_new(spec->loop, on_timeout, p);
-	if (buf_status(&p->input) || !p->timer) {
+	p->look = loop_timer_new(spec->loop, on_look, p);
+	if (buf_status(&p->input) || !p->timer || !p->look) {
 		destroy(p);
 		return NULL;
 	}
 	return p;
+}
+
+/* What it enters before it is another program. */
+struct entry {
+	const struct limits *limits;
+	const struct sandbox_pass *pass; /* NULL: no sandbox */
+};
+
+static int enter(const void *ctx)
+{
+	const struct entry *e = ctx;
+	int error = limits_enter(e->limits);
+
+	return error || !e->pass ? error : sandbox_enter(e->pass);
 }
 
 static int spawn(struct process *p, const struct process_spec *spec, cleat_error *err)
@@ -381,9 +427,13 @@ static int spawn(struct process *p, const struct process_spec *spec, cleat_error
 				.strays = true,
 				.merge_err = spec->merge_err,
 				.own_err = true,
+				.prepare = enter,
+				.prepare_what = spec->sandbox ? "cannot enter the sandbox"
+							      : "cannot set its limits",
 				.exited = on_exited,
 				.ctx = p };
 	struct sandbox_pass pass = { .rules = -1 };
+	const struct entry entry = { &p->o.limits, spec->sandbox ? &pass : NULL };
 	struct arena ar;
 	int rc = CLEAT_OK;
 
@@ -391,12 +441,9 @@ static int spawn(struct process *p, const struct process_spec *spec, cleat_error
 	o.env = make_env(spec->env, &ar);
 	if (!o.env)
 		rc = no_memory(err);
-	if (rc == CLEAT_OK && spec->sandbox) {
+	o.prepare_ctx = &entry;
+	if (rc == CLEAT_OK && spec->sandbox)
 		rc = sandbox_pass_new(spec->sandbox, &pass, err);
-		o.prepare = sandbox_enter;
-		o.prepare_ctx = &pass;
-		o.prepare_what = "cannot enter the sandbox";
-	}
 	if (rc == CLEAT_OK)
 		rc = child_spawn(&o, &p->child, err);
 	if (rc == CLEAT_EIO && spec->sandbox && err && err->os_errno == EACCES)
@@ -448,5 +495,7 @@ struct process *process_start(const struct process_spec *spec, cleat_error *err)
 	}
 	if (spec->timeout_ms)
 		loop_timer_start(p->timer, spec->timeout_ms);
+	if (spec->limits.memory || spec->limits.processes)
+		loop_timer_start(p->look, LOOK_MS);
 	return p;
 }

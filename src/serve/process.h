@@ -10,6 +10,7 @@
 #define SERVE_PROCESS_H
 
 #include "base/str.h"
+#include "serve/limits.h"
 #include "serve/sandbox.h"
 
 #include "loop/loop.h"
@@ -22,14 +23,19 @@ enum process_ending {
 	PROCESS_TIMED_OUT, /* by us: over timeout_ms */
 	PROCESS_TOO_MUCH,  /* by us: over output_max */
 	PROCESS_CANCELLED, /* by us: process_cancel() */
-	PROCESS_NO_MEMORY  /* by us: none for its output */
+	PROCESS_NO_MEMORY, /* by us: none for its output */
+	PROCESS_TOO_LARGE, /* by us: over limits.memory, with all that it has started */
+	PROCESS_TOO_MANY   /* by us: over limits.processes */
 };
+
+enum { PROCESS_ERR_KEEP = 8 * 1024 };
 
 struct process_result {
 	enum process_ending ending;
 	int status;
 	struct str out; /* stdout, at most output_max bytes; any bytes; valid during `done` */
-	struct str err; /* the last 8 KiB of stderr, made valid UTF-8 without NUL */
+	struct str
+		err; /* the last PROCESS_ERR_KEEP bytes of stderr, made valid UTF-8 without NUL */
 };
 
 struct process_spec {
@@ -45,6 +51,7 @@ struct process_spec {
 	size_t output_max;   /* of stdout, also with no_collect; SIZE_MAX: no limit */
 	bool merge_err;      /* stderr goes where stdout goes: one stream, in the right order */
 	const struct sandbox *sandbox; /* NULL: none */
+	struct limits limits;
 	/* Each line of stdout as it comes (without its end, at most 64 KiB, valid UTF-8 not promised), and of
 	 * stderr. NULL: nobody wants them. stdout is still collected unless no_collect. */
 	void (*line)(void *ctx, bool is_err, struct str line);
@@ -60,6 +67,8 @@ struct process *process_start(const struct process_spec *spec, cleat_error *err)
 /* Ends it: SIGTERM to its group, after two seconds SIGKILL. `done` follows. May be called again; also from
  * inside `line`, not from inside `done`. */
 void process_cancel(struct process *p);
+/* The same, with SIGKILL after less than half a second: the server ends. */
+void process_hurry(struct process *p);
 /* SIGKILL at once; `done` is not called. For the end of the program; not from inside its own callbacks.
  * Accepts NULL. */
 void process_free(struct process *p);

@@ -41,6 +41,7 @@ struct program {
 	const struct argtext *input; /* NULL: none */
 	const char *cwd;             /* NULL: ours */
 	struct tool_limits limits;
+	struct limits bounds;
 	struct sandbox *sandbox; /* NULL: none */
 	struct gate *gate;
 	bool merge;
@@ -79,7 +80,7 @@ static void look_for(struct build *b, const cleat_json *at, const char *program)
 	else if (strchr(program, '/') && access(program, X_OK))
 		error_set(&err, CLEAT_EIO, "cannot start %s: %s", program, strerror(errno));
 	else
-		child_plan_make(&plan, &o, conf_arena(b->conf), &err);
+		child_plan_make(&plan, &o, conf_scratch(b->conf), &err);
 	if (err.status && err.status != CLEAT_ENOMEM)
 		build_say(b, CLEAT_LOG_WARNING, "%s: %s", conf_where(b->conf, at), err.message);
 }
@@ -226,6 +227,7 @@ static bool read_all(struct program *p, struct build *b, const cleat_json *node,
 	ok = read_env(p, b, env, names) && ok;
 	ok = read_cwd(p, b, node) && ok;
 	p->limits = tool_limits(b, node);
+	p->bounds = limits_conf(b, outer ? outer : node);
 	return ok && sandbox_conf(b, outer ? outer : node, cmd ? p->path : "/bin/sh", &p->sandbox);
 }
 
@@ -272,6 +274,11 @@ void program_free(struct program *p)
 	mem_free(&mem, p);
 }
 
+struct runtime *program_runtime(const struct program *p)
+{
+	return p->rt;
+}
+
 const char *program_name(const struct program *p)
 {
 	return p->name;
@@ -280,6 +287,11 @@ const char *program_name(const struct program *p)
 struct tool_limits program_limits(const struct program *p)
 {
 	return p->limits;
+}
+
+const struct limits *program_bounds(const struct program *p)
+{
+	return &p->bounds;
 }
 
 struct gate *program_gate(const struct program *p)
@@ -410,7 +422,8 @@ int program_prepare(const struct program *p, const cleat_json *args, struct aren
 				      .timeout_ms = p->limits.timeout_ms,
 				      .output_max = p->limits.output_max,
 				      .merge_err = p->merge,
-				      .sandbox = p->sandbox };
+				      .sandbox = p->sandbox,
+				      .limits = p->bounds };
 	rc = make_argv(p, args, ar, ret, err);
 	if (!rc)
 		rc = make_env(p, args, ar, ret, err);

@@ -2,7 +2,7 @@
  *
  *	"cmd": ["du", "-sh", "--", "{path}"]   words (argtext.h); the program itself is fixed
  *	"sh": "du -sh -- \"$path\""            /bin/sh -c and this text, byte for byte; arguments are variables
- *	"stdin": "{text}", "env": {"LANG": "C"}, "cwd": ".", "sandbox": {...}, "timeout", "output_limit"
+ *	"stdin": "{text}", "env": {"LANG": "C"}, "cwd": ".", "sandbox": {...}, "limits": {...}, "timeout", "output_limit"
  *
  * An argument's value is never part of a script: a command that would make it one (sh -c with a place in its
  * text) is a problem, and so is an argument whose variable would change how programs run (PATH, LD_PRELOAD,
@@ -26,9 +26,12 @@ void program_free(struct program *p);
 /* Does the node say what to run? */
 bool program_is_named(const cleat_json *node);
 
+struct runtime *program_runtime(const struct program *p);
 /* What errors call it: "du", "the script". */
 const char *program_name(const struct program *p);
 struct tool_limits program_limits(const struct program *p);
+/* What each of its processes may use. */
+const struct limits *program_bounds(const struct program *p);
 struct gate *program_gate(const struct program *p);
 void program_set_limits(struct program *p, uint64_t timeout_ms, size_t output_max);
 /* stderr goes where stdout goes. */

@@ -100,6 +100,12 @@ int sandbox_enter(const void *ctx)
  * keep them is found out. */
 static bool kept(const struct sandbox *s)
 {
+	bool all = false; /* of the file system may be read */
+
+	for (size_t i = 0; i < s->paths.n; i++)
+		all = all || strcmp(s->paths.list[i].path, "/") == 0;
+	if (!all && syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0)
+		return false;
 	if (!s->net && syscall(SYS_socket, 2 /* AF_INET */, 1, 0) >= 0)
 		return false;
 	return syscall(SYS_chroot, "/") != 0 && errno == EPERM;
@@ -208,6 +214,7 @@ struct sandbox *sandbox_new(const struct sandbox_spec *spec, const cleat_allocat
 	struct filter_wish wish = { .inet = spec->net,
 				    .unix_ = spec->unix_sockets,
 				    .change = spec->write && spec->write[0],
+				    .modes = spec->write && spec->write[0] && !spec->no_modes,
 				    .truncate = abi < LANDLOCK_TRUNCATE };
 	struct sandbox *s = rc ? NULL : mem_zalloc(&a, sizeof *s);
 

@@ -30,6 +30,7 @@ struct sandbox_spec {
 	const char *const *write; /* absolute paths; NULL: none */
 	bool net;
 	bool unix_sockets;
+	bool no_modes;  /* not even where something may be written */
 	bool no_system; /* not even programs and libraries */
 	const char *
 		program; /* argv[0] as configured, so that it and its interpreter can be run; NULL */

@@ -56,6 +56,7 @@ bool sandbox_conf(struct build *b, const cleat_json *node, const char *program,
 		return false;
 	spec.net = cleat_json_bool(cleat_json_get(at, "net"), false);
 	spec.unix_sockets = cleat_json_bool(cleat_json_get(at, "unix"), false);
+	spec.no_modes = !cleat_json_bool(cleat_json_get(at, "modes"), true);
 	spec.no_system = !cleat_json_bool(cleat_json_get(at, "system"), true);
 	spec.cwd = cwd ? conf_path_at(b->conf, cwd) : conf_dir(b->conf, node);
 	*ret = sandbox_new(&spec, &b->rt->mem, &err);

@@ -232,14 +232,15 @@ static void refuse_set_id(struct maker *m)
 }
 
 /* Landlock does not see these. They are refused wherever nothing may be changed; what may be changed is
- * not known here, so that otherwise they are allowed. */
-static void refuse_attributes(struct maker *m, bool change)
+ * not known here, so that otherwise they are allowed, unless modes are to stay: a linker makes its output
+ * executable by its path, and whoever copies a file keeps its mode. */
+static void refuse_attributes(struct maker *m, bool change, bool change_modes)
 {
-	static const char *const modes[] = {
-		"chmod",  "fchmod",    "fchmodat",  "fchmodat2",       "chown",    "chown32",
-		"fchown", "fchown32",  "lchown",    "lchown32",        "fchownat", "utime",
-		"utimes", "futimesat", "utimensat", "utimensat_time64"
-	};
+	static const char *const modes[] = { "chmod",  "fchmod",   "fchmodat", "fchmodat2",
+					     "chown",  "chown32",  "fchown",   "fchown32",
+					     "lchown", "lchown32", "fchownat" };
+	static const char *const times[] = { "utime", "utimes", "futimesat", "utimensat",
+					     "utimensat_time64" };
 	/* File systems without them say so, and programs are used to it. */
 	static const char *const extended[] = { "setxattr",     "lsetxattr",     "fsetxattr",
 						"setxattrat",   "removexattr",   "lremovexattr",
@@ -252,10 +253,12 @@ static void refuse_attributes(struct maker *m, bool change)
 		refuse_bits(m, "ioctl", EOPNOTSUPP, 1, HALF, ioctls[i]);
 	/* Its arguments are in memory; everybody who uses it can do without. */
 	refuse(m, "openat2", ENOSYS);
+	if (!change)
+		refuse_all(m, times, CLEAT_COUNT(times), EPERM);
+	if (!change_modes)
+		refuse_all(m, modes, CLEAT_COUNT(modes), EPERM);
 	if (change)
 		refuse_set_id(m);
-	else
-		refuse_all(m, modes, CLEAT_COUNT(modes), EPERM);
 }
 
 /* O_TRUNC needs the right to write to the file, not a descriptor for writing. Landlock asks for that
@@ -321,7 +324,7 @@ static int make_rules(struct maker *m, const struct filter_wish *w)
 	m->k->seccomp_attr_set(m->ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	refuse_the_kernel(m);
 	refuse_namespaces(m);
-	refuse_attributes(m, w->change);
+	refuse_attributes(m, w->change, w->modes);
 	if (w->truncate)
 		refuse_truncation(m);
 	refuse_sockets(m, w);

@@ -14,7 +14,8 @@
 struct filter_wish {
 	bool inet;   /* TCP and UDP */
 	bool unix_;  /* sockets to be connected to what has a name in the file system */
-	bool change; /* modes, owners and times of files */
+	bool change; /* times of files; set-id bits never */
+	bool modes;  /* modes and owners of files, too */
 	bool truncate; /* Landlock does not see truncation: nothing is opened for reading and emptied */
 };
 

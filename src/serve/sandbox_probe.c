@@ -92,7 +92,7 @@ void sandbox_probe(void (*say)(void *ctx, int level, const char *line), void *ct
 	tell(&t, CLEAT_LOG_INFO, "other processes, mounts, the kernel",
 	     "enforced (seccomp, no_new_privs)");
 	tell(&t, CLEAT_LOG_INFO, "modes, owners, times of files",
-	     "enforced (seccomp) where \"write\" is empty, else NOT");
+	     "enforced (seccomp) where \"write\" is empty; \"modes\": false keeps modes");
 	tell(&t, CLEAT_LOG_INFO, "that a file exists, its size, times",
 	     "NOT enforced by any kernel");
 }

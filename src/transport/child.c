@@ -271,6 +271,21 @@ void child_terminate(struct child *c)
 	on_grace(c);
 }
 
+void child_terminate_in(struct child *c, unsigned ms)
+{
+	if (ms)
+		child_terminate(c);
+	child_end_input(c);
+	if (!c->alive || c->steps > 1)
+		return;
+	c->stopping = true;
+	c->steps = 1;
+	if (ms)
+		loop_timer_start(c->grace, ms);
+	else
+		on_grace(c);
+}
+
 void child_drain(struct child *c)
 {
 	if (c->out < 0 || c->out_watch ||
@@ -522,6 +537,11 @@ int child_spawn(const struct child_opts *o, struct child **ret, cleat_error *err
 int child_pid(const struct child *c)
 {
 	return c->pid;
+}
+
+int child_root(const struct child *c)
+{
+	return c->guard;
 }
 
 int child_in(const struct child *c)

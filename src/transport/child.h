@@ -67,6 +67,11 @@ void child_stop(struct child *c);
 /* The same without waiting for the end of input to be noticed: SIGTERM to the group at once, after a grace
  * SIGKILL. Also after child_stop(). */
 void child_terminate(struct child *c);
+/* The same with a grace of its own; also when another one is running. 0: SIGKILL at once. */
+void child_terminate_in(struct child *c, unsigned ms);
+/* The process of which all that it has started, and it itself, are descendants, whatever became of those in
+ * between. */
+int child_root(const struct child *c);
 /* Reads and throws away its stdout from now on. */
 void child_drain(struct child *c);
 bool child_alive(const struct child *c);

@@ -1,6 +1,7 @@
 /* test_serve_sandbox.c - processes in a sandbox try to read, write, truncate, rename, link, run and look
- * behind symbolic links and /proc, on this kernel and on what older ones could do. (Sockets and other processes:
- * test_serve_sandbox_calls.c; programs: test_serve_sandbox_use.c.)
+ * behind symbolic links and /proc, on this kernel and on what older ones could do. (Sockets:
+ * test_serve_sandbox_network.c; other processes: test_serve_sandbox_calls.c; programs:
+ * test_serve_sandbox_use.c.)
  */
 #define _GNU_SOURCE
 
@@ -12,14 +13,9 @@
 #include <sys/time.h>
 #include <sys/xattr.h>
 
-static int result(long rc)
-{
-	return rc < 0 ? errno : 0;
-}
-
 static int open_as(const char *name, int flags)
 {
-	return result(open(in_place(name), flags | O_CLOEXEC, 0644));
+	return result(open(scratch_path(name), flags | O_CLOEXEC, 0644));
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -66,7 +62,7 @@ static int read_through_link_of_directory(void)
 
 static int read_up_and_over(void)
 {
-	int fd = open(in_place("read"), O_RDONLY | O_DIRECTORY);
+	int fd = open(scratch_path("read"), O_RDONLY | O_DIRECTORY);
 
 	return fd < 0 ? 99 : result(openat(fd, "../secret/file", O_RDONLY));
 }
@@ -75,19 +71,19 @@ static int read_by_proc_root(void)
 {
 	char path[256];
 
-	snprintf(path, sizeof path, "/proc/self/root%s", in_place("secret/file"));
+	snprintf(path, sizeof path, "/proc/self/root%s", scratch_path("secret/file"));
 	return result(open(path, O_RDONLY));
 }
 
 static int read_by_proc_cwd(void)
 {
-	return chdir(in_place("secret")) ? 99 : result(open("/proc/self/cwd/file", O_RDONLY));
+	return chdir(scratch_path("secret")) ? 99 : result(open("/proc/self/cwd/file", O_RDONLY));
 }
 
 /* A descriptor of a path is to be had; it is worth nothing. */
 static int read_by_reopening(void)
 {
-	int fd = open(in_place("secret/file"), O_PATH);
+	int fd = open(scratch_path("secret/file"), O_PATH);
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -96,14 +92,14 @@ static int read_by_reopening(void)
 
 static int read_beneath_path_descriptor(void)
 {
-	int fd = open(in_place("secret"), O_PATH);
+	int fd = open(scratch_path("secret"), O_PATH);
 
 	return fd < 0 ? 99 : result(openat(fd, "file", O_RDONLY));
 }
 
 static int watch_secret(void)
 {
-	return result(inotify_add_watch(inotify_init(), in_place("secret"), IN_ALL_EVENTS));
+	return result(inotify_add_watch(inotify_init(), scratch_path("secret"), IN_ALL_EVENTS));
 }
 
 static int read_system_key(void)
@@ -161,15 +157,7 @@ static void test_only_what_is_allowed_can_be_read(void **state)
 
 	(void)state;
 	skip_without_landlock();
-	for (int abi = 1; abi <= 7; abi += abi == 3 ? 4 : 1) {
-		struct sandbox *s;
-
-		landlock_pretend(abi);
-		s = usual_sandbox(true);
-		make_attempts(s, abi == 7, list, CLEAT_COUNT(list));
-		sandbox_unref(s);
-	}
-	landlock_pretend(0);
+	TRY_ON_KERNELS("1237", true, list);
 }
 
 /* ---- running ------------------------------------------------------------------------------ */
@@ -178,7 +166,7 @@ static int run(const char *name)
 {
 	char *argv[] = { (char *)"program", NULL };
 
-	execve(in_place(name), argv, argv + 1);
+	execve(scratch_path(name), argv, argv + 1);
 	return errno;
 }
 
@@ -199,7 +187,7 @@ static int run_secret(void)
 
 static int run_by_descriptor(void)
 {
-	int fd = open(in_place("secret/program"), O_PATH);
+	int fd = open(scratch_path("secret/program"), O_PATH);
 	char *argv[] = { (char *)"program", NULL };
 
 	if (fd < 0)
@@ -210,7 +198,7 @@ static int run_by_descriptor(void)
 
 static int run_by_loader(void)
 {
-	char *argv[] = { (char *)"ld", (char *)in_place("secret/program"), NULL };
+	char *argv[] = { (char *)"ld", (char *)scratch_path("secret/program"), NULL };
 
 	close(2); /* it complains */
 	execve("/lib64/ld-linux-x86-64.so.2", argv, argv + 2);
@@ -226,13 +214,10 @@ static void test_only_what_is_allowed_can_be_run(void **state)
 		{ "run another by its descriptor", run_by_descriptor, EACCES, false },
 		{ "run another by the loader", run_by_loader, 127, true },
 	};
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = usual_sandbox(true);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(true, list);
 }
 
 /* ---- changing ----------------------------------------------------------------------------- */
@@ -268,35 +253,36 @@ static void test_only_what_is_allowed_can_be_run(void **state)
 	}                                                                                          \
 	static int truncate_##where(void)                                                          \
 	{                                                                                          \
-		return result(truncate(in_place(#where "/file"), 1));                              \
+		return result(truncate(scratch_path(#where "/file"), 1));                          \
 	}                                                                                          \
 	static int remove_##where(void)                                                            \
 	{                                                                                          \
-		return result(unlink(in_place(#where "/file")));                                   \
+		return result(unlink(scratch_path(#where "/file")));                               \
 	}                                                                                          \
 	static int rmdir_##where(void)                                                             \
 	{                                                                                          \
-		return result(rmdir(in_place(#where "/empty")));                                   \
+		return result(rmdir(scratch_path(#where "/empty")));                               \
 	}                                                                                          \
 	static int mkdir_##where(void)                                                             \
 	{                                                                                          \
-		return result(mkdir(in_place(#where "/d"), 0755));                                 \
+		return result(mkdir(scratch_path(#where "/d"), 0755));                             \
 	}                                                                                          \
 	static int symlink_##where(void)                                                           \
 	{                                                                                          \
-		return result(symlink("x", in_place(#where "/s")));                                \
+		return result(symlink("x", scratch_path(#where "/s")));                            \
 	}                                                                                          \
 	static int fifo_##where(void)                                                              \
 	{                                                                                          \
-		return result(mkfifo(in_place(#where "/p"), 0644));                                \
+		return result(mkfifo(scratch_path(#where "/p"), 0644));                            \
 	}                                                                                          \
 	static int rename_##where(void)                                                            \
 	{                                                                                          \
-		return result(rename(in_place(#where "/file"), in_place(#where "/renamed")));      \
+		return result(                                                                     \
+			rename(scratch_path(#where "/file"), scratch_path(#where "/renamed")));    \
 	}                                                                                          \
 	static int link_##where(void)                                                              \
 	{                                                                                          \
-		return result(link(in_place(#where "/file"), in_place(#where "/linked")));         \
+		return result(link(scratch_path(#where "/file"), scratch_path(#where "/linked"))); \
 	}
 
 CHANGES(read)
@@ -304,50 +290,50 @@ CHANGES(write)
 
 static int device(void)
 {
-	return result(mknod(in_place("write/null"), S_IFCHR | 0666, 1 << 8 | 3));
+	return result(mknod(scratch_path("write/null"), S_IFCHR | 0666, 1 << 8 | 3));
 }
 
 static int shorten_own(void)
 {
-	int fd = open(in_place("write/file"), O_RDWR);
+	int fd = open(scratch_path("write/file"), O_RDWR);
 
 	return fd < 0 ? 99 : result(ftruncate(fd, 1));
 }
 
 static int take_away(void)
 {
-	return result(rename(in_place("secret/file"), in_place("write/x")));
+	return result(rename(scratch_path("secret/file"), scratch_path("write/x")));
 }
 
 static int take_away_readable(void)
 {
-	return result(rename(in_place("read/file"), in_place("write/x")));
+	return result(rename(scratch_path("read/file"), scratch_path("write/x")));
 }
 
 static int link_in(void)
 {
-	return result(link(in_place("secret/file"), in_place("write/x")));
+	return result(link(scratch_path("secret/file"), scratch_path("write/x")));
 }
 
 static int link_readable_in(void)
 {
-	return result(link(in_place("read/file"), in_place("write/x")));
+	return result(link(scratch_path("read/file"), scratch_path("write/x")));
 }
 
 static int put_in_place(void)
 {
-	return result(rename(in_place("write/file"), in_place("read/file")));
+	return result(rename(scratch_path("write/file"), scratch_path("read/file")));
 }
 
 static int swap(void)
 {
-	return result(syscall(SYS_renameat2, AT_FDCWD, in_place("write/file"), AT_FDCWD,
-			      in_place("read/file"), 2 /* RENAME_EXCHANGE */));
+	return result(syscall(SYS_renameat2, AT_FDCWD, scratch_path("write/file"), AT_FDCWD,
+			      scratch_path("read/file"), 2 /* RENAME_EXCHANGE */));
 }
 
 static int move_inside(void)
 {
-	return result(rename(in_place("write/a/file"), in_place("write/b/file")));
+	return result(rename(scratch_path("write/a/file"), scratch_path("write/b/file")));
 }
 
 static void test_only_what_is_allowed_can_be_changed(void **state)
@@ -392,15 +378,7 @@ static void test_only_what_is_allowed_can_be_changed(void **state)
 
 	(void)state;
 	skip_without_landlock();
-	for (int abi = 1; abi <= 7; abi += abi == 3 ? 4 : 1) {
-		struct sandbox *s;
-
-		landlock_pretend(abi);
-		s = usual_sandbox(true);
-		make_attempts(s, abi == 7, list, CLEAT_COUNT(list));
-		sandbox_unref(s);
-	}
-	landlock_pretend(0);
+	TRY_ON_KERNELS("1237", true, list);
 }
 
 /* Without "write" nothing at all is changed. */
@@ -413,13 +391,10 @@ static void test_without_write_nothing_can_be_changed(void **state)
 		{ "write elsewhere", write_read, EACCES, false },
 		{ "read", read_allowed, SUCCESS, false },
 	};
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = usual_sandbox(false);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(false, list);
 }
 
 /* What an older kernel cannot tell apart is refused altogether, not allowed. */
@@ -437,12 +412,9 @@ static void test_what_differs_between_kernels(void **state)
 			{ "move between directories", move_inside, abi < 2 ? EXDEV : SUCCESS,
 			  false },
 		};
-		struct sandbox *s;
 
 		landlock_pretend(abi);
-		s = usual_sandbox(true);
-		make_attempts(s, abi == 7, list, CLEAT_COUNT(list));
-		sandbox_unref(s);
+		try_in(usual_sandbox(true), abi == 7, list, CLEAT_COUNT(list));
 	}
 	landlock_pretend(0);
 }
@@ -451,75 +423,76 @@ static void test_what_differs_between_kernels(void **state)
 
 static int change_mode(void)
 {
-	return result(chmod(in_place("secret/file"), 0600));
+	return result(chmod(scratch_path("secret/file"), 0600));
 }
 
 static int change_mode_new_call(void)
 {
-	return result(syscall(452 /* fchmodat2 */, AT_FDCWD, in_place("read/file"), 0600, 0));
+	return result(syscall(452 /* fchmodat2 */, AT_FDCWD, scratch_path("read/file"), 0600, 0));
 }
 
 static int change_mode_of_descriptor(void)
 {
-	int fd = open(in_place("read/file"), O_RDONLY);
+	int fd = open(scratch_path("read/file"), O_RDONLY);
 
 	return fd < 0 ? 99 : result(fchmod(fd, 0600));
 }
 
 static int change_owner(void)
 {
-	return result(chown(in_place("secret/file"), getuid(), getgid()));
+	return result(chown(scratch_path("secret/file"), getuid(), getgid()));
 }
 
 static int change_times(void)
 {
-	return result(utimes(in_place("secret/file"), NULL));
+	return result(utimes(scratch_path("secret/file"), NULL));
 }
 
 static int change_times_of_descriptor(void)
 {
-	int fd = open(in_place("read/file"), O_RDONLY);
+	int fd = open(scratch_path("read/file"), O_RDONLY);
 
 	return fd < 0 ? 99 : result(futimens(fd, NULL));
 }
 
 static int change_attribute(void)
 {
-	return result(setxattr(in_place("secret/file"), "user.x", "y", 1, 0));
+	return result(setxattr(scratch_path("secret/file"), "user.x", "y", 1, 0));
 }
 
 static int change_flags(void)
 {
-	int fd = open(in_place("read/file"), O_RDONLY), flags = 0;
+	int fd = open(scratch_path("read/file"), O_RDONLY), flags = 0;
 
 	return fd < 0 ? 99 : result(ioctl(fd, 0x40086602 /* FS_IOC_SETFLAGS */, &flags));
 }
 
 static int set_user_id(void)
 {
-	return result(chmod(in_place("write/file"), 04755));
+	return result(chmod(scratch_path("write/file"), 04755));
 }
 
 static int set_group_id(void)
 {
-	return result(chmod(in_place("write/file"), 02755));
+	return result(chmod(scratch_path("write/file"), 02755));
 }
 
 static int create_set_user_id(void)
 {
-	return result(open(in_place("write/suid"), O_WRONLY | O_CREAT, 04755));
+	return result(open(scratch_path("write/suid"), O_WRONLY | O_CREAT, 04755));
 }
 
 static int create_nameless_set_user_id(void)
 {
-	return result(open(in_place("write"), O_WRONLY | O_TMPFILE, 04755));
+	return result(open(scratch_path("write"), O_WRONLY | O_TMPFILE, 04755));
 }
 
 static int open_by_new_call(void)
 {
 	uint64_t how[3] = { O_RDONLY, 0, 0 };
 
-	return result(syscall(437 /* openat2 */, AT_FDCWD, in_place("read/file"), how, sizeof how));
+	return result(
+		syscall(437 /* openat2 */, AT_FDCWD, scratch_path("read/file"), how, sizeof how));
 }
 
 static void test_modes_owners_and_times_where_nothing_may_be_changed(void **state)
@@ -535,13 +508,31 @@ static void test_modes_owners_and_times_where_nothing_may_be_changed(void **stat
 		{ "FS_IOC_SETFLAGS", change_flags, EOPNOTSUPP, true },
 		{ "openat2", open_by_new_call, ENOSYS, true },
 	};
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = usual_sandbox(false);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(false, list);
+}
+
+/* ... unless modes are to stay: by paths and by descriptors. Times stay possible. */
+static void test_modes_that_are_to_stay(void **state)
+{
+	static const char *writes[2];
+	static const struct attempt list[] = {
+		{ "chmod", change_mode, EPERM, false },
+		{ "fchmodat2", change_mode_new_call, EPERM, true },
+		{ "fchmod", change_mode_of_descriptor, EPERM, false },
+		{ "chown", change_owner, EPERM, false },
+		{ "chmod u+s", set_user_id, EPERM, false },
+		{ "create u+s", create_set_user_id, EPERM, false },
+		{ "utimes", change_times, SUCCESS, false },
+	};
+
+	(void)state;
+	skip_without_landlock();
+	place_files();
+	writes[0] = scratch_path("");
+	TRY_IN(sandbox_of((struct sandbox_spec){ .write = writes, .no_modes = true }), list);
 }
 
 /* The guide says so: where something may be changed, modes and times of everything can be. */
@@ -558,13 +549,10 @@ static void test_modes_where_something_may_be_changed(void **state)
 		{ "FS_IOC_SETFLAGS", change_flags, EOPNOTSUPP, true },
 		{ "openat2", open_by_new_call, ENOSYS, true },
 	};
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = usual_sandbox(true);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(true, list);
 }
 
 int main(void)
@@ -576,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_without_write_nothing_can_be_changed),
 		cmocka_unit_test(test_what_differs_between_kernels),
 		cmocka_unit_test(test_modes_owners_and_times_where_nothing_may_be_changed),
+		cmocka_unit_test(test_modes_that_are_to_stay),
 		cmocka_unit_test(test_modes_where_something_may_be_changed),
 	};
 

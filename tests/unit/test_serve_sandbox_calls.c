@@ -1,11 +1,10 @@
-/* test_serve_sandbox_calls.c - processes in a sandbox try to reach the network, other processes and the
- * kernel.
+/* test_serve_sandbox_calls.c - processes in a sandbox try to reach other processes and the kernel. (The network:
+ * test_serve_sandbox_network.c.)
  */
 #define _GNU_SOURCE
 
 #include "sandbox_rig.h"
 
-#include <linux/netlink.h>
 #include <mqueue.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -15,235 +14,6 @@
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-
-static int result(long rc)
-{
-	return rc < 0 ? errno : 0;
-}
-
-/* ---- sockets ------------------------------------------------------------------------------ */
-
-static int connect_to(int family, int type, const void *addr, size_t n)
-{
-	int fd = socket(family, type, 0);
-
-	return fd < 0 ? errno : result(connect(fd, addr, (socklen_t)n));
-}
-
-static int connect_tcp4(void)
-{
-	return connect_to(AF_INET, SOCK_STREAM, &place.to4, sizeof place.to4);
-}
-
-static int connect_tcp6(void)
-{
-	return connect_to(AF_INET6, SOCK_STREAM, &place.to6, sizeof place.to6);
-}
-
-static int send_udp(void)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-	return fd < 0 ? errno
-		      : result(sendto(fd, "x", 1, 0, (const struct sockaddr *)&place.to_udp,
-				      sizeof place.to_udp));
-}
-
-static int connect_path(void)
-{
-	return connect_to(AF_UNIX, SOCK_STREAM, &place.to_path, sizeof place.to_path);
-}
-
-static int connect_abstract(void)
-{
-	return connect_to(AF_UNIX, SOCK_STREAM, &place.to_abstract, place.abstract_len);
-}
-
-static int listen_tcp(void)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	return fd < 0 ? errno : result(listen(fd, 1));
-}
-
-static int netlink_route(void)
-{
-	return result(socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
-}
-
-static int netlink_other(void)
-{
-	return result(socket(AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT));
-}
-
-static int raw_ip(void)
-{
-	return result(socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
-}
-
-static int packet(void)
-{
-	return result(socket(AF_PACKET, SOCK_RAW, 0));
-}
-
-static int vsock(void)
-{
-	return result(socket(AF_VSOCK, SOCK_STREAM, 0));
-}
-
-static int kernel_crypto(void)
-{
-	return result(socket(AF_ALG, SOCK_SEQPACKET, 0));
-}
-
-/* The kernel looks at the lower half of the register. */
-static int family_with_upper_half(void)
-{
-	return result(syscall(SYS_socket, 0x100000000l | AF_INET, SOCK_STREAM, 0));
-}
-
-static int pair(void)
-{
-	int fds[2];
-
-	return result(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds));
-}
-
-static int pair_of_packets(void)
-{
-	int fds[2];
-
-	return result(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds));
-}
-
-/* Half of a pair of datagrams can be led elsewhere. */
-static int send_from_pair(int type)
-{
-	int fds[2];
-
-	if (socketpair(AF_UNIX, type, 0, fds))
-		return errno;
-	if (connect(fds[0], (const struct sockaddr *)&place.to_path, sizeof place.to_path) == 0)
-		return 0;
-	return errno == EPROTOTYPE ? 0 : errno; /* it was found: it speaks another type */
-}
-
-static int pair_of_datagrams(void)
-{
-	return send_from_pair(SOCK_DGRAM);
-}
-
-static int pair_raw(void)
-{
-	return send_from_pair(SOCK_RAW);
-}
-
-/* Seccomp has not seen this one being made: Landlock sees it connected. */
-static int connect_older_socket(void)
-{
-	return result(connect(place.made4, (const struct sockaddr *)&place.to4, sizeof place.to4));
-}
-
-static int ring(void)
-{
-	char params[120] = { 0 };
-
-	return result(syscall(425 /* io_uring_setup */, 4, params));
-}
-
-static void test_no_network(void **state)
-{
-	static const struct attempt list[] = {
-		{ "TCP", connect_tcp4, EACCES, false },
-		{ "TCP over IPv6", connect_tcp6, EACCES, true },
-		{ "TCP, listening", listen_tcp, EACCES, false },
-		{ "UDP", send_udp, EACCES, false },
-		{ "Unix socket with a path", connect_path, EACCES, false },
-		{ "abstract Unix socket", connect_abstract, EACCES, false },
-		{ "netlink", netlink_route, EACCES, false },
-		{ "netlink, other", netlink_other, EACCES, true },
-		{ "raw IP", raw_ip, EACCES, true },
-		{ "packets", packet, EACCES, true },
-		{ "vsock", vsock, EACCES, true },
-		{ "AF_ALG", kernel_crypto, EACCES, true },
-		{ "TCP by a register's upper half", family_with_upper_half, EACCES, false },
-		{ "a pair", pair, SUCCESS, false },
-		{ "a pair of packets", pair_of_packets, SUCCESS, false },
-		{ "a pair of datagrams, led elsewhere", pair_of_datagrams, EACCES, false },
-		{ "a raw pair, led elsewhere", pair_raw, EACCES, false },
-		{ "io_uring", ring, EPERM, true },
-	};
-
-	(void)state;
-	skip_without_landlock();
-	for (int abi = 1; abi <= 7; abi += 2) {
-		struct sandbox *s;
-
-		landlock_pretend(abi);
-		s = usual_sandbox(true);
-		make_attempts(s, abi == 7, list, CLEAT_COUNT(list));
-		sandbox_unref(s);
-	}
-	landlock_pretend(0);
-}
-
-static void test_the_second_line_of_defence_is_landlock(void **state)
-{
-	static const struct attempt list[] = {
-		{ "a socket from before", connect_older_socket, EACCES, false },
-	};
-	struct sandbox *s;
-
-	(void)state;
-	if (landlock_abi() < LANDLOCK_TCP)
-		skip();
-	s = usual_sandbox(false);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
-}
-
-static void test_with_network_there_are_tcp_and_udp_only(void **state)
-{
-	static const struct attempt list[] = {
-		{ "TCP", connect_tcp4, SUCCESS, false },
-		{ "TCP over IPv6", connect_tcp6, SUCCESS, true },
-		{ "TCP, listening", listen_tcp, SUCCESS, false },
-		{ "UDP", send_udp, SUCCESS, false },
-		{ "netlink", netlink_route, SUCCESS, false },
-		{ "netlink, other", netlink_other, EACCES, true },
-		{ "raw IP", raw_ip, EACCES, true },
-		{ "packets", packet, EACCES, true },
-		{ "Unix socket with a path", connect_path, EACCES, false },
-		{ "abstract Unix socket", connect_abstract, EACCES, false },
-		{ "a raw pair, led elsewhere", pair_raw, EACCES, false },
-	};
-	struct sandbox *s;
-
-	(void)state;
-	skip_without_landlock();
-	if (place.tcp6 < 0)
-		print_message("# no IPv6 here\n");
-	s = sandbox_of((struct sandbox_spec){ .net = true });
-	make_attempts(s, true, list, CLEAT_COUNT(list));
-	sandbox_unref(s);
-}
-
-static void test_unix_sockets_where_they_are_wanted(void **state)
-{
-	const struct attempt list[] = {
-		{ "Unix socket with a path", connect_path, SUCCESS, false },
-		{ "abstract Unix socket", connect_abstract,
-		  landlock_abi() >= LANDLOCK_SCOPE ? EPERM : SUCCESS, false },
-		{ "TCP", connect_tcp4, EACCES, false },
-	};
-	struct sandbox *s;
-
-	(void)state;
-	skip_without_landlock();
-	s = sandbox_of((struct sandbox_spec){ .unix_sockets = true });
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
-}
 
 /* ---- other processes ---------------------------------------------------------------------- */
 
@@ -281,12 +51,9 @@ static int signal_by_owner(void)
 
 static int signal_own_child(void)
 {
-	pid_t pid = fork();
+	pid_t pid = fork_waiting();
 	int rc, status;
 
-	if (pid == 0)
-		for (;;)
-			pause();
 	rc = result(kill(pid, SIGKILL));
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? rc : 99;
 }
@@ -384,15 +151,7 @@ static void test_other_processes_are_out_of_reach(void **state)
 
 	(void)state;
 	skip_without_landlock();
-	for (int abi = 1; abi <= 7; abi += 3) {
-		struct sandbox *s;
-
-		landlock_pretend(abi);
-		s = usual_sandbox(false);
-		make_attempts(s, abi == 7, list, CLEAT_COUNT(list));
-		sandbox_unref(s);
-	}
-	landlock_pretend(0);
+	TRY_ON_KERNELS("147", false, list);
 }
 
 static void test_signals_stay_inside(void **state)
@@ -406,20 +165,15 @@ static void test_signals_stay_inside(void **state)
 	static const struct attempt before[] = {
 		{ "kill, on an older kernel", signal_outside, SUCCESS, false },
 	};
-	struct sandbox *s;
 
 	(void)state;
 	if (landlock_abi() < LANDLOCK_SCOPE)
 		skip();
 	assert_null(sandbox_remark());
-	s = usual_sandbox(false);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(false, list);
 	landlock_pretend(5);
 	assert_non_null(strstr(sandbox_remark(), "signals"));
-	s = usual_sandbox(false);
-	MAKE_ATTEMPTS(s, before);
-	sandbox_unref(s);
+	TRY_USUAL(false, before);
 	landlock_pretend(0);
 }
 
@@ -450,10 +204,7 @@ static void test_the_kernel_sends_no_signals_for_it(void **state)
 	assert_int_equal(result_of(NULL, io_signal_outside), 0);
 	assert_int_equal(waitpid(place.outside, &status, 0), place.outside);
 	assert_int_equal(WTERMSIG(status), SIGKILL);
-	place.outside = fork();
-	if (place.outside == 0)
-		for (;;)
-			pause();
+	place.outside = fork_waiting();
 	sandbox_unref(s);
 }
 
@@ -485,7 +236,7 @@ static int look_through_its_root(void)
 {
 	char path[256];
 
-	snprintf(path, sizeof path, "root%s", in_place("secret/file"));
+	snprintf(path, sizeof path, "root%s", scratch_path("secret/file"));
 	return open_proc(path, O_RDONLY);
 }
 
@@ -510,20 +261,17 @@ static void test_proc_shows_no_more_of_others_than_everybody_sees(void **state)
 		{ "its descriptors", look_through_its_descriptor, EACCES, true },
 	};
 	const char *read[] = { "/proc", NULL };
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = sandbox_of((struct sandbox_spec){ .read = read });
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_IN(sandbox_of((struct sandbox_spec){ .read = read }), list);
 }
 
 /* ---- the kernel --------------------------------------------------------------------------- */
 
 static int mount_something(void)
 {
-	const char *at = in_place("write");
+	const char *at = scratch_path("write");
 	int rc = result(mount("none", at, "tmpfs", 0, NULL));
 
 	return rc ? rc : result(umount(at));
@@ -689,13 +437,10 @@ static void test_the_kernel_is_out_of_reach(void **state)
 		{ "sethostname", host_name, EPERM, true },
 		{ "open_by_handle_at", open_by_handle, EPERM, true },
 	};
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = usual_sandbox(true);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(true, list);
 }
 
 /* A number that only a later kernel knows, and one that older ones took for ptrace of x32. */
@@ -736,13 +481,10 @@ static void test_other_doors_are_closed(void **state)
 		{ "i386", call_i386, KILLED + SIGSYS, true },
 #endif
 	};
-	struct sandbox *s;
 
 	(void)state;
 	skip_without_landlock();
-	s = usual_sandbox(true);
-	MAKE_ATTEMPTS(s, list);
-	sandbox_unref(s);
+	TRY_USUAL(true, list);
 }
 
 /* ---- privileges --------------------------------------------------------------------------- */
@@ -773,10 +515,6 @@ static void test_privileges_are_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_network),
-		cmocka_unit_test(test_the_second_line_of_defence_is_landlock),
-		cmocka_unit_test(test_with_network_there_are_tcp_and_udp_only),
-		cmocka_unit_test(test_unix_sockets_where_they_are_wanted),
 		cmocka_unit_test(test_other_processes_are_out_of_reach),
 		cmocka_unit_test(test_signals_stay_inside),
 		cmocka_unit_test(test_the_kernel_sends_no_signals_for_it),

@@ -1,50 +1,24 @@
 /* test_serve_sandbox_missing.c - the filter of a sandbox when libseccomp is not there, is another one, or
  * fails.
  *
- * It compiles second copies of serve/sandbox_filter.c and base/lazy.c under other names, whose dlopen and
- * dlsym are the ones below, which can deny the library or one function, or give another in its place.
+ * A second copy of serve/sandbox_filter.c finds what missing_rig.h lets it find, and other functions in
+ * the place of libseccomp's.
  */
 #define _GNU_SOURCE
 
+#include "missing_rig.h"
+
 #include "child_support.h"
 
-#include <dlfcn.h>
-
-static void *fake_dlopen(const char *name, int flags);
-static void *fake_dlsym(void *handle, const char *name);
-static char *fake_dlerror(void);
-
-#define dlopen       fake_dlopen
-#define dlsym        fake_dlsym
-#define dlerror      fake_dlerror
-#define lazy_get     copy_get
 #define filter_new   copy_new
 #define filter_done  copy_done
 #define filter_enter copy_enter
 #define filter_probe copy_probe
-#include "base/lazy.c"            /* NOLINT(bugprone-suspicious-include): see above */
 #include "serve/sandbox_filter.c" /* NOLINT(bugprone-suspicious-include): see above */
-#undef dlopen
-#undef dlsym
-#undef dlerror
 
-static bool no_library;
-static const char *denied; /* name of a function that is not there */
-static int rules;          /* how many were added */
-static int fail_rule;      /* this one fails */
+static int rules;     /* how many were added */
+static int fail_rule; /* this one fails */
 static int fail_with, fail_init, fail_export;
-
-static char *fake_dlerror(void)
-{
-	static char text[] = "a reason";
-
-	return text;
-}
-
-static void *fake_dlopen(const char *name, int flags)
-{
-	return no_library ? NULL : dlopen(name, flags);
-}
 
 /* Those of the library. */
 static struct calls real;
@@ -76,26 +50,24 @@ static int fake_resolve(const char *name)
 	return real.seccomp_syscall_resolve_name(name);
 }
 
-static void *fake_dlsym(void *handle, const char *name)
+/* See missing_rig.h. */
+static void *ours(void *library, const char *name)
 {
-	struct calls ours = { .seccomp_init = fake_init,
-			      .seccomp_rule_add_array = fake_rule,
-			      .seccomp_export_bpf = fake_export,
-			      .seccomp_syscall_resolve_name = fake_resolve };
+	struct calls fakes = { .seccomp_init = fake_init,
+			       .seccomp_rule_add_array = fake_rule,
+			       .seccomp_export_bpf = fake_export,
+			       .seccomp_syscall_resolve_name = fake_resolve };
 	void *p = NULL;
 
-	if (denied && strcmp(name, denied) == 0)
-		return NULL;
 	for (size_t i = 0; i < CLEAT_COUNT(call_names); i++) {
 		if (strcmp(call_names[i].name, name) != 0)
 			continue;
-		memcpy(&p, (char *)&ours + call_names[i].at, sizeof p);
-		if (!p)
-			break;
-		*(void **)(void *)((char *)&real + call_names[i].at) = dlsym(handle, name);
-		return p;
+		memcpy(&p, (char *)&fakes + call_names[i].at, sizeof p);
+		if (p)
+			*(void **)(void *)((char *)&real + call_names[i].at) =
+				genuine_function(library, name);
 	}
-	return dlsym(handle, name);
+	return p;
 }
 
 /* ---- the library is not there ------------------------------------------------------------- */
@@ -117,19 +89,13 @@ static void assert_unsupported(void)
 static void test_a_missing_library_says_what_to_install(void **state)
 {
 	(void)state;
-	no_library = true;
-	assert_unsupported();
-	no_library = false;
+	deny_library(assert_unsupported);
 }
 
 static void test_a_missing_function_is_a_missing_library(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < CLEAT_COUNT(call_names); i++) {
-		denied = call_names[i].name;
-		assert_unsupported();
-	}
-	denied = NULL;
+	DENY_FUNCTIONS(assert_unsupported);
 }
 
 /* ---- the library fails -------------------------------------------------------------------- */
@@ -219,5 +185,6 @@ int main(void)
 		cmocka_unit_test(test_what_else_can_fail),
 	};
 
+	instead = ours;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,15 +39,16 @@ static void run(const struct sandbox *s, const char *const *argv, struct done *d
 	char home[128], tmp[128];
 	cleat_error err;
 
+	assert_non_null(loop);
 	memset(d, 0, sizeof *d);
-	snprintf(home, sizeof home, "HOME=%s", in_place("write"));
-	snprintf(tmp, sizeof tmp, "TMPDIR=%s", in_place("write"));
+	snprintf(home, sizeof home, "HOME=%s", scratch_path("write"));
+	snprintf(tmp, sizeof tmp, "TMPDIR=%s", scratch_path("write"));
 	env[0] = home;
 	env[1] = tmp;
 	if (process_start(&(struct process_spec){ .loop = loop,
 						  .argv = argv,
 						  .env = env,
-						  .cwd = place.dir,
+						  .cwd = scratch_dir,
 						  .output_max = 1 << 20,
 						  .timeout_ms = 60000,
 						  .sandbox = s,
@@ -184,12 +185,12 @@ static void test_what_is_refused_is_said_by_the_program(void **state)
 
 static void write_script(const char *name, const char *first, const char *rest)
 {
-	FILE *f = fopen(in_place(name), "w");
+	FILE *f = fopen(scratch_path(name), "w");
 
 	assert_non_null(f);
 	fprintf(f, "#!%s\n%s", first, rest);
 	fclose(f);
-	assert_int_equal(chmod(in_place(name), 0755), 0);
+	assert_int_equal(chmod(scratch_path(name), 0755), 0);
 }
 
 /* The command need not be in "read", wherever it is; and what its #! line names need not. */
@@ -200,20 +201,20 @@ static void test_a_script_anywhere_can_be_run(void **state)
 	(void)state;
 	skip_without_landlock();
 	place_files();
-	snprintf(interpreter, sizeof interpreter, "%s", in_place("secret/interpreter"));
+	snprintf(interpreter, sizeof interpreter, "%s", scratch_path("secret/interpreter"));
 	snprintf(line, sizeof line, "cp /bin/sh %s", interpreter);
 	assert_int_equal(system(line), 0);
 	for (int i = 0; i < 5; i++) {
 		static const char *const lines[] = { "/bin/sh", " /usr/bin/env sh",
 						     "/usr/bin/env -S sh -e", NULL, NULL };
-		const char *path = in_place("secret/script"), *argv[] = { path, NULL };
+		const char *path = scratch_path("secret/script"), *argv[] = { path, NULL };
 		struct sandbox *s;
 		struct done d;
 
 		write_script("secret/script", lines[i] ? lines[i] : interpreter, "echo ran");
 		if (i == 4)
 			argv[0] = path = "secret/script"; /* relative to its directory */
-		s = sandbox_of((struct sandbox_spec){ .program = path, .cwd = place.dir });
+		s = sandbox_of((struct sandbox_spec){ .program = path, .cwd = scratch_dir });
 		run(s, argv, &d);
 		if (d.status)
 			fail_msg("%d: %s", i, d.err);
@@ -232,7 +233,7 @@ static void test_a_program_that_may_not_be_run_is_told(void **state)
 	(void)state;
 	skip_without_landlock();
 	place_files();
-	snprintf(program, sizeof program, "%s", in_place("secret/program"));
+	snprintf(program, sizeof program, "%s", scratch_path("secret/program"));
 	argv[0] = program;
 	snprintf(
 		says, sizeof says,
@@ -264,8 +265,8 @@ static void test_a_path_that_becomes_a_link_is_refused(void **state)
 	(void)state;
 	skip_without_landlock();
 	place_files();
-	reads[0] = in_place("write/a");
-	writes[0] = in_place("write");
+	reads[0] = scratch_path("write/a");
+	writes[0] = scratch_path("write");
 	s = sandbox_of((struct sandbox_spec){ .read = reads, .write = writes });
 	run_sh(s, "rm -r write/a && ln -s ../secret write/a", &d);
 	if (d.status)
@@ -276,24 +277,30 @@ static void test_a_path_that_becomes_a_link_is_refused(void **state)
 	sandbox_unref(s);
 }
 
+/* May read one thing of the place. */
+static struct sandbox *reading(const char *name)
+{
+	const char *reads[] = { scratch_path(name), NULL };
+
+	return sandbox_of((struct sandbox_spec){ .read = reads });
+}
+
 static void test_a_file_that_is_replaced_is_found(void **state)
 {
-	const char *reads[2] = { NULL };
 	struct sandbox *s;
 	struct done d;
 
 	(void)state;
 	skip_without_landlock();
 	place_files();
-	reads[0] = in_place("secret/file");
-	s = sandbox_of((struct sandbox_spec){ .read = reads });
+	s = reading("secret/file");
 	run_sh(s, "cat secret/file", &d);
 	assert_string_equal(d.out, "secret");
-	put_file("secret/new", "another");
-	assert_int_equal(rename(in_place("secret/new"), in_place("secret/file")), 0);
+	scratch_put("secret/new", "another");
+	assert_int_equal(rename(scratch_path("secret/new"), scratch_path("secret/file")), 0);
 	run_sh(s, "cat secret/file", &d);
 	assert_string_equal(d.out, "another");
-	assert_int_equal(unlink(in_place("secret/file")), 0);
+	assert_int_equal(unlink(scratch_path("secret/file")), 0);
 	run_sh(s, "echo", &d);
 	assert_int_equal(d.status, -1);
 	assert_non_null(strstr(d.err, "secret/file: No such file or directory"));
@@ -303,15 +310,13 @@ static void test_a_file_that_is_replaced_is_found(void **state)
 /* A link that is in the configuration is followed when that is read. */
 static void test_a_link_that_is_asked_for_means_what_it_leads_to(void **state)
 {
-	const char *reads[2] = { NULL };
 	struct sandbox *s;
 	struct done d;
 
 	(void)state;
 	skip_without_landlock();
 	place_files();
-	reads[0] = in_place("write/link");
-	s = sandbox_of((struct sandbox_spec){ .read = reads });
+	s = reading("write/link");
 	run_sh(s, "cat secret/file write/link/file", &d);
 	assert_string_equal(d.out, "secretsecret");
 	sandbox_unref(s);
@@ -411,31 +416,24 @@ static void test_the_probe_says_what_is_enforced(void **state)
 
 static void test_without_memory_there_is_none(void **state)
 {
-	const char *reads[] = { in_place("read"), in_place("write"), NULL };
+	const char *reads[] = { scratch_path("read"), scratch_path("write"), NULL };
 
 	(void)state;
 	skip_without_landlock();
-	for (int forever = 0; forever < 2; forever++) {
-		for (size_t n = 1;; n++) {
-			struct fail_alloc fa;
-			cleat_error err = { 0 };
-			size_t fds = open_fds();
-			struct sandbox *s;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		cleat_error err = { 0 };
+		size_t fds = open_fds();
+		struct sandbox *s;
 
-			fail_alloc_init(&fa, n, forever);
-			s = sandbox_new(&(struct sandbox_spec){ .read = reads, .program = "sh" },
-					&fa.hook, &err);
-			if (!s)
-				assert_int_equal(err.status, CLEAT_ENOMEM);
-			else
-				assert_false(fail_alloc_hit(&fa));
-			sandbox_unref(s);
-			assert_int_equal(open_fds(), fds);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
-			assert_true(n < 100);
-		}
+		s = sandbox_new(&(struct sandbox_spec){ .read = reads, .program = "sh" }, &fa.hook,
+				&err);
+		if (!s)
+			assert_int_equal(err.status, CLEAT_ENOMEM);
+		else
+			assert_false(fail_alloc_hit(&fa));
+		sandbox_unref(s);
+		assert_int_equal(open_fds(), fds);
+		assert_true(fa.round < 100);
 	}
 }
 

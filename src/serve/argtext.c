@@ -17,6 +17,7 @@ struct part {
 	struct str text; /* fixed text, or the argument's name */
 	bool is_arg;
 	bool dash; /* its value may begin with '-' */
+	bool all;  /* {*}: every argument */
 };
 
 struct argtext {
@@ -90,6 +91,15 @@ static bool declared(const struct compiler *c, struct str name)
 	return !c->names || json_get(c->names, name);
 }
 
+/* Is it JSON or a script, rather than a name? */
+static bool is_text(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (strchr(" \"'$;,", s.p[i]))
+			return true;
+	return false;
+}
+
 static bool unknown(struct compiler *c, struct str name, size_t at)
 {
 	struct str_nearest near = { .wanted = name };
@@ -104,11 +114,19 @@ static bool unknown(struct compiler *c, struct str name, size_t at)
 		buf_appendz(&shown, " (did you mean ");
 		show_name(&shown, near.best);
 		buf_appendz(&shown, "?)");
+	} else if (is_text(name)) {
+		buf_appendz(&shown, " (a brace itself is written {{)");
 	}
 	error_set(c->err, CLEAT_EINVAL, "column %d: there is no argument %.*s", column(c, at),
 		  STR_ARGS(buf_str(&shown)));
 	buf_done(&shown);
 	return false;
+}
+
+/* {*}, unless an argument has this name. */
+static bool is_all(const struct compiler *c, struct str name)
+{
+	return c->style == ARGTEXT_STRICT && str_eqz(name, "*") && !json_get(c->names, name);
 }
 
 /* A place for `name`, which stands at `at`. */
@@ -117,20 +135,20 @@ static bool add_place(struct compiler *c, struct str name, size_t at)
 	static const char dash[] = ":dash";
 	const size_t n = sizeof dash - 1;
 	struct part *p;
-	bool may_dash = false;
+	bool may_dash = false, all = is_all(c, name);
 
 	if (!json_get(c->names, name) && name.n > n && !memcmp(name.p + name.n - n, dash, n)) {
 		name.n -= n;
 		may_dash = true;
 	}
-	if (!declared(c, name))
+	if (!all && !declared(c, name))
 		return unknown(c, name, at);
 	if (!end_fixed(c))
 		return false;
 	p = add_part(c);
 	if (!p)
 		return false;
-	*p = (struct part){ { arena_strndup(c->ar, name.p, name.n), name.n }, true, may_dash };
+	*p = (struct part){ { arena_strndup(c->ar, name.p, name.n), name.n }, true, may_dash, all };
 	return p->text.p || (error_set(c->err, CLEAT_ENOMEM, "out of memory"), false);
 }
 
@@ -269,7 +287,7 @@ bool argtext_is_fixed(const struct argtext *t, struct str *ret)
 bool argtext_names(const struct argtext *t, struct str name)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (t->parts[i].is_arg && str_eq(t->parts[i].text, name))
+		if (t->parts[i].is_arg && (t->parts[i].all || str_eq(t->parts[i].text, name)))
 			return true;
 	return false;
 }
@@ -292,6 +310,13 @@ bool argtext_value(struct buf *out, const cleat_json *value)
 	}
 }
 
+static const cleat_json *value_of(const struct part *p, const cleat_json *args)
+{
+	if (p->all)
+		return args ? args : json_empty_object();
+	return json_get(args, p->text);
+}
+
 int argtext_write(const struct argtext *t, const cleat_json *args, struct buf *out,
 		  bool *ret_missing)
 {
@@ -302,7 +327,7 @@ int argtext_write(const struct argtext *t, const cleat_json *args, struct buf *o
 
 		if (!p->is_arg)
 			buf_append(out, p->text.p, p->text.n);
-		else if (!argtext_value(out, json_get(args, p->text)))
+		else if (!argtext_value(out, value_of(p, args)))
 			missing = true;
 	}
 	if (ret_missing)
@@ -395,7 +420,7 @@ static bool add_element(struct words *w, const struct argtext *t, const cleat_js
 	buf_reset(&w->word, SIZE_MAX);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct part *p = &t->parts[i];
-		const cleat_json *v = p->is_arg ? json_get(args, p->text) : NULL;
+		const cleat_json *v = p->is_arg ? value_of(p, args) : NULL;
 		size_t before = buf_size(&w->word);
 
 		if (p->is_arg && t->n == 1 && json_is_array(v))

@@ -1,9 +1,9 @@
 /* serve/argtext.h - text with places for arguments: "--depth={depth}", "{path}", "{tags}".
  *
  * {name} is replaced by the argument's value: a string as it is, a number as it was written, true or false,
- * anything else as JSON; null counts as not given. {{ and }} are braces. A name that the tool does not
- * declare is a problem when the configuration is read. Values are never looked at again: no quoting, no
- * expansion, no shell.
+ * anything else as JSON; null counts as not given. {*} is all arguments as one JSON object (not in prompts).
+ * {{ and }} are braces. A name that the tool does not declare is a problem when the configuration is read.
+ * Values are never looked at again: no quoting, no expansion, no shell.
  *
  * As an element of a command ("cmd"):
  *   - an element that is {name} and nothing else, of an array, becomes one element for each of its values;
@@ -42,7 +42,7 @@ const struct argtext *argtext_new(struct build *b, struct arena *ar, const cleat
 				  const char *text, const cleat_json *schema);
 /* Is there no place in it? Then *ret (may be NULL) is its text. */
 bool argtext_is_fixed(const struct argtext *t, struct str *ret);
-/* Is there a place for this argument in it? */
+/* Is there a place for this argument in it? {*} is one for each. */
 bool argtext_names(const struct argtext *t, struct str name);
 
 /* Appends the text. *ret_missing (may be NULL): an argument without a value was named (nothing stands in its

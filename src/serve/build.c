@@ -96,10 +96,22 @@ void build_prompt(struct build *b, const cleat_json *at, const char *recipe, con
 		p->destroy(p->userdata);
 }
 
+static void keep(struct build *b, const struct set_thing *t)
+{
+	if (!set_keep(b->set, t))
+		conf_problem(b->conf, NULL, "out of memory");
+}
+
 void build_keep(struct build *b, void *thing, void (*destroy)(void *thing))
 {
-	if (!set_keep(b->set, thing, destroy))
-		conf_problem(b->conf, NULL, "out of memory");
+	keep(b, &(struct set_thing){ .thing = thing, .destroy = destroy });
+}
+
+void build_keep_on(struct build *b, const char *recipe, void *thing, void (*destroy)(void *thing),
+		   void (*go_on)(void *thing))
+{
+	keep(b, &(struct set_thing){
+			.thing = thing, .destroy = destroy, .recipe = recipe, .go_on = go_on });
 }
 
 /* ---- files ---- */
@@ -132,7 +144,7 @@ bool build_read_into(struct build *b, struct arena *ar, const cleat_json *at, co
 	else if (st.st_size > 0 && (uintmax_t)st.st_size > max)
 		rc = EFBIG;
 	if (!rc) {
-		/* What has no size (a pipe) is read as far as the limit. */
+		/* What has no size (a pipe) has less than the limit. */
 		max = st.st_size > 0 ? (size_t)st.st_size : max;
 		text = arena_alloc(ar, max + 1);
 		rc = text ? 0 : ENOMEM;
@@ -141,6 +153,8 @@ bool build_read_into(struct build *b, struct arena *ar, const cleat_json *at, co
 		n += (size_t)got;
 	if (!rc && got < 0)
 		rc = errno;
+	else if (!rc && n == max && st.st_size <= 0)
+		rc = EFBIG; /* there may be more, and half of it is worse than nothing */
 	if (fd >= 0)
 		close(fd);
 	if (rc) {
@@ -186,7 +200,7 @@ const char *build_recipe(struct build *b, const cleat_json *node)
 	for (size_t i = 0; conf_root(b->conf, i); i++)
 		write_recipe(b, &out, cleat_json_get(conf_root(b->conf, i), "defaults"));
 	if (!buf_status(&out))
-		text = arena_strndup(conf_arena(b->conf), buf_str(&out).p, buf_size(&out));
+		text = arena_strndup(conf_scratch(b->conf), buf_str(&out).p, buf_size(&out));
 	else
 		conf_problem(b->conf, node, "%s", cleat_strstatus(buf_status(&out)));
 	buf_done(&out);
@@ -252,12 +266,13 @@ static const struct {
 
 static void read_value(struct build *b, size_t section, const char *name, const cleat_json *node)
 {
-	size_t before = set_size(b->set), problems = conf_problems(b->conf);
+	size_t before = set_size(b->set);
 
 	sections[section].source(b, name, node);
-	/* A source whose own memory ran out may have nothing to say it with. */
-	if (sections[section].makes && set_size(b->set) == before &&
-	    conf_problems(b->conf) == problems)
+	conf_scratch_reset(b->conf);
+	/* A source whose own memory ran out may have nothing to say it with. One that needs something else which
+	 * is wrong (a database) is silent, too, but then a problem is known. */
+	if (sections[section].makes && set_size(b->set) == before && !conf_problems(b->conf))
 		conf_problem(b->conf, node, "out of memory");
 }
 

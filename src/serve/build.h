@@ -29,6 +29,7 @@ struct runtime {
 	void *say_ctx;
 	bool check; /* only to see whether a configuration is right: make and change nothing outside */
 	struct http_client *http_; /* runtime_http() */
+	struct job *jobs;          /* all that run or wait; see job.h */
 };
 
 /* The HTTP client for tools, made on the first call. NULL: *err says why. */
@@ -52,6 +53,10 @@ void build_prompt(struct build *b, const cleat_json *at, const char *recipe, con
 /* Something that lives as long as this configuration is in force (a file watch): `destroy` is called when
  * it is replaced or the server ends. */
 void build_keep(struct build *b, void *thing, void (*destroy)(void *thing));
+/* The same; but when a configuration comes that has a thing of the same recipe, this one goes on, go_on() is called,
+ * and the other is destroyed. */
+void build_keep_on(struct build *b, const char *recipe, void *thing, void (*destroy)(void *thing),
+		   void (*go_on)(void *thing));
 
 /* Reads a file that belongs to the configuration: terminated, in the conf's arena. False: a problem was
  * added at `at`. With --watch the configuration is loaded again when the file changes, also when it could
@@ -76,12 +81,13 @@ struct set *build_all(struct conf *c, struct runtime *rt);
 
 /* "args" (inside of a signature, or a JSON Schema object), "title", "description", "hints", "icons",
  * "outputSchema" (signature text or schema), "meta" of a tool's configuration -> the members of *ret
- * (texts live in the conf's arena). False: problems were added. */
+ * (texts live in the conf's scratch). False: problems were added. */
 bool tool_describe(struct build *b, const char *name, const cleat_json *node, cleat_tool *ret);
 /* {"properties": ...}: the arguments of a tool and the fields of its "ask", for text with {places}. Never
- * NULL; lives as long as the conf. */
+ * NULL; in the conf's scratch. */
 const cleat_json *tool_arguments(struct build *b, const cleat_json *node, const cleat_tool *t);
-/* The node and the configuration's "defaults" as text with every variable expanded: a recipe. */
+/* The node and the configuration's "defaults" as text with every variable expanded: a recipe, in the
+ * conf's scratch. */
 const char *build_recipe(struct build *b, const cleat_json *node);
 
 /* Limits that every tool has ("timeout", "output_limit", "concurrency"), from the node, then "defaults". */

@@ -10,6 +10,7 @@
 #include "serve/lines.h"
 #include "serve/output.h"
 #include "serve/reqmem.h"
+#include "serve/slips.h"
 #include "serve/sources.h"
 #include "json/parse.h"
 
@@ -177,6 +178,8 @@ static bool command_read(struct command *c, struct build *b, const cleat_json *n
 	c->show_errors = !str_eqz(errors, "drop");
 	if (ok && str_eqz(errors, "merge"))
 		program_merge_errors(c->program);
+	if (ok)
+		slips_warn(b, node, names);
 	return ok;
 }
 

@@ -211,33 +211,28 @@ void completion_free(struct completion *c)
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
-/* Suggests the lines of a text. What is no UTF-8 is no suggestion. */
+/* Suggests the lines of a text that begin with what was typed. What is no UTF-8 is no suggestion. */
 static int suggest_lines(cleat_request *req, struct str text)
 {
-	const char **values;
-	size_t n = 0, lines = 1;
-	char *copy;
+	struct str typed = str_of(cleat_request_typed(req));
+	char *copy = cleat_request_alloc(req, text.n + 1);
+	int rc = copy ? CLEAT_OK : CLEAT_ENOMEM;
 
-	for (size_t i = 0; i < text.n; i++)
-		lines += text.p[i] == '\n';
-	lines = lines < COMPLETION_VALUES ? lines : COMPLETION_VALUES;
-	values = cleat_request_alloc(req, lines * sizeof *values);
-	copy = cleat_request_alloc(req, text.n + 1);
-	if (!values || !copy)
-		return CLEAT_ENOMEM;
-	memcpy(copy, text.p ? text.p : "", text.n);
-	for (size_t at = 0; at < text.n && n < lines;) {
+	if (copy)
+		memcpy(copy, text.p ? text.p : "", text.n);
+	for (size_t at = 0; !rc && at < text.n;) {
 		char *end = memchr(copy + at, '\n', text.n - at);
 		size_t len = end ? (size_t)(end - copy) - at : text.n - at;
 		struct str line = output_chomp((struct str){ copy + at, len });
 
-		if (line.n && utf8_valid_prefix(line) == line.n && !str_has_nul(line)) {
+		if (line.n && line.n >= typed.n && memcmp(line.p, typed.p, typed.n) == 0 &&
+		    utf8_valid_prefix(line) == line.n && !str_has_nul(line)) {
 			copy[at + line.n] = 0;
-			values[n++] = copy + at;
+			rc = cleat_reply_suggest(req, copy + at);
 		}
 		at += len + 1;
 	}
-	return cleat_reply_suggest_from(req, values, n);
+	return rc;
 }
 
 /* At most one remark every few seconds: what clients send must not fill the operator's log. */
@@ -260,22 +255,44 @@ static void remark(const struct completion *c, struct source *s, struct str what
 	buf_done(&line);
 }
 
+/* The text of an open file, as whole lines; SIZE_MAX: it cannot be read. *ret_cut: there is more. */
+static size_t read_lines(int fd, char *to, size_t size, bool *ret_cut)
+{
+	size_t n = 0;
+	ssize_t got = 0;
+
+	while (n < size && (got = read(fd, to + n, size - n)) > 0)
+		n += (size_t)got;
+	if (got < 0)
+		return SIZE_MAX;
+	*ret_cut = n == COMPLETION_FILE_BYTES;
+	while (*ret_cut && n && to[n - 1] != '\n')
+		n--;
+	return n;
+}
+
 static int suggest_file(const struct completion *c, struct source *s, cleat_request *req)
 {
 	/* Not blocking: a FIFO must not stop the server. */
-	int fd = open(s->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
-	char *text = cleat_request_alloc(req, COMPLETION_BYTES);
-	struct stat st;
-	ssize_t n = -1;
+	int fd = open(s->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = CLEAT_OK;
+	struct stat st = { .st_size = 0 };
+	size_t n = SIZE_MAX, size;
+	char *text = NULL;
+	bool cut = false;
 
-	if (fd >= 0 && text && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		n = read(fd, text, COMPLETION_BYTES);
-	if (n < 0) {
-		remark(c, s, str_of(fd < 0 ? strerror(errno) : "its file cannot be read"));
-		rc = CLEAT_OK;
-	} else {
-		rc = suggest_lines(req, (struct str){ text, (size_t)n });
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		size = st.st_size < COMPLETION_FILE_BYTES ? (size_t)st.st_size
+							  : COMPLETION_FILE_BYTES;
+		text = cleat_request_alloc(req, size + 1);
+		if (text)
+			n = read_lines(fd, text, size, &cut);
 	}
+	if (n == SIZE_MAX)
+		remark(c, s, str_of(fd < 0 ? strerror(errno) : "its file cannot be read"));
+	else
+		rc = suggest_lines(req, (struct str){ text, n });
+	if (cut)
+		remark(c, s, STR_LIT("only the first 4 MB of its file are used"));
 	if (fd >= 0)
 		close(fd);
 	return rc;

@@ -15,8 +15,8 @@
 enum {
 	COMPLETION_TIMEOUT_MS = 2000,
 	COMPLETION_KEPT_MS = 5000,
-	COMPLETION_BYTES = 256 << 10,
-	COMPLETION_VALUES = 10000
+	COMPLETION_BYTES = 256 << 10,   /* of a command's output */
+	COMPLETION_FILE_BYTES = 4 << 20 /* of a file: the words of a language are one */
 };
 
 struct completion;

@@ -34,6 +34,7 @@ struct conf *conf_new(const cleat_allocator *mem)
 		return NULL;
 	c->mem = a;
 	arena_init(&c->arena, &a, ARENA_MAX);
+	arena_init(&c->scratch, &a, 0);
 	return c;
 }
 
@@ -48,12 +49,24 @@ void conf_free(struct conf *c)
 	mem_free(&mem, c->words);
 	mem_free(&mem, c->watched);
 	arena_done(&c->arena);
+	arena_done(&c->scratch);
 	mem_free(&mem, c);
 }
 
 struct arena *conf_arena(struct conf *c)
 {
 	return &c->arena;
+}
+
+struct arena *conf_scratch(struct conf *c)
+{
+	return &c->scratch;
+}
+
+void conf_scratch_reset(struct conf *c)
+{
+	c->no_memory |= arena_failed(&c->scratch);
+	arena_reset(&c->scratch);
 }
 
 const cleat_json *conf_root(const struct conf *c, size_t i)
@@ -66,7 +79,12 @@ const char *conf_path(const struct conf *c, size_t i)
 	return i < c->n_files ? c->files[i].path : NULL;
 }
 
-struct conf_file *conf_file_of(const struct conf *c, const cleat_json *v)
+void conf_stand_in(struct conf *c, const cleat_json *place)
+{
+	c->stand_in = place;
+}
+
+static struct conf_file *find_file(const struct conf *c, const cleat_json *v)
 {
 	const yyjson_val *node = node_of(v);
 
@@ -79,9 +97,26 @@ struct conf_file *conf_file_of(const struct conf *c, const cleat_json *v)
 	return NULL;
 }
 
+struct conf_file *conf_file_of(const struct conf *c, const cleat_json **v)
+{
+	struct conf_file *f = find_file(c, *v);
+
+	if (f || !*v || !c->stand_in)
+		return f;
+	*v = c->stand_in;
+	return find_file(c, *v);
+}
+
+bool conf_is_typed(const struct conf *c, const cleat_json *at)
+{
+	const struct conf_file *f = conf_file_of(c, &at);
+
+	return f && f->option;
+}
+
 const char *conf_dir(const struct conf *c, const cleat_json *at)
 {
-	const struct conf_file *f = conf_file_of(c, at);
+	const struct conf_file *f = conf_file_of(c, &at);
 
 	return f ? f->dir : ".";
 }
@@ -120,9 +155,32 @@ static void learn_places(struct conf *c, struct conf_file *f)
 		f->at = NULL;
 }
 
+/* JSON of another kind, and what to do with it; NULL: none that is known. */
+static const char *other_json(const cleat_json *root)
+{
+	if (json_is_string(cleat_json_get(root, "openapi")) ||
+	    json_is_string(cleat_json_get(root, "swagger")))
+		return "this is an OpenAPI document, no configuration: serve it with --openapi, or "
+		       "name it in \"openapi\"";
+	if (cleat_json_get(root, "mcpServers"))
+		return "this is the configuration of a client, which starts servers: cleat install "
+		       "writes into such a file";
+	return NULL;
+}
+
+/* The parser's words, or better ones. */
+static const char *parse_error(const char *message)
+{
+	if (strstr(message, "control character in string"))
+		return "a text ends on its line: write \\n for the end of a line, and close the text "
+		       "with \"";
+	return message;
+}
+
 static void parse(struct conf *c, struct conf_file *f, char *text, size_t n)
 {
 	cleat_error err = { 0 };
+	const char *other;
 	size_t line, column;
 
 	jsonc_blank(text, n);
@@ -132,7 +190,13 @@ static void parse(struct conf *c, struct conf_file *f, char *text, size_t n)
 			  &err)) {
 		f->root = json_empty_object(); /* no part of the document: nothing stands in it */
 		c->no_memory |= err.status == CLEAT_ENOMEM;
-		conf_add_problem(c, conf_place(c, f, line, column), err.message);
+		conf_add_problem(c, conf_place(c, f, line, column), parse_error(err.message));
+		return;
+	}
+	other = other_json(f->root);
+	if (other) {
+		f->root = json_empty_object();
+		conf_add_problem(c, f->path, other);
 		return;
 	}
 	learn_places(c, f);
@@ -234,10 +298,40 @@ static bool seen(const struct conf *c, const struct stat *st)
 	return false;
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+	size_t n = strlen(path), k = strlen(end);
+
+	return n > k && strcmp(path + n - k, end) == 0;
+}
+
+/* What else somebody may have wanted to serve, and how; NULL: it may be a configuration. */
+static const char *other_kind(const char *path, const char *text, size_t n)
+{
+	static const char sqlite[] = "SQLite format 3";
+
+	if (n >= sizeof sqlite && !memcmp(text, sqlite, sizeof sqlite))
+		return "this is an SQLite database, no configuration: serve it with --sqlite";
+	if (ends_with(path, ".yaml") || ends_with(path, ".yml"))
+		return "a configuration is JSON; an OpenAPI document is served with --openapi";
+	if (ends_with(path, ".md"))
+		return "a configuration is JSON; a folder is served with --dir, one of prompts with "
+		       "--prompts";
+	return NULL;
+}
+
+static const char *reading_error(int error)
+{
+	return error == EFBIG    ? "is larger than 4 MB"
+	       : error == EISDIR ? "is a directory: serve a folder with --dir"
+				 : strerror(error);
+}
+
 /* `from`: the "include" that names it, NULL: the command line. */
 static void read_file(struct conf *c, const char *path, const cleat_json *from)
 {
 	struct conf_file *f;
+	const char *other;
 	struct stat st;
 	char *text = NULL;
 	size_t n = 0;
@@ -252,7 +346,8 @@ static void read_file(struct conf *c, const char *path, const cleat_json *from)
 		goto out;
 	else
 		rc = slurp(c, fd, &text, &n);
-	f = rc ? NULL : new_file(c, path);
+	other = rc ? NULL : other_kind(path, text, n);
+	f = rc || other ? NULL : new_file(c, path);
 	if (f) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;
@@ -260,8 +355,8 @@ static void read_file(struct conf *c, const char *path, const cleat_json *from)
 		parse(c, f, text, n);
 	} else if (rc && from) {
 		conf_problem(c, from, "cannot read %s: %s", path, strerror(rc));
-	} else if (rc) {
-		conf_add_problem(c, path, rc == EFBIG ? "is larger than 4 MB" : strerror(rc));
+	} else if (rc || other) {
+		conf_add_problem(c, path, other ? other : reading_error(rc));
 	}
 	c->no_memory |= rc == ENOMEM;
 out:

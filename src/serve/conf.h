@@ -40,6 +40,10 @@ void conf_ready(struct conf *c);
  * line". */
 const cleat_json *conf_root(const struct conf *c, size_t i);
 const char *conf_path(const struct conf *c, size_t i);
+/* From now on values that stand in no file (which a source has made) count as standing here; NULL: nowhere. */
+void conf_stand_in(struct conf *c, const cleat_json *place);
+/* Does the value come from the command line? */
+bool conf_is_typed(const struct conf *c, const cleat_json *at);
 /* The directory that relative paths at this value are relative to. */
 const char *conf_dir(const struct conf *c, const cleat_json *at);
 
@@ -60,6 +64,8 @@ uint64_t conf_ms(struct conf *c, const cleat_json *v, uint64_t fallback);
 uint64_t conf_timeout(struct conf *c, const cleat_json *v, uint64_t fallback);
 /* "64KB", "1MB", "2GiB" (KB and KiB are 1024 here), or a number of bytes. */
 size_t conf_bytes(struct conf *c, const cleat_json *v, size_t fallback);
+/* The same for a limit: "none" is 0, and 0 itself is a problem. */
+uint64_t conf_limit(struct conf *c, const cleat_json *v, uint64_t fallback);
 /* A secret's value must never be shown: true when expanding this text used one. */
 bool conf_is_secret(const struct conf *c, const cleat_json *v);
 /* Takes the secrets that were used so far out of a text that is to be shown; it does not grow. */
@@ -80,11 +86,19 @@ const char *conf_watched(const struct conf *c, size_t i);
 
 /* Adds a problem at a value (NULL: no place). Secrets are never part of a message. */
 void conf_problem(struct conf *c, const cleat_json *at, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* There was no memory for something: that is the problem, and no other is told after it, because it may only
+ * follow from that. (An arena of the conf that has failed says so by itself.) */
+void conf_no_memory(struct conf *c);
 size_t conf_problems(const struct conf *c);
 /* "file:line:column: path: message", one line, terminal-safe; NULL behind the last. */
 const char *conf_problem_line(const struct conf *c, size_t i);
 /* "file:line:column" of a value, for messages that name another place. */
 const char *conf_where(struct conf *c, const cleat_json *at);
+/* Lives as long as the conf. */
 struct arena *conf_arena(struct conf *c);
+/* For what is needed while an entry is made, and not after that: of a thousand tools it is as large as of one. */
+struct arena *conf_scratch(struct conf *c);
+/* Everything in the scratch is gone. */
+void conf_scratch_reset(struct conf *c);
 
 #endif

@@ -21,9 +21,12 @@ const char *serve_schema(void)
 	return (const char *)serve_schema_text;
 }
 
+enum { TOLD_MAX = 10 }; /* problems that cleat_schema_explain() tells */
+
 struct report {
 	struct conf *c;
 	struct conf_file *f;
+	size_t told;
 };
 
 /* The next part of a JSON Pointer, decoded into buf; false: there is none. */
@@ -103,15 +106,82 @@ static const char *without_secret(struct conf *c, const cleat_schema_problem *p)
 	return cut ? cut : "";
 }
 
+/* What people write who know other programs' files. */
+static const struct advice {
+	const char *section, *key; /* NULL: the section's value itself */
+	enum cleat_json_type got;
+	const char *words;
+} advices[] = {
+	{ "tools", "cmd", CLEAT_JSON_STRING,
+	  "write a list of words, as in [\"rm\", \"--\", \"{path}\"], or a script as \"sh\"" },
+	{ "tools", "sh", CLEAT_JSON_ARRAY, "a list of words is \"cmd\"" },
+	{ "tools", "sandbox", CLEAT_JSON_BOOL,
+	  "write what it may touch, as in {\"read\": [\"./docs\"]}; false is no sandbox" },
+	{ "tools", NULL, CLEAT_JSON_STRING, "write {\"sh\": ...} or {\"cmd\": [...]}" },
+	{ "folders", NULL, CLEAT_JSON_STRING, "write {\"path\": ...}" },
+	{ "databases", NULL, CLEAT_JSON_STRING, "write {\"file\": ...}" },
+	{ "openapi", NULL, CLEAT_JSON_STRING, "write {\"file\": ...}" },
+	{ "resources", NULL, CLEAT_JSON_STRING, "write {\"text\": ...} or {\"file\": ...}" },
+	{ "prompts", NULL, CLEAT_JSON_STRING, "write {\"text\": ...} or {\"file\": ...}" },
+};
+
+/* A member of a tool that there is not, and nothing that says what the tool does. */
+static const char *advice_about_tool(const struct report *r, struct str name)
+{
+	static const char *const kinds[] = { "cmd", "sh", "http", "sql" };
+	const cleat_json *tool = json_get(cleat_json_get(r->f->root, "tools"), name);
+
+	for (size_t i = 0; i < CLEAT_COUNT(kinds); i++)
+		if (cleat_json_get(tool, kinds[i]))
+			return NULL;
+	return "a tool has one of \"cmd\", \"sh\", \"http\" and \"sql\"";
+}
+
+/* How it would be right, where the schema's own words do not say it; NULL. */
+static const char *advice(const struct report *r, const char *path, const cleat_json *at,
+			  bool unknown)
+{
+	char text[3][256];
+	struct str part[3] = { { NULL, 0 } };
+	size_t n = 0;
+
+	while (n < 3 && next_token(&path, text[n], sizeof text[n], &part[n]))
+		n++;
+	if (*path || n < 2)
+		return NULL;
+	if (unknown)
+		return n == 3 && str_eqz(part[0], "tools") ? advice_about_tool(r, part[1]) : NULL;
+	for (size_t i = 0; i < CLEAT_COUNT(advices); i++) {
+		const struct advice *a = &advices[i];
+
+		if (str_eqz(part[0], a->section) && cleat_json_type(at) == a->got &&
+		    (a->key ? n == 3 && str_eqz(part[2], a->key) : n == 2))
+			return a->words;
+	}
+	return NULL;
+}
+
 static void on_problem(void *ctx, const cleat_schema_problem *p)
 {
 	struct report *r = ctx;
 	const cleat_json *at = p->value ? p->value : resolve(r->f->root, p->path);
 	const char *keyword = strrchr(p->schema_path, '/');
+	const char *words, *line;
+	bool unknown;
 
-	if (keyword && strcmp(keyword, "/additionalProperties") == 0)
+	r->c->unsaid += ++r->told == TOLD_MAX; /* there may be more */
+	if (r->c->n_problems == CONF_PROBLEMS_MAX) {
+		r->c->unsaid++;
+		return;
+	}
+	unknown = keyword && strcmp(keyword, "/additionalProperties") == 0;
+	words = advice(r, p->path, at, unknown);
+	line = without_secret(r->c, p);
+	if (words)
+		line = arena_printf(&r->c->arena, "%s (%s)", line, words);
+	if (unknown)
 		at = key_of(r->f, at);
-	conf_add_problem(r->c, conf_where(r->c, at), without_secret(r->c, p));
+	conf_add_problem(r->c, conf_where(r->c, at), line ? line : "");
 }
 
 static bool load_schema(struct conf *c)
@@ -147,7 +217,7 @@ static bool check_duplicates(struct conf *c, const struct conf_file *f)
 
 void conf_check(struct conf *c, struct conf_file *f)
 {
-	struct report r = { c, f };
+	struct report r = { .c = c, .f = f };
 	cleat_error err = { 0 };
 	int rc;
 

@@ -33,7 +33,7 @@ struct conf_word {
 
 struct conf {
 	cleat_allocator mem;
-	struct arena arena;
+	struct arena arena, scratch;
 	struct conf_file files[CONF_FILES_MAX];
 	size_t n_files;
 	struct conf_word *words;
@@ -42,7 +42,9 @@ struct conf {
 	size_t n_watched, cap_watched;
 	char *problems[CONF_PROBLEMS_MAX]; /* in the arena */
 	size_t n_problems;
-	size_t unsaid;                                 /* more problems than that */
+	size_t unsaid;              /* more problems than that */
+	size_t repeated;            /* that were told before, word by word */
+	const cleat_json *stand_in; /* where values stand that are in no file; NULL: nowhere */
 	const cleat_json *doubtful[CONF_PROBLEMS_MAX]; /* values that could not be expanded */
 	size_t n_doubtful;
 	cleat_schema *schema; /* NULL: not compiled yet */
@@ -51,8 +53,8 @@ struct conf {
 
 /* ---- conf.c ---- */
 
-/* The file that a value stands in; NULL: none. */
-struct conf_file *conf_file_of(const struct conf *c, const cleat_json *v);
+/* The file that a value stands in, or (*v becomes that) what stands for it: conf_stand_in(). NULL: none. */
+struct conf_file *conf_file_of(const struct conf *c, const cleat_json **v);
 
 /* A document that is no file: what an option of the command line stands for (NULL: of none). */
 void conf_add_text(struct conf *c, const char *path, const char *option, struct str json);

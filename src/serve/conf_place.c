@@ -33,7 +33,7 @@ const char *conf_place(struct conf *c, const struct conf_file *f, size_t line, s
 
 const char *conf_where(struct conf *c, const cleat_json *at)
 {
-	const struct conf_file *f = conf_file_of(c, at);
+	const struct conf_file *f = conf_file_of(c, &at);
 	size_t line = 0, column = 0;
 
 	if (!f)
@@ -95,6 +95,14 @@ void conf_hide_secrets(const struct conf *c, char *text)
 	}
 }
 
+static bool is_told(const struct conf *c, const char *line)
+{
+	for (size_t i = 0; i < c->n_problems; i++)
+		if (strcmp(c->problems[i], line) == 0)
+			return true;
+	return false;
+}
+
 void conf_add_problem(struct conf *c, const char *where, const char *message)
 {
 	struct buf b;
@@ -118,10 +126,12 @@ void conf_add_problem(struct conf *c, const char *where, const char *message)
 	line = line && !buf_status(&b) ? arena_strndup(&c->arena, buf_str(&b).p, buf_size(&b))
 				       : NULL;
 	buf_done(&b);
-	if (line)
-		c->problems[c->n_problems++] = line;
-	else
+	if (!line)
 		c->no_memory = true;
+	else if (is_told(c, line))
+		c->repeated++;
+	else
+		c->problems[c->n_problems++] = line;
 }
 
 static bool is_doubtful(const struct conf *c, const cleat_json *at)
@@ -132,14 +142,33 @@ static bool is_doubtful(const struct conf *c, const cleat_json *at)
 	return false;
 }
 
+static bool is_out_of_memory(const struct conf *c)
+{
+	return c->no_memory || arena_failed(&c->arena) || arena_failed(&c->scratch);
+}
+
+void conf_no_memory(struct conf *c)
+{
+	c->no_memory = true;
+}
+
 void conf_problem(struct conf *c, const cleat_json *at, const char *fmt, ...)
 {
-	const struct conf_file *f = conf_file_of(c, at);
+	const bool known = is_doubtful(c, at);
+	const struct conf_file *f = conf_file_of(c, &at);
 	struct buf b;
 	va_list ap;
 
-	if (is_doubtful(c, at))
+	if (known)
 		return;
+	if (is_out_of_memory(c)) {
+		conf_no_memory(c);
+		return;
+	}
+	if (c->n_problems == CONF_PROBLEMS_MAX) { /* finding the place takes longer than all else */
+		c->unsaid++;
+		return;
+	}
 	buf_init(&b, &c->mem, 16 * LINE_MAX);
 	if (f)
 		write_way(&b, f, at);
@@ -158,7 +187,7 @@ void conf_problem(struct conf *c, const cleat_json *at, const char *fmt, ...)
 
 size_t conf_problems(const struct conf *c)
 {
-	return c->n_problems + c->unsaid + (c->no_memory || arena_failed(&c->arena));
+	return c->n_problems + c->repeated + c->unsaid + is_out_of_memory(c);
 }
 
 const char *conf_problem_line(const struct conf *c, size_t i)
@@ -169,6 +198,6 @@ const char *conf_problem_line(const struct conf *c, size_t i)
 	if (i < n)
 		return c->problems[i];
 	if (c->unsaid && i == n++)
-		return "there are more problems than these";
-	return (c->no_memory || arena_failed(&c->arena)) && i == n ? no_memory : NULL;
+		return "there may be more problems than these";
+	return is_out_of_memory(c) && i == n ? no_memory : NULL;
 }

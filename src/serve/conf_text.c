@@ -113,9 +113,11 @@ static const char *read_secret(struct expansion *x, const char *path)
 	}
 	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
 		n--;
-	if (n > SECRET_MAX || memchr(text, 0, n)) {
+	if (!n || n > SECRET_MAX || memchr(text, 0, n)) {
 		PROBLEM(x, x->at, "%s holds no secret: %s", path,
-			n > SECRET_MAX ? "it is too long" : "there is a NUL byte in it");
+			!n               ? "it is empty"
+			: n > SECRET_MAX ? "it is too long"
+					 : "there is a NUL byte in it");
 		return NULL;
 	}
 	text[n] = 0;
@@ -133,11 +135,12 @@ static const char *secret_value(struct expansion *x, const struct conf_word *w)
 		return value ? read_secret(x, value) : NULL;
 	}
 	value = getenv(cleat_json_str(env, ""));
-	if (!value)
-		PROBLEM(x, env ? env : w->value,
-			"the secret is to come from the environment, but %s is not set",
-			cleat_json_str(env, ""));
-	return value;
+	if (value &&
+	    *value) /* one that is empty would go out as one, and be refused by somebody else */
+		return value;
+	PROBLEM(x, env ? env : w->value, "the secret is to come from the environment, but %s is %s",
+		cleat_json_str(env, ""), value ? "empty" : "not set");
+	return NULL;
 }
 
 static const char *word_value(struct expansion *x, struct conf_word *w)
@@ -166,6 +169,23 @@ static bool is_word(struct str s, const char *word)
 	return str_eqz(s, word);
 }
 
+static const char *unknown_name(struct conf *c, struct str name)
+{
+	static const char words[] =
+		"is neither in \"vars\" nor in \"secrets\" nor set in the environment";
+	struct str_nearest near = { .wanted = name };
+	const char *text = NULL;
+
+	str_nearest_offer(&near, STR_LIT("configDir"));
+	str_nearest_offer(&near, STR_LIT("home"));
+	for (size_t i = 0; i < c->n_words; i++)
+		str_nearest_offer(&near, json_str(c->words[i].key));
+	if (near.best.p)
+		text = arena_printf(&c->arena, "%s (did you mean ${%.*s}?)", words,
+				    STR_ARGS(near.best));
+	return text ? text : words;
+}
+
 /* The value of a name. NULL: *why says why, or a problem was added already. */
 static const char *value_of(struct expansion *x, struct str name, const char **why)
 {
@@ -188,9 +208,10 @@ static const char *value_of(struct expansion *x, struct str name, const char **w
 	if (!value && x->early)
 		*why = "is not set in the environment (variables of this file are not known before all "
 		       "files are read)";
+	else if (!value && env)
+		*why = "is not set in the environment";
 	else if (!value)
-		*why = env ? "is not set in the environment"
-			   : "is neither in \"vars\" nor in \"secrets\" nor set in the environment";
+		*why = unknown_name(x->c, name);
 	return value;
 }
 
@@ -450,6 +471,17 @@ static const char *written(const cleat_json *v)
 	return text ? text : json_type_name(v);
 }
 
+static bool is_none(struct conf *c, const cleat_json *v)
+{
+	return json_is_string(v) && strcmp(conf_text(c, v, ""), "none") == 0;
+}
+
+static uint64_t no_zero(struct conf *c, const cleat_json *v, uint64_t fallback)
+{
+	conf_problem(c, v, "expected more than 0; \"none\" is no limit");
+	return fallback;
+}
+
 uint64_t conf_ms(struct conf *c, const cleat_json *v, uint64_t fallback)
 {
 	static const struct unit units[] = {
@@ -461,7 +493,7 @@ uint64_t conf_ms(struct conf *c, const cleat_json *v, uint64_t fallback)
 
 	if (!v)
 		return fallback;
-	if (json_is_string(v) && strcmp(conf_text(c, v, ""), "none") == 0)
+	if (is_none(c, v))
 		return 0;
 	if (quantity(c, v, units, year, &ms))
 		return ms;
@@ -476,10 +508,7 @@ uint64_t conf_timeout(struct conf *c, const cleat_json *v, uint64_t fallback)
 {
 	uint64_t ms = conf_ms(c, v, fallback);
 
-	if (ms || !v || (json_is_string(v) && strcmp(conf_text(c, v, ""), "none") == 0))
-		return ms;
-	conf_problem(c, v, "expected more than 0; \"none\" is no limit");
-	return fallback;
+	return ms || !v || is_none(c, v) ? ms : no_zero(c, v, fallback);
 }
 
 size_t conf_bytes(struct conf *c, const cleat_json *v, size_t fallback)
@@ -500,4 +529,14 @@ size_t conf_bytes(struct conf *c, const cleat_json *v, size_t fallback)
 		"expected a size such as \"64KB\", \"1MB\" or a number of bytes, got \"%.60s\"",
 		written(v));
 	return fallback;
+}
+
+uint64_t conf_limit(struct conf *c, const cleat_json *v, uint64_t fallback)
+{
+	uint64_t n;
+
+	if (!v || is_none(c, v))
+		return v ? 0 : fallback;
+	n = conf_bytes(c, v, 1);
+	return n ? n : no_zero(c, v, fallback);
 }

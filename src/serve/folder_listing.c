@@ -6,6 +6,8 @@
 #include "loop/fswatch.h"
 #include "serve/folder_walk.h"
 #include "serve/mime.h"
+#include "server/core.h"
+#include "server/registry.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -341,7 +343,20 @@ static void listing_free(void *thing)
 	mem_free(&mem, l);
 }
 
-void listing_add(struct build *b, struct folder *f, size_t limit)
+/* The configuration was loaded again: whoever did that wants to see what is there now. What it has of its own
+ * under one of our URIs has taken the place of ours already. */
+static void go_on(void *thing)
+{
+	struct listing *l = thing;
+	const struct registry *r = server_registry(l->rt->server);
+
+	for (size_t i = 0; i < l->shown.n; i++)
+		if (!registry_find(r, SHELF_RESOURCES, str_of(l->shown.v[i].uri)))
+			l->shown.v[i].ours = false;
+	later(l, 0);
+}
+
+void listing_add(struct build *b, const char *recipe, struct folder *f, size_t limit)
 {
 	struct listing *l = b->rt->server ? mem_zalloc(&b->rt->mem, sizeof *l) : NULL;
 
@@ -355,5 +370,7 @@ void listing_add(struct build *b, struct folder *f, size_t limit)
 	}
 	l->f = folder_ref(f);
 	loop_defer(b->rt->loop, &l->begin);
-	build_keep(b, l, listing_free);
+	/* Two folders may be the same but for their URIs. */
+	recipe = arena_printf(conf_arena(b->conf), "%s %s", f->uri, recipe);
+	build_keep_on(b, recipe, l, listing_free, go_on);
 }

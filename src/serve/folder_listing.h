@@ -16,7 +16,8 @@ enum {
 	LISTING_FACTS_MS = 10000   /* until a new size or time alone is a new list */
 };
 
-/* Begins when the configuration is in force, and lives as long. */
-void listing_add(struct build *b, struct folder *f, size_t limit);
+/* Begins when the configuration is in force, and lives as long; longer where the next one has a folder of the
+ * same recipe: then clients hear only of what is different in the list. */
+void listing_add(struct build *b, const char *recipe, struct folder *f, size_t limit);
 
 #endif

@@ -28,6 +28,7 @@ struct reading {
 	uint64_t given; /* lines, counting one that was cut */
 	bool cut;       /* the only line is not whole: it is longer than an answer */
 	bool early;     /* tail: more lines were asked for than fit */
+	bool in_line;   /* what was read last is no whole line */
 };
 
 static int io_failed(struct reading *r, cleat_error *err)
@@ -73,6 +74,7 @@ static bool take(struct reading *r, struct str block, size_t *ret)
 		if (r->line >= r->first && (r->given == r->lines || !put_line(r, rest, nl != NULL)))
 			return false;
 		r->line += nl != NULL;
+		r->in_line = !nl;
 		*ret += rest.n;
 	}
 	return true;
@@ -195,9 +197,12 @@ static int reply_lines(struct reading *r, bool tail)
 	cleat_request *req = r->call.req;
 
 	fstat(r->fd, &r->st);
-	if (!r->given && r->first > 1) /* behind the end: a mistake worth saying */
-		return cleat_reply_error(req, "%.*s: has only %llu lines", STR_ARGS(r->path),
-					 (unsigned long long)r->line - 1);
+	if (!r->given && r->first > 1) { /* behind the end: a mistake worth saying */
+		unsigned long long lines = r->line - 1 + r->in_line;
+
+		return cleat_reply_error(req, "%.*s: has only %llu line%s", STR_ARGS(r->path),
+					 lines, lines == 1 ? "" : "s");
+	}
 	cleat_reply_textn(req, text.p ? text.p : "", text.n);
 	say_rest(r, tail, utf8_valid_prefix(text) == text.n);
 	return CLEAT_OK;

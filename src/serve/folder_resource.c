@@ -173,7 +173,7 @@ void folder_resources(struct build *b, const cleat_json *node, const char *recip
 	r.userdata = folder_ref(f);
 	r.destroy = folder_unref;
 	build_resource(b, node, recipe, &r);
-	listing_add(b, f, limit);
+	listing_add(b, recipe, f, limit);
 	filewatch_add(b, &(struct filewatch_opts){ .rt = b->rt,
 						   .find = find_file,
 						   .ctx = folder_ref(f),

@@ -92,9 +92,15 @@ static bool read_step(const struct lines *l, struct lines_state *s, struct str l
 	return true;
 }
 
-static int shown(struct str s)
+/* As much of a line as a message has, up to a whole character; whoever reads it sees that there was more. */
+static int shown(struct str s, const char **ret_more)
 {
-	return (int)(s.n < LINE_MESSAGE_MAX ? s.n : LINE_MESSAGE_MAX);
+	size_t n = s.n < LINE_MESSAGE_MAX ? s.n : LINE_MESSAGE_MAX;
+
+	*ret_more = n < s.n ? "…" : "";
+	for (int i = 0; i < 3 && n < s.n && ((unsigned char)s.p[n] & 0xC0) == 0x80; i++)
+		n--;
+	return (int)n;
 }
 
 static void tell_progress(const struct lines *l, struct lines_state *s, cleat_request *req,
@@ -102,6 +108,8 @@ static void tell_progress(const struct lines *l, struct lines_state *s, cleat_re
 {
 	struct str group[REGEX_GROUPS], message = line;
 	double done = s->count + 1, total = 0;
+	const char *more;
+	int n;
 
 	if (l->progress) {
 		if (!read_step(l, s, line, group, &done, &total))
@@ -111,8 +119,9 @@ static void tell_progress(const struct lines *l, struct lines_state *s, cleat_re
 			done = s->count + 1;
 	}
 	s->count = done;
+	n = shown(message, &more);
 	if (message.p)
-		cleat_request_progress(req, done, total, "%.*s", shown(message), message.p);
+		cleat_request_progress(req, done, total, "%.*s%s", n, message.p, more);
 	else
 		cleat_request_progress(req, done, total, NULL);
 }
@@ -127,6 +136,8 @@ void lines_flush(struct lines_state *s, cleat_request *req)
 static void tell_log(struct lines_state *s, cleat_request *req, int level, struct str line)
 {
 	uint64_t now = loop_now();
+	const char *more;
+	int n = shown(line, &more);
 
 	if (now - s->second >= 1000) {
 		lines_flush(s, req);
@@ -138,7 +149,7 @@ static void tell_log(struct lines_state *s, cleat_request *req, int level, struc
 		return;
 	}
 	s->in_second++;
-	cleat_request_log(req, level, "%.*s", shown(line), line.p);
+	cleat_request_log(req, level, "%.*s%s", n, line.p, more);
 }
 
 void lines_tell(const struct lines *l, struct lines_state *s, cleat_request *req, bool is_err,

@@ -37,7 +37,8 @@ struct reading {
 	size_t tools, skipped;
 	size_t written; /* bytes of schemas */
 	bool full;
-	char why[200]; /* the first that was left out, and why */
+	bool *included, *excluded; /* which patterns were of use */
+	char why[200];             /* the first that was left out, and why */
 };
 
 /* ---- names ------------------------------------------------------------------------------------ */
@@ -153,6 +154,29 @@ static bool is_wanted(const struct operation *op)
 	       !any_matches(op, cleat_json_get(op->api->node, "exclude"));
 }
 
+/* Which patterns name this operation? */
+static void mark(const struct operation *op, const cleat_json *list, bool *used)
+{
+	cleat_json_iter it = cleat_json_each(list);
+
+	for (size_t i = 0; cleat_json_next(&it); i++)
+		used[i] = used[i] || one_matches(op, cleat_json_str(it.value, ""));
+}
+
+/* A pattern that names nothing is a slip: the operator would wait for a tool, or believe that one is gone. */
+static void tell_unused(const struct reading *r, const char *key, const bool *used)
+{
+	struct build *b = r->api.b;
+	cleat_json_iter it = cleat_json_each(cleat_json_get(r->api.node, key));
+
+	for (size_t i = 0; cleat_json_next(&it); i++)
+		if (!used[i])
+			build_say(b, CLEAT_LOG_WARNING,
+				  "%s: \"%s\" names no operation of the document (METHOD /path, "
+				  "op:operationId, tag:name; * stands for anything)",
+				  conf_where(b->conf, it.value), cleat_json_str(it.value, ""));
+}
+
 static void skip(struct reading *r, const struct operation *op)
 {
 	if (!r->skipped++)
@@ -184,7 +208,10 @@ static void add_operation(struct reading *r, struct operation *op)
 		return;
 	}
 	r->tools++;
+	conf_stand_in(r->api.b->conf, r->api.node);
 	web_add(r->api.b, r->api.node, name, node);
+	conf_stand_in(r->api.b->conf, NULL);
+	conf_scratch_reset(r->api.b->conf);
 }
 
 static void add_path(struct reading *r, const char *path, const cleat_json *v)
@@ -210,6 +237,8 @@ static void add_path(struct reading *r, const char *path, const cleat_json *v)
 		op->path = path;
 		op->node = node;
 		op->shared = item;
+		mark(op, cleat_json_get(r->api.node, "include"), r->included);
+		mark(op, cleat_json_get(r->api.node, "exclude"), r->excluded);
 		add_operation(r, op);
 		arena_reset(&r->operation);
 	}
@@ -296,7 +325,7 @@ static bool find_server(struct reading *r)
 		conf_problem(api->b->conf, given ? given : api->node,
 			     given ? "expected an address such as https://api.example.com/v1"
 				   : "the document does not say where the API is: add \"server\": "
-				     "\"https://...\"");
+				     "\"https://...\" (on the command line, FILE=https://...)");
 	return false;
 }
 
@@ -381,12 +410,22 @@ static void sum_up(const struct reading *r, const char *name)
 		build_say(b, CLEAT_LOG_NOTICE,
 			  "openapi %s: %zu operations are tools, %zu cannot be (%s)", name,
 			  r->tools, r->skipped, r->why);
+	if (!r->full) {
+		tell_unused(r, "include", r->included);
+		tell_unused(r, "exclude", r->excluded);
+	}
 	if (r->tools > MANY_TOOLS && !r->full)
 		build_say(
 			b, CLEAT_LOG_NOTICE,
 			"openapi %s: %zu tools are more than a model works well with; choose some "
 			"with \"include\"",
 			name, r->tools);
+}
+
+/* One for each pattern of the list. */
+static bool *flags_for(struct reading *r, const char *key)
+{
+	return arena_zalloc(&r->document, cleat_json_size(cleat_json_get(r->api.node, key)) + 1);
 }
 
 static void read_all(struct reading *r, const char *name)
@@ -396,8 +435,10 @@ static void read_all(struct reading *r, const char *name)
 	cleat_json_iter it;
 
 	r->names = arena_zalloc(&r->document, NAMES * sizeof *r->names);
+	r->included = flags_for(r, "include");
+	r->excluded = flags_for(r, "exclude");
 	doc = arena_zalloc(&r->document, sizeof *doc);
-	if (!r->names || !doc) {
+	if (!r->names || !r->included || !r->excluded || !doc) {
 		conf_problem(b->conf, r->api.node, "out of memory");
 		return;
 	}

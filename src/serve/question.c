@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "serve/argtext.h"
+#include "serve/output.h"
 #include "serve/reqmem.h"
 #include "serve/tool.h"
-#include "json/copy.h"
 #include "json/parse.h"
 #include "json/writer.h"
 
@@ -22,8 +22,7 @@ struct question {
 	struct arena arena; /* owns all of this */
 	const struct argtext *confirm, *message;
 	const char *form;           /* requestedSchema; NULL: nothing is asked */
-	const cleat_json *defaults; /* {"properties": {...}} of arguments and fields */
-	bool has_defaults;
+	const cleat_json *defaults; /* of arguments and fields, by name */
 };
 
 /* ---- making ---- */
@@ -45,8 +44,8 @@ static bool check_names(struct build *b, const cleat_json *fields, const char *f
 	const cleat_json *mine = NULL, *theirs = NULL;
 	cleat_json_iter it;
 
-	json_parse(conf_arena(b->conf), str_of(form), NULL, &mine, NULL);
-	json_parse(conf_arena(b->conf), str_of(input), NULL, &theirs, NULL);
+	json_parse(conf_scratch(b->conf), str_of(form), NULL, &mine, NULL);
+	json_parse(conf_scratch(b->conf), str_of(input), NULL, &theirs, NULL);
 	it = cleat_json_each(cleat_json_get(mine, "properties"));
 	while (cleat_json_next(&it)) {
 		if (!json_get(cleat_json_get(theirs, "properties"), json_str(it.key)))
@@ -56,6 +55,34 @@ static bool check_names(struct build *b, const cleat_json *fields, const char *f
 		return false;
 	}
 	return true;
+}
+
+static bool keep_defaults(struct build *b, struct question *q, const cleat_json *properties)
+{
+	cleat_json_iter it = cleat_json_each(properties);
+	struct buf out;
+	struct jw w;
+	int rc;
+
+	buf_init(&out, &q->mem, ARGUMENTS_MAX);
+	jw_init(&w, &out);
+	jw_obj(&w);
+	while (cleat_json_next(&it)) {
+		const cleat_json *value = cleat_json_get(it.value, "default");
+
+		if (!value)
+			continue;
+		jw_keyn(&w, json_str(it.key));
+		jw_value(&w, value);
+	}
+	jw_obj_end(&w);
+	rc = buf_status(&out);
+	if (!rc)
+		rc = json_parse(&q->arena, buf_str(&out), NULL, &q->defaults, NULL);
+	buf_done(&out);
+	if (rc)
+		conf_problem(b->conf, NULL, "defaults of arguments: %s", cleat_strstatus(rc));
+	return !rc;
 }
 
 /* `names`: what may stand in braces. */
@@ -85,8 +112,7 @@ static bool fill(struct build *b, struct question *q, const cleat_json *node, co
 		if (!q->form || !q->message)
 			return false;
 	}
-	q->has_defaults = any_default(cleat_json_get(names, "properties"));
-	return !json_copy(&q->arena, names, &q->defaults);
+	return keep_defaults(b, q, cleat_json_get(names, "properties"));
 }
 
 struct question *question_new(struct build *b, const cleat_json *node, const cleat_tool *t)
@@ -104,6 +130,7 @@ struct question *question_new(struct build *b, const cleat_json *node, const cle
 	}
 	q->mem = b->rt->mem;
 	arena_init(&q->arena, &q->mem, 0);
+	q->arena.first = 512; /* most have one or two defaults, and that is all */
 	if (fill(b, q, node, t, names))
 		return q;
 	if (arena_failed(&q->arena))
@@ -135,19 +162,18 @@ static void put_members(struct jw *w, const cleat_json *object)
 	}
 }
 
-static void put_defaults(struct jw *w, const cleat_json *properties, const cleat_json *args,
+static void put_defaults(struct jw *w, const cleat_json *defaults, const cleat_json *args,
 			 const cleat_json *answers)
 {
-	cleat_json_iter it = cleat_json_each(properties);
+	cleat_json_iter it = cleat_json_each(defaults);
 
 	while (cleat_json_next(&it)) {
-		const cleat_json *value = cleat_json_get(it.value, "default");
 		struct str key = json_str(it.key);
 
-		if (!value || json_get(args, key) || json_get(answers, key))
+		if (json_get(args, key) || json_get(answers, key))
 			continue;
 		jw_keyn(w, key);
-		jw_value(w, value);
+		jw_value(w, it.value);
 	}
 }
 
@@ -167,13 +193,29 @@ static int merge(const struct question *q, cleat_request *req, const cleat_json 
 	jw_obj(&w);
 	put_members(&w, args);
 	put_members(&w, answers);
-	put_defaults(&w, cleat_json_get(q->defaults, "properties"), args, answers);
+	put_defaults(&w, q->defaults, args, answers);
 	jw_obj_end(&w);
 	rc = buf_status(&out);
 	if (!rc)
 		rc = json_parse(&ar, buf_str(&out), NULL, ret, NULL);
 	buf_done(&out);
 	return rc;
+}
+
+/* What a person is asked. A NUL is shown as U+FFFD: the tool itself will say that it cannot use it. NULL: no
+ * memory, or far too long. */
+static const char *words_of(const struct argtext *t, cleat_request *req, const cleat_json *args)
+{
+	const cleat_allocator mem = reqmem(req);
+	struct buf raw, words;
+
+	buf_init(&raw, &mem, ARGUMENTS_MAX);
+	buf_init(&words, &mem, 3 * ARGUMENTS_MAX);
+	if (argtext_write(t, args, &raw, NULL))
+		return NULL;
+	output_write_text(&words, buf_str(&raw));
+	buf_putc(&words, '\0');
+	return buf_status(&words) ? NULL : buf_str(&words).p;
 }
 
 int question_ask(const struct question *q, cleat_request *req, const cleat_json **ret_args)
@@ -187,14 +229,14 @@ int question_ask(const struct question *q, cleat_request *req, const cleat_json 
 		return CLEAT_OK;
 	if (q->form) {
 		rc = merge(q, req, args, NULL, &all);
-		text = rc ? NULL : argtext_render(q->message, req, all, NULL);
+		text = rc ? NULL : words_of(q->message, req, all);
 		if (!text)
-			return CLEAT_EINVAL;
+			return rc ? rc : CLEAT_ELIMIT;
 		rc = cleat_ask_schema(req, "ask", text, q->form, &answers);
 	}
 	if (rc)
 		return rc;
-	if (q->has_defaults || answers) {
+	if (cleat_json_size(q->defaults) || answers) {
 		rc = merge(q, req, *ret_args, answers, &all);
 		if (rc)
 			return rc;
@@ -202,6 +244,6 @@ int question_ask(const struct question *q, cleat_request *req, const cleat_json 
 	}
 	if (!q->confirm)
 		return CLEAT_OK;
-	text = argtext_render(q->confirm, req, *ret_args, NULL);
-	return text ? cleat_ask_confirm(req, "confirm", "%s", text) : CLEAT_EINVAL;
+	text = words_of(q->confirm, req, *ret_args);
+	return text ? cleat_ask_confirm(req, "confirm", "%s", text) : CLEAT_ELIMIT;
 }

@@ -10,7 +10,10 @@
 
 #include "base/mem.h"
 #include "loop/fswatch.h"
+#include "run/runner.h"
 #include "serve/build.h"
+#include "serve/http_conf.h"
+#include "serve/job.h"
 #include "serve/sandbox.h"
 #include "serve/set.h"
 #include "serve/tool.h"
@@ -36,6 +39,7 @@ struct serve {
 	struct runtime rt;
 	struct conf *conf; /* in force */
 	struct set *set;
+	struct http_conf http; /* in the conf's memory */
 	struct watch *watches;
 	struct loop_call reload_call;
 	bool watch_failed; /* has been said */
@@ -178,11 +182,15 @@ static void watch_files(struct serve *s, const struct conf *c)
 static int load(struct serve *s, struct conf *c, struct set_change *ret)
 {
 	struct set *set = NULL;
+	struct http_conf http = { NULL, NULL };
+	struct build b = { .conf = c, .rt = &s->rt };
 	int rc = CLEAT_ENOMEM;
 
 	*ret = (struct set_change){ 0 };
-	if (c && !conf_problems(c))
+	if (c && !conf_problems(c)) {
 		set = build_all(c, &s->rt);
+		http_conf_read(&b, first(c, "http"), &http);
+	}
 	if (c)
 		watch_files(s, c);
 	if (c && conf_problems(c)) {
@@ -204,6 +212,7 @@ static int load(struct serve *s, struct conf *c, struct set_change *ret)
 	conf_free(s->conf);
 	s->set = set;
 	s->conf = c;
+	s->http = http;
 	return CLEAT_OK;
 }
 
@@ -269,6 +278,11 @@ static void on_hangup(cleat_server *server, void *userdata)
 	serve_reload(userdata);
 }
 
+static void on_last_call(void *rt)
+{
+	jobs_hurry(rt);
+}
+
 static int make_server(struct serve *s, struct conf *c)
 {
 	const char *name = s->opts.name;
@@ -291,9 +305,11 @@ static int make_server(struct serve *s, struct conf *c)
 
 	s->rt.server = cleat_server_new(name ? name : conf_shown(c, first(c, "name"), "cleat"),
 					conf_shown(c, first(c, "version"), "1.0.0"), &o);
-	return s->rt.server && cleat_server_loop(s->rt.server)
-		       ? cleat_server_error(s->rt.server)->status
-		       : CLEAT_ENOMEM;
+	if (!s->rt.server || !cleat_server_loop(s->rt.server))
+		return CLEAT_ENOMEM;
+	runner_get(s->rt.server)->last_call = on_last_call; /* it is there: it has the loop */
+	runner_get(s->rt.server)->last_call_ctx = &s->rt;
+	return cleat_server_error(s->rt.server)->status;
 }
 
 static int start(struct serve *s)
@@ -459,65 +475,8 @@ void serve_probe(void (*tell)(void *ctx, int level, const char *line), void *ctx
 	sandbox_probe(tell, ctx);
 }
 
-/* ---- "http" as options ---- */
-
-enum { WORDS_MAX = 200 };
-
-struct words {
-	const char *at[WORDS_MAX + 1];
-	size_t n;
-};
-
-static void add_word(struct words *w, const char *option, const char *value)
-{
-	if (w->n + 2 > WORDS_MAX)
-		return;
-	w->at[w->n++] = option;
-	if (value)
-		w->at[w->n++] = value;
-}
-
-static void add_list(struct words *w, struct conf *c, const char *option, const cleat_json *list)
-{
-	cleat_json_iter it = cleat_json_each(list);
-
-	while (cleat_json_next(&it))
-		add_word(w, option, conf_text(c, it.value, ""));
-}
-
-/* "listen" and "path" as one address. */
-static const char *address_of(struct conf *c, const cleat_json *http)
-{
-	const char *listen = conf_text(c, cleat_json_get(http, "listen"), NULL);
-	const char *path = conf_text(c, cleat_json_get(http, "path"), NULL);
-
-	if (!listen || !path || strchr(listen, '/'))
-		return listen;
-	return arena_printf(conf_arena(c), "%s://%s%s%s",
-			    cleat_json_get(http, "tls") ? "https" : "http", listen,
-			    *path == '/' ? "" : "/", path);
-}
-
 const char *const *serve_http_words(const struct serve *s, const char **ret_address)
 {
-	struct conf *c = s->conf;
-	const cleat_json *http = first(c, "http"), *tls = cleat_json_get(http, "tls");
-	const char *tokens = conf_path_at(c, cleat_json_get(http, "tokens"));
-	struct words w = { .n = 0 };
-	static const char *const none[] = { NULL };
-	const char *const *list;
-
-	*ret_address = address_of(c, http);
-	if (tokens)
-		add_word(&w, "--token-file", tokens);
-	if (cleat_json_bool(cleat_json_get(http, "allow_remote"), false))
-		add_word(&w, "--allow-remote", NULL);
-	add_list(&w, c, "--allow-origin", cleat_json_get(http, "allow_origin"));
-	add_list(&w, c, "--allow-host", cleat_json_get(http, "allow_host"));
-	if (tls) {
-		add_word(&w, "--tls-cert", conf_path_at(c, cleat_json_get(tls, "cert")));
-		add_word(&w, "--tls-key", conf_path_at(c, cleat_json_get(tls, "key")));
-	}
-	list = arena_strlist(conf_arena(c), w.at);
-	return list ? list : none;
+	*ret_address = s->http.address;
+	return s->http.words;
 }

@@ -28,6 +28,8 @@ struct item {
 struct kept {
 	void *thing;
 	void (*destroy)(void *thing);
+	void (*go_on)(void *thing);
+	uint64_t recipe; /* 0: none */
 };
 
 struct set {
@@ -53,10 +55,8 @@ struct set *set_new(const cleat_allocator *mem)
 	return s;
 }
 
-static void let_go(void *set)
+static void let_go(struct set *s)
 {
-	struct set *s = set;
-
 	while (s->n_kept) {
 		struct kept *k = &s->kept[--s->n_kept];
 
@@ -84,25 +84,28 @@ size_t set_size(const struct set *s)
 	return s->n_items;
 }
 
-bool set_keep(struct set *s, void *thing, void (*destroy)(void *thing))
-{
-	if (mem_grow(&s->mem, (void **)&s->kept, &s->cap_kept, s->n_kept, sizeof *s->kept,
-		     THINGS_MAX)) {
-		destroy(thing);
-		return false;
-	}
-	s->kept[s->n_kept++] = (struct kept){ thing, destroy };
-	return true;
-}
-
-/* ---- adding ---- */
-
 static uint64_t hash(const char *recipe)
 {
 	struct str s = str_of(recipe);
 
 	return (uint64_t)str_hash(s, 0x9e3779b9) << 32 | str_hash(s, (uint32_t)s.n);
 }
+
+bool set_keep(struct set *s, const struct set_thing *t)
+{
+	if (mem_grow(&s->mem, (void **)&s->kept, &s->cap_kept, s->n_kept, sizeof *s->kept,
+		     THINGS_MAX)) {
+		t->destroy(t->thing);
+		return false;
+	}
+	s->kept[s->n_kept++] = (struct kept){ .thing = t->thing,
+					      .destroy = t->destroy,
+					      .go_on = t->go_on,
+					      .recipe = t->recipe ? hash(t->recipe) : 0 };
+	return true;
+}
+
+/* ---- adding ---- */
 
 static const cleat_json *place_of(const struct set *s, const struct entry *e)
 {
@@ -198,19 +201,47 @@ static void make_plan(struct plan *p, struct set *next, const struct set *old,
 	}
 }
 
+struct change {
+	struct set *next, *old;
+};
+
+/* Things that are the same in both go on; the others of the old one end. */
+static void hand_over(void *ctx)
+{
+	const struct change *c = ctx;
+
+	for (size_t i = 0; i < c->next->n_kept; i++) {
+		struct kept *new = &c->next->kept[i];
+
+		for (size_t j = 0; new->recipe &&j < c->old->n_kept; j++) {
+			struct kept *old = &c->old->kept[j], other = *new;
+
+			if (old->recipe != new->recipe)
+				continue;
+			*new = *old;
+			*old = other;
+			old->recipe = 0; /* it goes, and is nobody's any more */
+			new->go_on(new->thing);
+			break;
+		}
+	}
+	let_go(c->old);
+}
+
 int set_apply(struct set *next, struct set *old, cleat_server *server, struct set_change *ret)
 {
 	size_t n = (old ? old->n_items : 0) + next->n_items + 1;
 	struct plan p = { .gone = mem_alloc(&next->mem, n * sizeof *p.gone),
 			  .renewed = mem_alloc(&next->mem, n * sizeof *p.renewed) };
+	struct change c = { next, old };
 	int rc = CLEAT_ENOMEM;
 
 	if (p.gone && p.renewed) {
 		if (next->n_items)
 			qsort(next->items, next->n_items, sizeof *next->items, by_key);
 		make_plan(&p, next, old, server_registry(server));
-		rc = server_exchange(server, p.gone, p.n_gone, &next->staged, old ? let_go : NULL,
-				     old);
+		rc = server_exchange(server, p.gone, p.n_gone, &next->staged,
+				     old ? hand_over : NULL, &c);
 	}
 	for (size_t i = 0; i < p.n_renewed && !rc; i++)
 		if (p.renewed[i]->kind == SHELF_RESOURCES)

@@ -16,8 +16,17 @@ int set_add(struct set *s, struct entry *e, const char *recipe, const cleat_json
 	    const cleat_json **ret_other, cleat_error *err);
 /* How many entries there are. */
 size_t set_size(const struct set *s);
-/* Calls destroy(thing) when the set is no longer in force. False: no memory, it has been called. */
-bool set_keep(struct set *s, void *thing, void (*destroy)(void *thing));
+/* Something that is there while the set is in force. */
+struct set_thing {
+	void *thing;
+	void (*destroy)(void *thing); /* when the set is no longer in force */
+	/* If the set before has one of the same recipe, that one stays and this one is destroyed instead; then
+	 * go_on() is called for the one that stays. NULL: none does. */
+	const char *recipe;
+	void (*go_on)(void *thing);
+};
+/* False: no memory, it has been destroyed. */
+bool set_keep(struct set *s, const struct set_thing *t);
 
 /* What has changed, for people. */
 struct set_change {

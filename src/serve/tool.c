@@ -17,10 +17,13 @@ static const char *finish(struct build *b, struct buf *out)
 {
 	char *text = NULL;
 
-	if (buf_status(out))
-		conf_problem(b->conf, NULL, "%s", cleat_strstatus(buf_status(out)));
+	if (buf_status(out) == CLEAT_ENOMEM)
+		conf_no_memory(b->conf);
+	else if (buf_status(out))
+		conf_problem(b->conf, NULL, "the schema of a tool: %s",
+			     cleat_strstatus(buf_status(out)));
 	else
-		text = arena_strndup(conf_arena(b->conf), buf_str(out).p, buf_size(out));
+		text = arena_strndup(conf_scratch(b->conf), buf_str(out).p, buf_size(out));
 	buf_done(out);
 	return text;
 }
@@ -31,7 +34,7 @@ const char *tool_fields(struct build *b, const cleat_json *at, bool form)
 	cleat_error err = { 0 };
 	struct buf out;
 	struct jw w;
-	int rc = signature_parse_args(conf_arena(b->conf), cleat_json_str(at, ""), &fields, &err);
+	int rc = signature_parse_args(conf_scratch(b->conf), cleat_json_str(at, ""), &fields, &err);
 
 	if (!rc && form)
 		rc = field_form_check(fields, &err);
@@ -65,9 +68,31 @@ static const char *object_schema(struct build *b, const cleat_json *v)
 	return finish(b, &out);
 }
 
+/* {"path": "string"} or {"path": {"type": "string"}}: arguments without the schema around them. As a schema it
+ * would mean nothing at all. */
+static bool is_bare(const cleat_json *v)
+{
+	static const char *const keywords[] = { "$ref",       "$schema",  "additionalProperties",
+						"allOf",      "anyOf",    "oneOf",
+						"properties", "required", "type" };
+
+	for (size_t i = 0; i < CLEAT_COUNT(keywords); i++)
+		if (cleat_json_get(v, keywords[i]))
+			return false;
+	return cleat_json_size(v) > 0;
+}
+
 static const char *schema_of(struct build *b, const cleat_json *v)
 {
 	const cleat_json *type = cleat_json_get(v, "type");
+
+	if (json_is_object(v) && is_bare(v)) {
+		conf_problem(
+			b->conf, v,
+			"a JSON Schema has \"properties\": {...} around them; or write a text, "
+			"as in \"path: string, depth: integer = 1\"");
+		return NULL;
+	}
 
 	if (type && strcmp(cleat_json_str(type, ""), "object") != 0) {
 		conf_problem(b->conf, type,
@@ -90,7 +115,7 @@ const cleat_icon *tool_icons(struct build *b, const cleat_json *list)
 {
 	size_t n = cleat_json_size(list);
 	cleat_icon *icons =
-		list ? arena_zalloc(conf_arena(b->conf), (n + 1) * sizeof *icons) : NULL;
+		list ? arena_zalloc(conf_scratch(b->conf), (n + 1) * sizeof *icons) : NULL;
 	cleat_json_iter it = cleat_json_each(list);
 
 	while (icons && cleat_json_next(&it))
@@ -122,7 +147,7 @@ bool tool_describe(struct build *b, const char *name, const cleat_json *node, cl
 		.idempotent = hint(hints, "idempotent"),
 		.open_world = hint(hints, "open_world"),
 		.icons = tool_icons(b, cleat_json_get(node, "icons")),
-		.meta = meta ? json_text(conf_arena(b->conf), meta).p : NULL,
+		.meta = meta ? json_text(conf_scratch(b->conf), meta).p : NULL,
 	};
 	return ret->input_schema && (!output || ret->output_schema);
 }
@@ -134,7 +159,7 @@ static void put_properties(struct build *b, struct jw *w, const char *schema)
 	const cleat_json *v = NULL;
 	cleat_json_iter it;
 
-	if (!schema || json_parse(conf_arena(b->conf), str_of(schema), NULL, &v, NULL))
+	if (!schema || json_parse(conf_scratch(b->conf), str_of(schema), NULL, &v, NULL))
 		return;
 	it = cleat_json_each(cleat_json_get(v, "properties"));
 	while (cleat_json_next(&it)) {
@@ -163,7 +188,7 @@ const cleat_json *tool_arguments(struct build *b, const cleat_json *node, const 
 	jw_obj_end(&w);
 	text = finish(b, &out);
 	if (text)
-		json_parse(conf_arena(b->conf), str_of(text), NULL, &ret, NULL);
+		json_parse(conf_scratch(b->conf), str_of(text), NULL, &ret, NULL);
 	return ret ? ret : json_empty_object();
 }
 

@@ -4,7 +4,7 @@
 
 #include "serve/build.h"
 
-/* The JSON Schema of the inside of a signature ("a: number, b?: string") as text in the conf's arena; as a
+/* The JSON Schema of the inside of a signature ("a: number, b?: string") as text in the conf's scratch; as a
  * form that a client can draw where that is wanted. NULL: a problem was added. */
 const char *tool_fields(struct build *b, const cleat_json *at, bool form);
 /* [{"src", "mimeType", "sizes", "theme"}]; NULL for NULL. */

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { cleat, place, run as runCleat } from './lib/cli.mjs';
 import { mark, until } from './lib/processes.mjs';
 import { serve, text, ways } from './lib/serve.mjs';
-import { run, test } from './lib/tap.mjs';
+import { PATIENCE, eventually, run, test } from './lib/tap.mjs';
 
 EventEmitter.defaultMaxListeners = 1000; // many calls at once wait for one pipe
 
@@ -24,10 +24,6 @@ const fails = async (promise, pattern, what) => {
 	assert.equal(result.isError, true, `${what}: ${text(result)}`);
 	assert.match(text(result), pattern);
 };
-async function eventually(holds, what) {
-	for (const began = performance.now(); !(await holds()); await new Promise(resolve => setTimeout(resolve, 20)))
-		assert.ok(performance.now() - began < 15_000, what);
-}
 const open = s => fs.readdirSync(`/proc/${s.pid}/fd`).length;
 const children = s => fs.readFileSync(`/proc/${s.pid}/task/${s.pid}/children`, 'utf8').trim();
 /** Forgets what the server said: a session's end complains of it. */
@@ -135,7 +131,7 @@ test('expressions that would take for ever end, and what was not searched is tol
 	for (const pattern of ['(a+)+$', '(a|aa)+$', '(a|a?)+b!', '(?R)', '(*LIMIT_MATCH=4000000000)(a+)+$']) {
 		const began = performance.now();
 		const found = await s.call('search_files', { pattern, glob: 'a.txt' });
-		assert.ok(performance.now() - began < 10_000, pattern);
+		assert.ok(performance.now() - began < PATIENCE, pattern);
 		assert.equal(found.structuredContent.truncated, true, pattern);
 		assert.match(text(found), /took too long/);
 	}
@@ -186,15 +182,12 @@ test('an argument becomes no part of a script, no option of an interpreter and n
 // ---- SQL ----------------------------------------------------------------------------------------
 
 test('a format with a huge width ends at once, and formats work', async t => {
-	const s = await serve(t, stdio, config({ databases: { d: { file: './d.db', init: './d.sql', timeout: '5s' } } }, { 'd.sql': 'CREATE TABLE t (a);' }));
+	const s = await serve(t, stdio, config({ databases: { d: { file: './d.db', init: './d.sql', timeout: '20s' } } }, { 'd.sql': 'CREATE TABLE t (a);' }));
 	const query = sql => s.call('query', { sql });
 	for (const name of ['printf', 'format'])
 		for (const call of [`${name}('%.*c%.*c%.*c', 900000000, 'x', 900000000, 'x', 900000000, 'x')`, `${name}('%.900000000c', 'x')`, `${name}('%-0900000000d', 1)`,
-			`${name}(replace(hex(zeroblob(9000)), '0', '%.9999c'), 'x')`]) {
-			const began = performance.now();
-			await fails(query(`SELECT ${call}`), /width and precision/, call);
-			assert.ok(performance.now() - began < 5000, call);
-		}
+			`${name}(replace(hex(zeroblob(9000)), '0', '%.9999c'), 'x')`])
+			await fails(query(`SELECT ${call}`), /width and precision/, call); // and not that it took too long
 	const { structuredContent } = await query(`SELECT printf('%5.2f|%-4s|%06d|%,d|%Q|%x|%%', 3.14159, 'ab', 42, 1234567, 'it''s', 255) AS a, format('%s-%d', NULL, 7) AS b, printf(NULL) AS c`);
 	assert.deepEqual(structuredContent.rows, [{ a: " 3.14|ab  |000042|1,234,567|'it''s'|ff|%", b: '-7', c: null }]);
 });
@@ -209,7 +202,7 @@ for (const way of [stdio, http])
 				nap: { sh: `${setting}; export CLEAT_TEST_MARK; (setsid sleep 3600 &) ; sleep 3600`, concurrency: 8, timeout: '60s' },
 				say: { args: 'x: string', cmd: ['echo', '{x}'] }, eat: { args: 'x: string', cmd: ['sleep', '3600'], stdin: '{x}' }
 			},
-			folders: { docs: { path: path.join(import.meta.dirname, '..') } }
+			folders: { docs: { path: path.join(import.meta.dirname, '../unit') } }
 		}));
 		s.expectErrors = true; // an answer may be on its way when its call is given up
 		assert.equal(text(await s.call('say', { x: 'before' })), 'before');
@@ -278,6 +271,7 @@ test('a file that is saved a thousand times is told a few times, and at the end'
 	const s = await serve(t, stdio, ['--dir', dir, '--name', 'x']);
 	const [uri] = (await s.client.listResources()).resources.map(r => r.uri);
 	await s.client.subscribeResource({ uri });
+	const began = performance.now();
 	for (let i = 0; i < 1000; i++) {
 		fs.writeFileSync(path.join(dir, '.new'), `save ${i}`);
 		fs.renameSync(path.join(dir, '.new'), path.join(dir, 'f.txt'));
@@ -285,8 +279,8 @@ test('a file that is saved a thousand times is told a few times, and at the end'
 	const told = n => n.method === 'notifications/resources/updated';
 	await s.notes.take(told, 'an update');
 	fs.writeFileSync(path.join(dir, 'f.txt'), 'last');
-	const before = s.notes.count(told);
-	assert.ok(before < 100, `${before} updates`);
+	const before = s.notes.count(told), most = 10 + (performance.now() - began) / 50; // it waits for a pause of 50 ms
+	assert.ok(before < most, `${before} updates, not ${most} at most`);
 	await s.notes.take(told, 'the last update', before + 1);
 	assert.equal((await s.client.readResource({ uri })).contents[0].text, 'last');
 });
@@ -310,7 +304,7 @@ test('a subscription that cannot be watched is told to the operator', async () =
 		{ method: 'notifications/initialized' }, { id: 2, method: 'resources/subscribe', params: { uri: 'docs:///c.json' } }
 	].map(m => JSON.stringify({ jsonrpc: '2.0', ...m })).join('\n');
 	const inside = limit => spawnSync('unshare', ['-U', '-r', 'sh', '-c',
-		`echo ${limit} > /proc/sys/user/max_inotify_watches && exec "$0" serve "$1"`, cleat, file], { input: `${lines}\n`, encoding: 'utf8', timeout: 20_000 });
+		`echo ${limit} > /proc/sys/user/max_inotify_watches && exec "$0" serve "$1"`, cleat, file], { input: `${lines}\n`, encoding: 'utf8', timeout: 60_000 });
 	const plenty = inside(1000);
 	if (plenty.status !== 0) return process.stdout.write('# no user namespaces here: not tried\n');
 	assert.equal(plenty.stderr, '');
@@ -352,7 +346,7 @@ test('a pipe that nobody writes to does not stop a server; one that somebody wri
 	execFileSync('mkfifo', [name, path.join(path.dirname(file), 'pipe.md')]);
 	for (const words of [[file], [name], ['--prompts', path.dirname(file)]])
 		assert.notEqual((await runCleat(['serve', '--check', ...words])).code, null, words.join(' '));
-	const bash = spawnSync('bash', ['-c', '"$0" serve --check <(sleep 0.3; cat "$1")', cleat, config({ tools: { piped: { cmd: ['true'] } } })[0]], { encoding: 'utf8', timeout: 20_000 });
+	const bash = spawnSync('bash', ['-c', '"$0" serve --check <(sleep 0.3; cat "$1")', cleat, config({ tools: { piped: { cmd: ['true'] } } })[0]], { encoding: 'utf8', timeout: 60_000 });
 	assert.match(bash.stdout, /1 tool: piped/);
 });
 
@@ -365,7 +359,12 @@ test('every mistake has its place and says what was expected', async () => {
 		['{"tool": {}}', /c\.json:1:2: unknown member "tool" \(did you mean "tools"\?\)/], [tool({ cmd: 'ls -l' }), /:1:\d+: tools\.t\.cmd: expected array/],
 		[tool({ cmd: ['ls'], sh: 'ls' }), /"cmd" or "sh", not both/], [tool({}), /a tool needs one of/], [tool({ cmd: ['ls'], timeout: 'soon' }), /tools\.t\.timeout: expected a time such as/],
 		[tool({ cmd: ['ls'], timeout: 1e300 }), /expected a time/], [tool({ cmd: ['ls'], timeout: 0 }), /tools\.t\.timeout: expected more than 0; "none" is no limit/],
-		[tool({ cmd: ['ls'], timeout: '0.0001ms' }), /expected more than 0/], [tool({ cmd: ['ls'], output_limit: '99999999999GB' }), /expected a size/],
+		[tool({ cmd: ['ls'], timeout: '0.0001ms' }), /expected more than 0/],
+		[tool({ cmd: ['ls'], limits: { memory: 0 } }), /tools\.t\.limits\.memory: expected more than 0; "none" is no limit/],
+		[tool({ cmd: ['ls'], limits: { file_size: 'much' } }), /limits\.file_size: expected a size such as/],
+		[tool({ cmd: ['ls'], limits: { cpu: 'long' } }), /limits\.cpu: expected a time such as/],
+		[tool({ cmd: ['ls'], limits: { processes: 0 } }), /limits\.processes/], [tool({ cmd: ['ls'], limits: { processes: 'all' } }), /limits\.processes/],
+		[tool({ cmd: ['ls'], limits: { open_files: 1 } }), /limits\.open_files/], [tool({ cmd: ['ls'], limits: { ram: '1GB' } }), /limits.*ram/], [tool({ cmd: ['ls'], output_limit: '99999999999GB' }), /expected a size/],
 		[tool({ cmd: ['ls'], concurrency: 99999999999 }), /expected integer between 1 and 10000/], ['{"tools": {"a": {"cmd": ["ls"]}, "a": {"cmd": ["ls"]}}}', /:1:34: tools\.a: stands here for the second time/],
 		[tool({ cmd: ['ls', '${NOT_SET_ANYWHERE}'] }), /tools\.t\.cmd\[1\]: \$\{NOT_SET_ANYWHERE\} is neither/], ['{"vars": {"a": "${b}", "b": "${a}"}, "tools": {"t": {"cmd": ["ls", "${a}"]}}}', /needs itself/],
 		[tool({ cmd: ['ls', '{pth}'], args: 'path: string' }), /there is no argument "pth" \(did you mean path\?\)/], ['{"include": "not-there.json"}', /include: cannot read .*not-there\.json/],

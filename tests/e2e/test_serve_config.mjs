@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { cleat, heard, place, run, start, terminal } from './lib/cli.mjs';
+import { cleat, heard, place, rewrite, run, start, terminal } from './lib/cli.mjs';
 import { everyWay, serve, text, ways } from './lib/serve.mjs';
-import { run as runCases, test, within } from './lib/tap.mjs';
+import { eventually, run as runCases, test, within } from './lib/tap.mjs';
 import { v2Modern } from './lib/v2.mjs';
 
 const echo = (word, more = {}) => ({ cmd: ['echo', word], ...more });
@@ -38,6 +38,7 @@ test('--check says what would be served', async () => {
 	assert.equal(stderr, '');
 	assert.equal(code, 0);
 	assert.equal(stdout, 'demo is in order.\n2 tools: a, b\n1 resource: note://x\n1 resource template: note://{y}\n1 prompt: p\n');
+	assert.equal((await check(place({ 'serve.json': '{"prompt_dirs": ["."]}' }), 'serve.json')).stdout, 'cleat is in order.\nIt offers nothing.\n');
 });
 
 test('problems are told all at once, each with file, line, column, path and what was expected', async () => {
@@ -49,7 +50,7 @@ test('problems are told all at once, each with file, line, column, path and what
   }
 }` }), [
 		'serve.json:2:3: unknown member "tols" (did you mean "tools"?)',
-		'serve.json:4:19: tools.a.cmd: expected array of at least 1 element, got "du"',
+		'serve.json:4:19: tools.a.cmd: expected array of at least 1 element, got "du" (write a list of words, as in ["rm", "--", "{path}"], or a script as "sh")',
 		'serve.json:4:25: tools.a: unknown member "tmeout" (did you mean "timeout"?)',
 		'serve.json:5:37: tools.b.stderr: expected one of "on_error", "log", "merge", "drop", got "lgo"',
 		'serve.json:5:59: tools.b.concurrency: expected integer between 1 and 10000, got 0'
@@ -88,7 +89,96 @@ test('what is no JSON, and what stands twice, is told with its place', async () 
 		['serve.json:3:2: tools.a: stands here for the second time']);
 	const { code, stderr } = await run(['serve', '--check', 'nowhere.json', '.'], { cwd: place() });
 	assert.equal(code, 7);
-	assert.equal(stderr, 'cleat serve: nowhere.json: No such file or directory\ncleat serve: .: Is a directory\n');
+	assert.equal(stderr, 'cleat serve: nowhere.json: No such file or directory\ncleat serve: .: is a directory: serve a folder with --dir\n');
+});
+
+test('something else that is given as a configuration says how it is served', async () => {
+	const directory = place({
+		'shop.db': 'SQLite format 3\0\u0010', 'api.yaml': 'openapi: 3.0.3\n', 'note.md': '# Hi\n',
+		'api.json': '{"openapi": "3.1.0", "info": {}, "paths": {}}', 'mcp.json': '{"mcpServers": {}}'
+	});
+	for (const [file, how] of [
+		['shop.db', 'this is an SQLite database, no configuration: serve it with --sqlite'],
+		['api.yaml', 'a configuration is JSON; an OpenAPI document is served with --openapi'],
+		['api.json', 'this is an OpenAPI document, no configuration: serve it with --openapi, or name it in "openapi"'],
+		['mcp.json', 'this is the configuration of a client, which starts servers: cleat install writes into such a file'],
+		['note.md', 'a configuration is JSON; a folder is served with --dir, one of prompts with --prompts']
+	]) {
+		const { code, stderr } = await check(directory, file);
+		assert.equal(stderr, `cleat serve: ${file}: ${how}\n`);
+		assert.equal(code, 7);
+	}
+});
+
+test('what people write who know other files says how it is written here', async () => {
+	for (const [tool, why] of [
+		['{"args": {"path": "string"}, "cmd": ["ls", "{path}"]}', '1:26: tools.a.args: a JSON Schema has "properties": {...} around them; or write a text, as in "path: string, depth: integer = 1"'],
+		['{"args": "path: string = .", "cmd": ["ls", "{path}"]}', '1:26: tools.a.args: column 16: expected a JSON value as default (text stands in quotes), got "."'],
+		['{"cmd": ["ls"], "sandbox": true}', '1:44: tools.a.sandbox: expected false, got true (write what it may touch, as in {"read": ["./docs"]}; false is no sandbox)'],
+		['{"sh": "one\ntwo"}', '1:28: a text ends on its line: write \\n for the end of a line, and close the text with "']
+	])
+		assert.deepEqual((await problems({ 'serve.json': `{"tools": {"a": ${tool}}}` })).slice(0, 1), [`serve.json:${why}`]);
+});
+
+test('a tool whose database is not there does not blame anything else', async () => {
+	assert.deepEqual(await problems({ 'serve.json': JSON.stringify({
+		databases: { shop: { file: 'nowhere.db' } },
+		tools: { a: { sql: { database: 'shop', query: 'SELECT 1' } } }
+	}) }), ['serve.json:1:30: databases.shop.file: ./nowhere.db: No such file or directory']);
+});
+
+test('what "http" says is looked at before anybody serves it', async () => {
+	const told = async http => problems({ 'serve.json': JSON.stringify({ http, tools: { a: { cmd: ['true'] } } }) });
+	assert.deepEqual(await told({ listen: '${NO_SUCH_PORT}' }),
+		['serve.json:1:19: http.listen: ${NO_SUCH_PORT} is neither in "vars" nor in "secrets" nor set in the environment']);
+	assert.deepEqual(await told({ listen: '1', allow_origin: ['a', '${NO_SUCH}'] }),
+		['serve.json:1:43: http.allow_origin[1]: ${NO_SUCH} is neither in "vars" nor in "secrets" nor set in the environment']);
+	assert.match((await told({ listen: 'here and there' }))[0], /^serve.json:1:19: http.listen: "here and there" is no address to listen on; use for example 8080/);
+	const { code, stderr } = await check(place({ 'serve.json': JSON.stringify({ http: { listen: '1', tokens: 'nowhere' }, tools: { a: { cmd: ['true'] } } }) }), 'serve.json');
+	assert.equal(code, 0);
+	assert.match(stderr, /^cleat serve: warning: serve.json:1:32: cannot read .*nowhere: No such file or directory\n$/);
+});
+
+test('what is allowed but hardly meant is a warning', async () => {
+	const warned = async (...args) => {
+		const { code, stderr } = await check(place({ 'api.json': JSON.stringify({ openapi: '3.0.3', info: { title: 'x', version: '1' }, servers: [{ url: 'http://127.0.0.1:1' }],
+			paths: { '/a': { get: { operationId: 'getA', responses: {} } } } }), ...args.pop() }), ...args);
+		assert.equal(code, 0, stderr);
+		return stderr;
+	};
+	for (const [option, tool, why] of [
+		['--cmd', 'x(): ls | wc -l', '"|" is a word for ls here, because there is no shell: a script is "sh" (or --sh)'],
+		['--cmd', 'x(a: string): echo $a', '"$a" is no variable here, because there is no shell: write {a}'],
+		['--cmd', 'x(a: string): ls', 'argument "a" is used nowhere: write {a} where it belongs'],
+		['--sh', 'x(a: string): echo {a}', '{a} is just text in a script, where an argument is a variable: write "$a"'],
+		['--sh', 'x(a: string): echo ', 'argument "a" is used nowhere: write "$a", and the tool in single quotes, so that your own shell leaves it alone'],
+		['--sh', 'x(path: string): ls $paht', '$paht is no argument, did you mean $path?']
+	])
+		assert.equal(await warned(option, tool, {}), `cleat serve: warning: command line: ${option}: ${why}\n`);
+	assert.equal(await warned('serve.json', { 'serve.json': JSON.stringify({ openapi: { api: { file: 'api.json', include: ['GET *', 'op:getB'], exclude: ['POST *'] } } }) }),
+		['serve.json:1:57: "op:getB"', 'serve.json:1:79: "POST *"'].map(of =>
+			`cleat serve: warning: ${of} names no operation of the document (METHOD /path, op:operationId, tag:name; * stands for anything)\n`).join(''));
+	assert.equal(await warned('serve.json', { key: 'hush', 'serve.json': JSON.stringify({ secrets: { k: { file: 'key' } },
+		tools: { x: { cmd: ['true', 'a ${k}'], env: { KEY: '${k}' }, stdin: '${k}' } } }) }),
+	'cleat serve: warning: serve.json:1:61: every user of this machine can see the words of a command, so this is no place for a secret: ' +
+		'give it in "env", or as "stdin"\n');
+	assert.equal(await warned('--cmd', 'x(a: string): echo {a}', '--sh', 'y(a: string): echo "$a"', {}), '');
+});
+
+everyWay('a program gets all arguments as JSON where {*} stands', () => [path.join(place({
+	'serve.json': JSON.stringify({ tools: {
+		input: { args: 'text: string, n: number = 1, more?: string[]', cmd: ['cat'], stdin: '{*}' },
+		word: { args: 'text: string', cmd: ['printf', '%s', '{*}'] },
+		script: { args: 'text: string', sh: 'echo "${text-unset}"; cat', stdin: '{*}' },
+		none: { cmd: ['cat'], stdin: '{*}' }
+	} })
+}), 'serve.json')], async session => {
+	const said = 'a "quote"\n{n} $HOME';
+	assert.deepEqual(JSON.parse(text(await session.call('input', { text: said }))), { text: said, n: 1 });
+	assert.deepEqual(JSON.parse(text(await session.call('input', { text: '-', n: 2, more: ['x'] }))), { text: '-', n: 2, more: ['x'] });
+	assert.deepEqual(JSON.parse(text(await session.call('word', { text: said }))), { text: said });
+	assert.equal(text(await session.call('script', { text: 'x' })), 'unset\n{"text":"x"}');
+	assert.equal(text(await session.call('none')), '{}');
 });
 
 test('a name that two files use is told with both places', async () => {
@@ -137,7 +227,7 @@ everyWay('variables, secrets and the environment are expanded, without a shell a
 		secrets: { token: { env: 'E2E_TOKEN' }, key: { file: './key' } },
 		tools: {
 			greet: { cmd: ['printf', '%s|', '${greeting}', '${tricky}', '$5', '${env:E2E_VALUE}', '${E2E_MISSING:-a:-b}'] },
-			secret: { cmd: ['printf', '%s|', '${token}', '${key}'] },
+			secret: { sh: 'printf "%s|" "$A" "$B"', env: { A: '${token}', B: '${key}' } },
 			home: { cmd: ['printf', '%s', '${home}'] }
 		}
 	}),
@@ -214,6 +304,9 @@ everyWay('confirm and ask go to the user, and the answers are arguments', () => 
 	assert.equal(text(await session.call('remove', { path: 'x' })), 'removed x');
 	assert.equal(text(await session.call('weather')), 'Oslo 1 C');
 	assert.deepEqual(asked.splice(0), ['Really remove x?', 'Where, in C?']);
+	// What cannot be shown does not keep the question from being asked; the tool says what is wrong with it.
+	assert.match(text(await session.call('remove', { path: 'a\0b' })), /path: a NUL character cannot be given to a command/);
+	assert.deepEqual(asked.splice(0), ['Really remove a\ufffdb?']);
 }, answering(params => {
 	asked.push(params.message);
 	return { action: 'accept', content: /Where/.test(params.message) ? { city: 'Oslo' } : {} };
@@ -239,10 +332,7 @@ const names = async s => (await s.client.listTools()).tools.map(t => t.name).sor
 
 /** The server's own words: over stdio they are the session's, over HTTP the server's. */
 const words = s => s.server ? s.server.stderr : s.stderr;
-async function said(s, pattern) {
-	for (const began = Date.now(); !pattern.test(words(s)); await new Promise(r => setTimeout(r, 20)))
-		assert.ok(Date.now() - began < 10_000, `${pattern} was not said: ${words(s)}`);
-}
+const said = (s, pattern) => eventually(() => pattern.test(words(s)), () => `${pattern} of ${words(s)}`);
 function forget(s) {
 	if (s.server) s.server.stderr = '';
 	s.stderr = '';
@@ -280,7 +370,7 @@ for (const how of ['SIGHUP', '--watch'])
 
 			forget(s);
 			write('{"tools": {"same": {"cmd": "x"}}}');
-			await said(s, /serve\.json:1:28: tools\.same\.cmd: expected array of at least 1 element, got "x"\n.*the configuration stays as it was/);
+			await said(s, /serve\.json:1:28: tools\.same\.cmd: expected array of at least 1 element, got "x" \(.*\n.*the configuration stays as it was/);
 			assert.deepEqual(await names(s), ['fresh', 'same', 'slow']);
 			assert.equal(text(await s.call('fresh')), 'fresh');
 
@@ -316,10 +406,10 @@ test('--watch sees files that an include may find, and those that are mended', a
 	const directory = place({ 'serve.json': '{"include": "d/*.json"}', 'd/a.json': '{"tools": {"a": {"cmd": ["echo", "a"]}}}' });
 	const s = await serve(t, v2Modern, [path.join(directory, 'serve.json'), '--watch']);
 	assert.deepEqual(await names(s), ['a']);
-	fs.writeFileSync(path.join(directory, 'd/b.json'), '{"tools": {"b": {"cmd": ["echo", "${v}"]}}}');
+	rewrite(path.join(directory, 'd/b.json'), '{"tools": {"b": {"cmd": ["echo", "${v}"]}}}');
 	await said(s, /b\.json:1:34: tools\.b\.cmd\[1\]: \$\{v\} is neither.*\n.*stays as it was/);
 	forget(s);
-	fs.writeFileSync(path.join(directory, 'd/b.json'), '{"tools": {"b": {"cmd": ["echo", "${v}"]}}, "vars": {"v": "w"}}');
+	rewrite(path.join(directory, 'd/b.json'), '{"tools": {"b": {"cmd": ["echo", "${v}"]}}, "vars": {"v": "w"}}');
 	await said(s, /loaded again: 1 added/);
 	assert.equal(text(await s.call('b')), 'w');
 	forget(s);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { place, run as runCleat } from './lib/cli.mjs';
+import { place, rewrite, run as runCleat } from './lib/cli.mjs';
 import { byHand, everyWay, serve, ways } from './lib/serve.mjs';
 import { run, test } from './lib/tap.mjs';
 
@@ -155,7 +155,7 @@ for (const way of ways.slice(0, 2))
 			doing();
 			await heard;
 		};
-		const write = (name, text) => fs.writeFileSync(path.join(directory, 'p', name), text);
+		const write = (name, text) => rewrite(path.join(directory, 'p', name), text);
 		const names = async () => (await s.client.listPrompts()).prompts.map(p => p.name).sort();
 		assert.deepEqual(await names(), ['one']);
 		await next(() => write('two.md', '---\ndescription: Second\n---\nTwo'));

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
-import { place, run } from './lib/cli.mjs';
+import { place, rewrite, run } from './lib/cli.mjs';
 import { byHand, everyWay, serve, text } from './lib/serve.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 import { v1Http } from './lib/v1.mjs';
@@ -184,13 +184,14 @@ test('secrets reach the server, and nobody else', async t => {
 });
 
 test('a call that is cancelled closes its connection', async t => {
-	let closed;
-	const gone = new Promise(resolve => (closed = resolve));
-	const { origin } = await website(t, { '/slow': (request, response) => { response.on('close', closed); response.write('x'); } });
+	let closed, came;
+	const gone = new Promise(resolve => (closed = resolve)), there = new Promise(resolve => (came = resolve));
+	const { origin } = await website(t, { '/slow': (request, response) => { response.on('close', closed); response.write('x'); came(); } });
 	const session = await serve(t, v2Modern, config({ slow: { http: { url: `${origin}/slow` } } }));
 	const controller = new AbortController();
 	const call = session.call('slow', {}, { signal: controller.signal });
-	setTimeout(() => controller.abort(), 100);
+	await there;
+	controller.abort();
 	await assert.rejects(call);
 	await gone;
 });
@@ -252,7 +253,7 @@ test('a call that runs ends as it began when the configuration is loaded again',
 	const session = await serve(t, v2Modern, ['--watch', '-q', file]);
 	const running = [session.call('x'), session.call('x')]; // the second waits at the old gate
 	const first = await next();
-	fs.writeFileSync(file, JSON.stringify({ tools: { x: { description: 'new', http: { url: `${origin}/new` } } } }));
+	rewrite(file, JSON.stringify({ tools: { x: { description: 'new', http: { url: `${origin}/new` } } } }));
 	while ((await session.client.listTools(undefined, { cacheMode: 'bypass' })).tools[0].description !== 'new') await new Promise(resolve => setTimeout(resolve, 20));
 	assert.equal(text(await session.call('x')), 'the new one');
 	first.end('the old one');
@@ -262,13 +263,14 @@ test('a call that runs ends as it began when the configuration is loaded again',
 });
 
 test('only so many at once, the others wait', async t => {
-	let running = 0, most = 0;
+	let most = 0, waiting = [];
+	// Three are kept until they are there together, and a moment longer: a fourth would come.
 	const { origin } = await website(t, { '/x': (request, response) => {
-		most = Math.max(most, ++running);
-		setTimeout(() => { running--; response.end('x'); }, 20);
+		most = Math.max(most, waiting.push(response));
+		if (waiting.length === 3) setTimeout(() => waiting.splice(0).forEach(r => r.end('x')), 20);
 	} });
 	const session = await serve(t, v2Modern, config({ x: { concurrency: 3, http: { url: `${origin}/x` } } }));
-	const results = await Promise.all(Array.from({ length: 20 }, () => session.call('x')));
+	const results = await Promise.all(Array.from({ length: 21 }, () => session.call('x')));
 	assert.ok(results.every(r => !r.isError));
 	assert.equal(most, 3);
 });

@@ -74,6 +74,9 @@ static void values_stand_in_their_places(void **state)
 		/* A value is never read again. */
 		{ "{path}", "{\"path\":\"{n} ${HOME} $(id) %s\"}", "{n} ${HOME} $(id) %s", false },
 		{ "é{path}", "{\"path\":\"ü\"}", "éü", false },
+		{ "{*}", "{\"path\":\"a \\\"b\\\"\",\"n\":1.0}",
+		  "{\"path\":\"a \\\"b\\\"\",\"n\":1.0}", false },
+		{ "x={*}", "{}", "x={}", false },
 	};
 
 	(void)state;
@@ -106,6 +109,8 @@ static void mistakes_are_told_with_their_column(void **state)
 		{ "é}", "column 2: expected }} for a brace, got }" },
 		{ "x {pth}", "column 3: there is no argument \"pth\" (did you mean path?)" },
 		{ "{zzz}", "column 1: there is no argument \"zzz\"" },
+		{ "{\"a\":1}",
+		  "column 1: there is no argument \"\\\"a\\\":1\" (a brace itself is written {{)" },
 		{ "{zzz:dash}", "column 1: there is no argument \"zzz\"" },
 		{ "{path:dsh}", "column 1: there is no argument \"path:dsh\"" },
 		{ "\xff", "expected text in UTF-8 without NUL" },
@@ -272,27 +277,19 @@ static void every_failing_allocation_is_told(void **state)
 	const cleat_json *names = json(NAMES), *args = json("{\"path\":\"abc\",\"tags\":[1,2]}");
 
 	(void)state;
-	for (int forever = 0; forever < 2; forever++)
-		for (size_t n = 1;; n++) {
-			struct fail_alloc fa;
-			const struct argtext *t[2];
-			struct arena own;
-			cleat_error err = { .status = CLEAT_OK };
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		const struct argtext *t[2];
+		struct arena own;
+		cleat_error err = { .status = CLEAT_OK };
 
-			fail_alloc_init(&fa, n, forever);
-			arena_init(&own, &fa.hook, 0);
-			t[0] = argtext_parse(&own, STR_LIT("a{path}b"), names, ARGTEXT_STRICT,
-					     &err);
-			t[1] = t[0] ? argtext_parse(&own, STR_LIT("{tags}"), names, ARGTEXT_STRICT,
-						    &err)
-				    : NULL;
-			if (!t[1] || !argtext_words(t, 2, args, &own, &err))
-				assert_int_equal(err.status, CLEAT_ENOMEM);
-			arena_done(&own);
-			assert_int_equal(fa.live, 0);
-			if (!fail_alloc_hit(&fa))
-				break;
-		}
+		arena_init(&own, &fa.hook, 0);
+		t[0] = argtext_parse(&own, STR_LIT("a{path}b"), names, ARGTEXT_STRICT, &err);
+		t[1] = t[0] ? argtext_parse(&own, STR_LIT("{tags}"), names, ARGTEXT_STRICT, &err)
+			    : NULL;
+		if (!t[1] || !argtext_words(t, 2, args, &own, &err))
+			assert_int_equal(err.status, CLEAT_ENOMEM);
+		arena_done(&own);
+	}
 }
 
 int main(void)

@@ -252,6 +252,21 @@ static void text_is_made_of_anything(void **state)
 	buf_done(&b);
 }
 
+/* Each NUL was looked for in all that was left: minutes for a megabyte of them. */
+static void text_of_nothing_but_nul_is_made_soon(void **state)
+{
+	enum { N = 1 << 20 };
+	char *zeros = calloc(1, N);
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, NULL, 3 * N);
+	output_write_text(&b, (struct str){ zeros, N });
+	assert_int_equal(buf_size(&b), 3 * N);
+	buf_done(&b);
+	free(zeros);
+}
+
 static void one_line_end_is_taken_off(void **state)
 {
 	static const char *const table[][2] = {
@@ -368,8 +383,7 @@ static void build_with(const struct source_case *c, cleat_server *server, struct
 	struct build b = { .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
 	const cleat_json *node;
 
-	assert_non_null(b.conf);
-	assert_non_null(b.set);
+	assert_true(server && b.conf && b.set);
 	conf_ready(b.conf);
 	assert_int_equal(json_parse(conf_arena(b.conf), str_of(c->node), NULL, &node, NULL),
 			 CLEAT_OK);
@@ -388,16 +402,8 @@ static void every_source_is_whole_or_not_there_with_little_memory(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(sources); i++)
-		for (int forever = 0; forever < 2; forever++)
-			for (size_t n = 1;; n++) {
-				struct fail_alloc fa;
-
-				fail_alloc_init(&fa, n, forever);
-				build_with(&sources[i], server, &fa);
-				assert_int_equal(fa.live, 0);
-				if (!fail_alloc_hit(&fa))
-					break;
-			}
+		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);)
+			build_with(&sources[i], server, &fa);
 	cleat_server_free(server);
 }
 
@@ -419,6 +425,7 @@ static void calls_are_answered_with_little_memory(void **state)
 			       .server = server,
 			       .loop = cleat_server_loop(server) };
 	b = (struct build){ .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
+	assert_true(server && b.conf && b.set);
 	conf_ready(b.conf);
 	json_parse(conf_arena(b.conf),
 		   STR_LIT("{\"args\":\"a: string\",\"sh\":\"cat; echo $b\",\"stdin\":\"{a}\"}"),
@@ -459,6 +466,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_progress_need_no_locale),
 		cmocka_unit_test(text_is_told_from_bytes),
 		cmocka_unit_test(text_is_made_of_anything),
+		cmocka_unit_test(text_of_nothing_but_nul_is_made_soon),
 		cmocka_unit_test(one_line_end_is_taken_off),
 		cmocka_unit_test(statuses_mean_what_is_said),
 		cmocka_unit_test(what_was_said_is_kept_for_a_while_and_in_turn),

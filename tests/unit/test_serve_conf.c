@@ -7,6 +7,7 @@
 #include "serve/conf.h"
 #include "serve/jsonc.h"
 #include "support.h"
+#include "support_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,32 +19,9 @@
 
 #include <cmocka.h>
 
-static char root[64];
-
-static const char *in(const char *name)
-{
-	static char path[4][256];
-	static unsigned next;
-
-	next = (next + 1) % 4;
-	snprintf(path[next], sizeof path[next], "%s/%s", root, name);
-	return path[next];
-}
-
-static void put(const char *name, const char *text)
-{
-	FILE *f = fopen(in(name), "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-}
-
 static int begin(void **state)
 {
-	(void)state;
-	strcpy(root, "/tmp/cleat-conf-XXXXXX");
-	assert_non_null(mkdtemp(root));
+	scratch_begin(state);
 	setenv("CONF_SET", "from env", 1);
 	setenv("CONF_EMPTY", "", 1);
 	setenv("CONF_SECRET", "hush-hush", 1);
@@ -54,11 +32,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", root);
-	return system(command);
+	return scratch_end(state);
 }
 
 static struct conf *load(const char *text)
@@ -66,8 +40,8 @@ static struct conf *load(const char *text)
 	struct conf *c = conf_new(NULL);
 
 	assert_non_null(c);
-	put("c.json", text);
-	conf_add_file(c, in("c.json"));
+	scratch_put("c.json", text);
+	conf_add_file(c, scratch_path("c.json"));
 	conf_ready(c);
 	return c;
 }
@@ -83,9 +57,9 @@ static const cleat_json *member(const struct conf *c, const char *a, const char 
 static const char *problem(const struct conf *c, size_t i)
 {
 	const char *line = conf_problem_line(c, i);
-	size_t n = strlen(root);
+	size_t n = strlen(scratch_dir);
 
-	return line && strncmp(line, root, n) == 0 ? line + n + 1 : line;
+	return line && strncmp(line, scratch_dir, n) == 0 ? line + n + 1 : line;
 }
 
 /* ---- places ------------------------------------------------------------------------------------ */
@@ -108,13 +82,13 @@ static void every_value_and_key_has_its_place(void **state)
 	assert_int_equal(conf_problems(c), 0);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
 		assert_string_equal(conf_where(c, member(c, cases[i].a, cases[i].b)) +
-					    strlen(root) + 1,
+					    strlen(scratch_dir) + 1,
 				    cases[i].where);
-	assert_string_equal(conf_where(c, conf_root(c, 0)) + strlen(root) + 1, "c.json:2:1");
+	assert_string_equal(conf_where(c, conf_root(c, 0)) + strlen(scratch_dir) + 1, "c.json:2:1");
 	assert_string_equal(conf_where(c, cleat_json_at(member(c, "prompt_dirs", NULL), 1)) +
-				    strlen(root) + 1,
+				    strlen(scratch_dir) + 1,
 			    "c.json:5:2");
-	assert_string_equal(conf_dir(c, member(c, "name", NULL)), root);
+	assert_string_equal(conf_dir(c, member(c, "name", NULL)), scratch_dir);
 	conf_free(c);
 }
 
@@ -140,6 +114,69 @@ static void a_problem_names_file_line_column_and_path(void **state)
 	conf_free(c);
 }
 
+/* What follows from one mistake in several places is one problem; but it counts each time. */
+static void a_problem_is_told_once(void **state)
+{
+	struct conf *c = load("{\"name\": \"x\"}");
+
+	(void)state;
+	conf_problem(c, member(c, "name", NULL), "one");
+	conf_problem(c, conf_root(c, 0), "one");
+	conf_problem(c, member(c, "name", NULL), "one");
+	assert_int_equal(conf_problems(c), 3);
+	assert_string_equal(problem(c, 1), "c.json:1:1: one");
+	assert_null(conf_problem_line(c, 2));
+	conf_free(c);
+}
+
+/* What a source has made of a document of somebody else's stands where the configuration names that. */
+static void what_stands_nowhere_can_stand_somewhere(void **state)
+{
+	struct conf *c = load("{\"vars\": {\"token\": \"t\"}, \"name\": \"x\"}");
+	static const char made[] = "[\"${tokn}\",\"${configDir}\"]";
+	cleat_doc *doc = cleat_doc_parse(made, sizeof made - 1, NULL, NULL, NULL);
+	const cleat_json *list = cleat_doc_root(doc);
+
+	(void)state;
+	conf_stand_in(c, member(c, "name", NULL));
+	assert_string_equal(conf_text(c, cleat_json_at(list, 1), ""), scratch_dir);
+	conf_text(c, cleat_json_at(list, 0), "");
+	assert_string_equal(
+		problem(c, 0),
+		"c.json:1:34: name: ${tokn} is neither in \"vars\" nor in \"secrets\" nor "
+		"set in the environment (did you mean ${token}?)");
+	conf_stand_in(c, NULL);
+	assert_string_equal(conf_text(c, cleat_json_at(list, 1), ""), ".");
+	cleat_doc_free(doc);
+	conf_free(c);
+}
+
+/* The schema's words are right, but a person who knows other files needs more. */
+static void mistakes_of_beginners_get_advice(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "{\"tools\": {\"x\": {\"cmd\": \"ls {a}\"}}}", "or a script as \"sh\")" },
+		{ "{\"tools\": {\"x\": {\"sh\": [\"ls\"]}}}", "(a list of words is \"cmd\")" },
+		{ "{\"tools\": {\"x\": \"ls\"}}", "(write {\"sh\": ...} or {\"cmd\": [...]})" },
+		{ "{\"tools\": {\"x\": {\"shell\": \"ls\"}}}",
+		  "unknown member \"shell\" (a tool has one of \"cmd\", \"sh\", \"http\" and \"sql\")" },
+		{ "{\"tools\": {\"x\": {\"sh\": \"ls\", \"zzz\": 1}}}", "unknown member \"zzz\"" },
+		{ "{\"folders\": {\"x\": \"docs\"}}", "got \"docs\" (write {\"path\": ...})" },
+		{ "{\"databases\": {\"x\": 1}}", "expected object, got 1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct conf *c = load(cases[i][0]);
+		const char *line = problem(c, 0);
+		size_t n = strlen(cases[i][1]);
+
+		if (!line || strlen(line) < n || strcmp(line + strlen(line) - n, cases[i][1]) != 0)
+			fail_msg("%s: %s", cases[i][0], line);
+		conf_free(c);
+	}
+}
+
 static void problems_are_bounded(void **state)
 {
 	struct conf *c = load("{}");
@@ -150,7 +187,7 @@ static void problems_are_bounded(void **state)
 	assert_int_equal(conf_problems(c), 100);
 	assert_string_equal(conf_problem_line(c, CONF_PROBLEMS_MAX - 1), "19");
 	assert_string_equal(conf_problem_line(c, CONF_PROBLEMS_MAX),
-			    "there are more problems than these");
+			    "there may be more problems than these");
 	assert_null(conf_problem_line(c, CONF_PROBLEMS_MAX + 1));
 	conf_free(c);
 }
@@ -284,7 +321,7 @@ static void secrets_come_from_files_and_are_never_shown(void **state)
 	struct conf *c;
 
 	(void)state;
-	put("key", "line one\n\n");
+	scratch_put("key", "line one\n\n");
 	c = load(
 		"{\"secrets\": {\"k\": {\"file\": \"key\"}, \"s\": {\"env\": \"CONF_SECRET\"}, \"n\": "
 		"{\"file\": \"nowhere\"}, \"u\": {\"env\": \"CONF_UNSET\"}}, \"name\": \"${k}\", \"title\": "
@@ -299,6 +336,27 @@ static void secrets_come_from_files_and_are_never_shown(void **state)
 	assert_non_null(strstr(problem(c, 1), "cannot read the secret from"));
 	assert_non_null(strstr(problem(c, 2), "secrets.u.env: the secret is to come from the "
 					      "environment, but CONF_UNSET is not set"));
+	conf_free(c);
+}
+
+/* One that is empty would be sent, and refused by somebody who cannot say why. */
+static void an_empty_secret_is_none(void **state)
+{
+	struct conf *c;
+
+	(void)state;
+	scratch_put("empty", "\n");
+	setenv("CONF_EMPTY", "", 1);
+	c = load("{\"secrets\": {\"f\": {\"file\": \"empty\"}, \"e\": {\"env\": \"CONF_EMPTY\"}}, "
+		 "\"name\": \"${f}\", \"title\": \"${e}\"}");
+	conf_text(c, member(c, "name", NULL), NULL);
+	conf_text(c, member(c, "title", NULL), NULL);
+	assert_int_equal(conf_problems(c), 2);
+	assert_non_null(strstr(problem(c, 0), "/empty holds no secret: it is empty"));
+	assert_string_equal(problem(c, 1),
+			    "c.json:1:51: secrets.e.env: the secret is to come from the "
+			    "environment, but CONF_EMPTY is empty");
+	unsetenv("CONF_EMPTY");
 	conf_free(c);
 }
 
@@ -333,7 +391,7 @@ static void paths_are_made_absolute(void **state)
 
 		snprintf(text, sizeof text, "{\"name\": \"%s\"}", cases[i].text);
 		c = load(text);
-		snprintf(expected, sizeof expected, "%s%s", percent ? root : "",
+		snprintf(expected, sizeof expected, "%s%s", percent ? scratch_dir : "",
 			 percent ? percent + 1 : cases[i].path);
 		assert_string_equal(conf_path_at(c, member(c, "name", NULL)), expected);
 		conf_free(c);
@@ -404,23 +462,25 @@ static void includes_are_read_once_and_in_order(void **state)
 	struct conf *c = conf_new(NULL);
 
 	(void)state;
-	assert_int_equal(mkdir(in("d"), 0700), 0);
-	put("c.json", "{\"include\": [\"./b.json\", \"d/*.json\", \"c.json\", \"none/*.json\"]}");
-	put("b.json", "{\"include\": \"./c.json\", \"vars\": {\"v\": \"b\"}}");
-	put("d/1.json", "{\"vars\": {\"v\": \"1\"}, \"include\": \"2.json\"}");
-	put("d/2.json", "{}");
-	conf_add_file(c, in("c.json"));
-	conf_add_file(c, in("c.json"));
+	assert_non_null(c);
+	assert_int_equal(mkdir(scratch_path("d"), 0700), 0);
+	scratch_put("c.json",
+		    "{\"include\": [\"./b.json\", \"d/*.json\", \"c.json\", \"none/*.json\"]}");
+	scratch_put("b.json", "{\"include\": \"./c.json\", \"vars\": {\"v\": \"b\"}}");
+	scratch_put("d/1.json", "{\"vars\": {\"v\": \"1\"}, \"include\": \"2.json\"}");
+	scratch_put("d/2.json", "{}");
+	conf_add_file(c, scratch_path("c.json"));
+	conf_add_file(c, scratch_path("c.json"));
 	conf_ready(c);
 	assert_int_equal(conf_problems(c), 0);
 	for (size_t i = 0; i < CLEAT_COUNT(order); i++) {
 		assert_non_null(conf_path(c, i));
-		assert_string_equal(conf_path(c, i) + strlen(root) + 1, order[i]);
+		assert_string_equal(conf_path(c, i) + strlen(scratch_dir) + 1, order[i]);
 		assert_non_null(conf_root(c, i));
 	}
 	assert_null(conf_root(c, CLEAT_COUNT(order)));
 	assert_null(conf_path(c, CLEAT_COUNT(order)));
-	assert_string_equal(conf_dir(c, conf_root(c, 3)), in("d"));
+	assert_string_equal(conf_dir(c, conf_root(c, 3)), scratch_path("d"));
 	conf_free(c);
 }
 
@@ -432,8 +492,8 @@ static void what_is_watched_is_what_was_read_and_where_files_may_come(void **sta
 	(void)state;
 	assert_int_equal(conf_problems(c), 1);
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
-		assert_string_equal(conf_watched(c, i), in(names[i]));
-	conf_watch(c, in("d"));
+		assert_string_equal(conf_watched(c, i), scratch_path(names[i]));
+	conf_watch(c, scratch_path("d"));
 	assert_null(conf_watched(c, CLEAT_COUNT(names)));
 	conf_free(c);
 }
@@ -443,17 +503,19 @@ static void the_first_file_has_the_last_word_about_variables(void **state)
 	struct conf *c = conf_new(NULL);
 
 	(void)state;
-	put("a.json", "{\"vars\": {\"v\": \"a\"}, \"name\": \"${v}\"}");
-	put("b.json", "{\"vars\": {\"v\": \"b\", \"w\": \"w\"}}");
-	conf_add_file(c, in("a.json"));
-	conf_add_file(c, in("b.json"));
+	assert_non_null(c);
+	scratch_put("a.json", "{\"vars\": {\"v\": \"a\"}, \"name\": \"${v}\"}");
+	scratch_put("b.json", "{\"vars\": {\"v\": \"b\", \"w\": \"w\"}}");
+	conf_add_file(c, scratch_path("a.json"));
+	conf_add_file(c, scratch_path("b.json"));
 	conf_ready(c);
 	assert_string_equal(conf_text(c, member(c, "name", NULL), NULL), "a");
 	conf_free(c);
 	c = conf_new(NULL);
-	put("b.json", "{\"secrets\": {\"v\": {\"env\": \"X\"}}}");
-	conf_add_file(c, in("a.json"));
-	conf_add_file(c, in("b.json"));
+	assert_non_null(c);
+	scratch_put("b.json", "{\"secrets\": {\"v\": {\"env\": \"X\"}}}");
+	conf_add_file(c, scratch_path("a.json"));
+	conf_add_file(c, scratch_path("b.json"));
 	conf_ready(c);
 	assert_int_equal(conf_problems(c), 1);
 	assert_non_null(strstr(conf_problem_line(c, 0), "secrets.v: v is a variable already ("));
@@ -519,6 +581,7 @@ static void options_become_documents(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct conf *c = conf_new(NULL);
 
+		assert_non_null(c);
 		conf_add_option(c, cases[i].option, cases[i].value);
 		if (cases[i].problem) {
 			assert_string_equal(conf_problem_line(c, 0), cases[i].problem);
@@ -539,6 +602,7 @@ static void names_of_options_do_not_collide(void **state)
 	struct conf *c = conf_new(NULL);
 
 	(void)state;
+	assert_non_null(c);
 	conf_add_option(c, "dir", "/a/docs");
 	conf_add_option(c, "dir", "/b/docs");
 	conf_add_option(c, "dir", "/c/docs");
@@ -557,7 +621,7 @@ static void work(const cleat_allocator *mem)
 
 	if (!c)
 		return;
-	conf_add_file(c, in("c.json"));
+	conf_add_file(c, scratch_path("c.json"));
 	conf_add_option(c, "cmd", "f(a: string): echo {a}");
 	conf_add_option(c, "dir", "/a/docs:rw");
 	conf_ready(c);
@@ -575,23 +639,14 @@ static void work(const cleat_allocator *mem)
 static void memory_that_runs_out_is_a_problem_and_nothing_else(void **state)
 {
 	(void)state;
-	put("c.json",
-	    "{\"include\": [\"b.json\", \"*.json\"], \"vars\": {\"v\": \"x\"}, \"secrets\": {\"s\": "
-	    "{\"env\": \"CONF_SECRET\"}}, \"name\": \"${v}${s}\", \"title\": \"t\", \"defaults\": "
-	    "{\"timeout\": \"soon\"}}");
-	put("b.json", "{\"tols\": 1}");
-	for (int forever = 0; forever < 2; forever++) {
-		bool hit = true;
-
-		for (size_t n = 1; hit; n++) {
-			struct fail_alloc fa;
-
-			fail_alloc_init(&fa, n, forever);
-			work(&fa.hook);
-			assert_int_equal(fa.live, 0);
-			hit = fail_alloc_hit(&fa);
-		}
-	}
+	scratch_put(
+		"c.json",
+		"{\"include\": [\"b.json\", \"*.json\"], \"vars\": {\"v\": \"x\"}, \"secrets\": {\"s\": "
+		"{\"env\": \"CONF_SECRET\"}}, \"name\": \"${v}${s}\", \"title\": \"t\", \"defaults\": "
+		"{\"timeout\": \"soon\"}}");
+	scratch_put("b.json", "{\"tols\": 1}");
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);)
+		work(&fa.hook);
 }
 
 int main(void)
@@ -600,12 +655,16 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(every_value_and_key_has_its_place),
 		TEST(a_problem_names_file_line_column_and_path),
+		TEST(a_problem_is_told_once),
+		TEST(what_stands_nowhere_can_stand_somewhere),
+		TEST(mistakes_of_beginners_get_advice),
 		TEST(problems_are_bounded),
 		TEST(values_are_counted_as_the_parser_counts),
 		TEST(text_is_expanded_once),
 		TEST(what_cannot_be_expanded_is_one_problem),
 		TEST(variables_that_need_themselves_are_a_problem),
 		TEST(secrets_come_from_files_and_are_never_shown),
+		TEST(an_empty_secret_is_none),
 		TEST(braces_of_variables_are_doubled_for_templates),
 		TEST(paths_are_made_absolute),
 		TEST(times_and_sizes_are_read),

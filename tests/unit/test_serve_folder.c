@@ -7,6 +7,7 @@
 #include "serve/folder_walk.h"
 #include "serve/serve.h"
 #include "support.h"
+#include "support_files.h"
 
 #include <cleat/loop.h>
 
@@ -20,7 +21,6 @@
 #include <cmocka.h>
 
 struct ground {
-	char top[64];
 	struct beneath b;
 };
 
@@ -29,9 +29,8 @@ static int ground_begin(void **state)
 	struct ground *g = calloc(1, sizeof *g);
 	cleat_error err = { 0 };
 
-	strcpy(g->top, "/tmp/cleat-folder-XXXXXX");
-	assert_non_null(mkdtemp(g->top));
-	if (beneath_init(&g->b, g->top, &err))
+	scratch_begin(state);
+	if (beneath_init(&g->b, scratch_dir, &err))
 		fail_msg("%s", err.message);
 	*state = g;
 	return 0;
@@ -40,13 +39,10 @@ static int ground_begin(void **state)
 static int ground_end(void **state)
 {
 	struct ground *g = *state;
-	char command[128];
 
 	beneath_done(&g->b);
-	snprintf(command, sizeof command, "rm -rf '%s'", g->top);
-	assert_int_equal(system(command), 0);
 	free(g);
-	return 0;
+	return scratch_end(state);
 }
 
 /* "dir/" makes a directory, anything else a file. */
@@ -110,6 +106,7 @@ static void entries_come_in_order_without_what_is_hidden(void **state)
 	struct walk_opts o = { .root = &g->b, .batch = 100 };
 	struct glob *glob = glob_new(NULL, STR_LIT("y"), NULL);
 
+	assert_non_null(glob);
 	make_tree(g);
 	expect_walk(&o, "B a/ a.b b c/ link@ ");
 	o.recursive = true;
@@ -309,7 +306,7 @@ static void directories_that_cannot_be_read_are_counted(void **state)
 	make(g, "a/x");
 	make(g, "b/");
 	make(g, "b/y");
-	assert_int_equal(chmod(g->top, 0755), 0);
+	assert_int_equal(chmod(scratch_dir, 0755), 0);
 	assert_int_equal(fchmodat(g->b.fd, "a", 0, 0), 0);
 	if (root)
 		assert_int_equal(seteuid(65534), 0);
@@ -429,7 +426,7 @@ static void names_are_remembered_until_something_changes(void **state)
 static void a_served_folder_survives_want_of_memory(void **state)
 {
 	struct ground *g = *state;
-	const char *sources[] = { "dir", g->top, NULL };
+	const char *sources[] = { "dir", scratch_dir, NULL };
 
 	make_tree(g);
 	for (size_t n = 1;; n += 3) {

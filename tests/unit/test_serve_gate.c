@@ -87,6 +87,7 @@ static void begin(unsigned width)
 	memset(&rig, 0, sizeof rig);
 	rig.gate = gate_new(NULL, width);
 	rig.server = cleat_server_new("gate", "1", &o);
+	assert_true(rig.gate && rig.server);
 	assert_int_equal(cleat_server_add_tool(rig.server, &tool), CLEAT_OK);
 	rig.client = cleat_client_inproc(rig.server, &c);
 	assert_int_equal(cleat_client_open(rig.client), CLEAT_OK);

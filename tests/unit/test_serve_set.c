@@ -50,6 +50,20 @@ static int add_tool(struct set *s, const char *name, const char *recipe, unsigne
 	return rc;
 }
 
+static unsigned *gone_on;
+
+static void note(void *thing)
+{
+	gone_on = thing;
+}
+
+static bool keep(struct set *s, const char *recipe, unsigned *counter)
+{
+	return set_keep(
+		s, &(struct set_thing){
+			   .thing = counter, .destroy = count, .recipe = recipe, .go_on = note });
+}
+
 static struct entry *find(cleat_server *s, const char *name)
 {
 	return registry_find(server_registry(s), SHELF_TOOLS, str_of(name));
@@ -63,11 +77,12 @@ static void what_is_the_same_stays_and_the_rest_is_replaced(void **state)
 	struct set_change change;
 
 	(void)state;
+	assert_true(server && one && two);
 	memset(destroyed, 0, sizeof destroyed);
 	assert_int_equal(add_tool(one, "same", "1", &destroyed[0]), CLEAT_OK);
 	assert_int_equal(add_tool(one, "changed", "1", &destroyed[1]), CLEAT_OK);
 	assert_int_equal(add_tool(one, "gone", "1", &destroyed[2]), CLEAT_OK);
-	assert_true(set_keep(one, &destroyed[6], count));
+	assert_true(keep(one, NULL, &destroyed[6]));
 	assert_int_equal(set_apply(one, NULL, server, &change), CLEAT_OK);
 	assert_int_equal(change.added, 3);
 	same = find(server, "same");
@@ -105,13 +120,46 @@ static void a_set_that_never_was_in_force_takes_all_of_it_along(void **state)
 	struct set *s = set_new(NULL);
 
 	(void)state;
+	assert_true(s);
 	memset(destroyed, 0, sizeof destroyed);
 	assert_int_equal(add_tool(s, "a", "1", &destroyed[0]), CLEAT_OK);
 	assert_int_equal(add_tool(s, "a", "1", &destroyed[1]), CLEAT_EEXIST);
-	assert_true(set_keep(s, &destroyed[2], count));
+	assert_true(keep(s, NULL, &destroyed[2]));
 	set_free(s);
 	assert_int_equal(destroyed[0], 1);
 	assert_int_equal(destroyed[2], 1);
+}
+
+/* Two of the same recipe: each stands for one. */
+static void a_thing_of_the_same_recipe_goes_on(void **state)
+{
+	cleat_server *server = cleat_server_new("s", "1", NULL);
+	struct set *one = set_new(NULL), *two = set_new(NULL), *three = set_new(NULL);
+	struct set_change change;
+
+	(void)state;
+	assert_true(server && one && two && three);
+	memset(destroyed, 0, sizeof destroyed);
+	gone_on = NULL;
+	assert_true(keep(one, "a", &destroyed[0]));
+	assert_true(keep(one, "b", &destroyed[1]));
+	assert_int_equal(set_apply(one, NULL, server, &change), CLEAT_OK);
+	assert_true(keep(two, "b", &destroyed[2]));
+	assert_true(keep(two, "b", &destroyed[3]));
+	assert_true(keep(two, "c", &destroyed[4]));
+	assert_int_equal(set_apply(two, one, server, &change), CLEAT_OK);
+	set_free(one);
+	assert_ptr_equal(gone_on, &destroyed[1]);
+	assert_int_equal(destroyed[0], 1);
+	assert_int_equal(destroyed[1], 0);
+	assert_int_equal(destroyed[2] + destroyed[3], 1);
+	assert_int_equal(destroyed[4], 0);
+	assert_int_equal(set_apply(three, two, server, &change), CLEAT_OK);
+	set_free(two);
+	set_free(three);
+	cleat_server_free(server);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(destroyed[i], 1);
 }
 
 static void take_away(void *server)
@@ -127,8 +175,9 @@ static void what_old_things_added_makes_room(void **state)
 	struct set_change change;
 
 	(void)state;
+	assert_true(server && one && two);
 	memset(destroyed, 0, sizeof destroyed);
-	assert_true(set_keep(one, server, take_away));
+	assert_true(set_keep(one, &(struct set_thing){ .thing = server, .destroy = take_away }));
 	assert_int_equal(set_apply(one, NULL, server, &change), CLEAT_OK);
 	assert_int_equal(cleat_server_add_tool(server, &(cleat_tool){ .name = "r",
 								      .call = nothing,
@@ -155,6 +204,7 @@ static void an_exchange_is_all_or_nothing(void **state)
 	struct entry *e;
 
 	(void)state;
+	assert_true(server);
 	registry_init(&more, &mem_default);
 	for (int i = 0; i < 2; i++) {
 		const cleat_tool t = { .name = i ? "b" : "a", .call = nothing };
@@ -274,6 +324,18 @@ static void only_what_behaves_otherwise_is_replaced(void **state)
 	}
 }
 
+/* Every line but the last says that there is no memory. */
+static bool only_memory(char *lines)
+{
+	char *line = strtok(lines, "\n");
+
+	for (; line && strcmp(line, "the configuration stays as it was") != 0;
+	     line = strtok(NULL, "\n"))
+		if (!strstr(line, "memory"))
+			fail_msg("%s", line);
+	return line && !strtok(NULL, "\n");
+}
+
 static void memory_that_runs_out_leaves_the_old_configuration(void **state)
 {
 	(void)state;
@@ -293,11 +355,14 @@ static void memory_that_runs_out_leaves_the_old_configuration(void **state)
 			    "[\"echo\",\"{x}\"],\"confirm\":\"{x}?\"}}}");
 			fa.failures = 0;
 			fa.countdown = n;
+			said[0] = 0;
 			rc = serve_reload(s);
 			hit = fail_alloc_hit(&fa);
 			fa.countdown = 0;
 			fa.forever = false;
 			if (rc) {
+				/* what follows from it is not told, or would be taken for the reason */
+				assert_true(only_memory(said));
 				assert_non_null(find(serve_server(s), "b"));
 				assert_null(find(serve_server(s), "c"));
 				assert_int_equal(serve_reload(s), CLEAT_OK);
@@ -339,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_the_same_stays_and_the_rest_is_replaced),
 		cmocka_unit_test(a_set_that_never_was_in_force_takes_all_of_it_along),
+		cmocka_unit_test(a_thing_of_the_same_recipe_goes_on),
 		cmocka_unit_test(what_old_things_added_makes_room),
 		cmocka_unit_test(an_exchange_is_all_or_nothing),
 		cmocka_unit_test_setup_teardown(only_what_behaves_otherwise_is_replaced, begin,

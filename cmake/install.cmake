@@ -74,12 +74,21 @@ install(FILES ${PROJECT_BINARY_DIR}/CleatConfig.cmake ${PROJECT_BINARY_DIR}/Clea
 
 # Documentation: whatever is there.
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.json")
+# All of them but what a demonstration has made (shop.db) and what is only of use in the source tree.
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat
-        FILES_MATCHING PATTERN "*.c" PATTERN "*.md")
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.md" PATTERN "*.json" PATTERN "*.sql" PATTERN "*.csv")
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.${section}")
   if(pages)
     install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
   endif()
 endforeach()
+
+# A program that was just linked with -lcleat finds the library only through the loader's cache. Nothing
+# of this system is touched for a package (DESTDIR) or a prefix that the loader does not look into.
+install(CODE "
+  if(\"\$ENV{DESTDIR}\" STREQUAL \"\" AND CMAKE_INSTALL_PREFIX MATCHES \"^/usr(/local)?/?\$\")
+    execute_process(COMMAND /sbin/ldconfig OUTPUT_QUIET ERROR_QUIET)
+  endif()")

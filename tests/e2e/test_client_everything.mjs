@@ -5,10 +5,9 @@ import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import { good, names, ours, refusedWith } from './lib/driver.mjs';
 import { leftoverCase } from './lib/leftover.mjs';
-import { NodeServer, freePort, packaged } from './lib/node_server.mjs';
+import { NodeServer, everything, freePort } from './lib/node_server.mjs';
 import { run, test } from './lib/tap.mjs';
 
-const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 
 const roots = [{ uri: 'file:///home/ann', name: 'Ann' }, { uri: 'file:///srv' }];
 const answers = {

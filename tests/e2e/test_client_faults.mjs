@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { Driver, good, ours } from './lib/driver.mjs';
 import { leftoverCase } from './lib/leftover.mjs';
 import { NodeServer, freePort, local } from './lib/node_server.mjs';
+import { Pipe } from './lib/pipe.mjs';
 import { mark, marked, until } from './lib/processes.mjs';
 import { run, test, within } from './lib/tap.mjs';
 
@@ -121,8 +122,12 @@ test('a server that takes its time to start is not taken for another one', async
 		[v2, 'legacy'], // the last question counts
 		[local('server_v2.mjs', 'stdio', '--reject'), 'modern']
 	]) {
-		const s = await t.open(ours, { argv: ['/bin/sh', '-c', 'sleep 0.5; exec "$@"', 'sh', ...argv], probe_timeout_ms: 100 });
-		assert.equal(s.info.era, era);
+		const s = t.use(new Driver()), pipe = new Pipe();
+		const opened = s.open({ argv: ['/bin/sh', '-c', 'read go <"$0"; exec "$@"', t.use(pipe).path, ...argv], probe_timeout_ms: 100, trace: true });
+		await s.event('message', e => e.out && /"initialize"/.test(e.message));
+		await pipe.open();
+		pipe.write('go\n');
+		assert.equal(good(await opened).era, era);
 		assert.equal(await s.text('echo', { text: 'x' }), 'x');
 	}
 });
@@ -176,7 +181,7 @@ test('addresses where there is no server are told apart', async t => {
 		[await answering(t, 503, {}, ''), 'http', 503]
 	]) {
 		const s = t.use(new Driver());
-		const opened = await s.open({ url: where, connect_timeout_ms: 5000 });
+		const opened = await s.open({ url: where, connect_timeout_ms: 40_000 });
 		assert.notEqual(opened.status, 'success', where);
 		const call = await s.call('echo', { text: 'x' });
 		assert.notEqual(call.status, 'success', where);
@@ -187,7 +192,7 @@ test('addresses where there is no server are told apart', async t => {
 test('a web page is not taken for a server', async t => {
 	const s = t.use(new Driver());
 	const url = await answering(t, 200, { 'content-type': 'text/html' }, '<!doctype html><h1>Hi</h1>');
-	assert.notEqual((await s.open({ url, connect_timeout_ms: 5000 })).status, 'success');
+	assert.notEqual((await s.open({ url, connect_timeout_ms: 40_000 })).status, 'success');
 	assert.notEqual((await s.call('echo')).status, 'success');
 });
 

@@ -137,7 +137,7 @@ for (const [way, begin] of Object.entries(ways)) {
 test('https: a certificate that nobody vouches for is refused, unless it is said that it may be', async t => {
 	const { url } = t.use(await HttpServer.start({ args: ['--tls-cert', cert, '--tls-key', key], env: { SERVER_QUIET: '1' } }));
 	const s = t.use(new Driver());
-	const refused = await s.open({ url, connect_timeout_ms: 5000 });
+	const refused = await s.open({ url, connect_timeout_ms: 40_000 });
 	assert.notEqual(refused.status, 'success');
 	const call = await s.call('echo', { text: 'x' });
 	assert.equal(call.step, 'tls', call.error.message);
@@ -153,7 +153,7 @@ test('http: a token opens the door, and only the right one does', async t => {
 	assert.equal(await s.text('principal'), 'ann');
 	for (const bearer of [undefined, 'wrong']) {
 		const other = t.use(new Driver());
-		assert.notEqual((await other.open({ url, bearer, connect_timeout_ms: 5000 })).status, 'success');
+		assert.notEqual((await other.open({ url, bearer, connect_timeout_ms: 40_000 })).status, 'success');
 		const call = await other.call('principal');
 		assert.deepEqual([call.step, call.http], ['auth', 401]);
 		assert.doesNotMatch(call.error.message, /wrong/); // what is secret is in no message

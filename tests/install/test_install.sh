@@ -42,6 +42,27 @@ with_pkg_config() {
 	LD_LIBRARY_PATH=$([[ $1 == shared ]] && libdir) "$program"
 }
 
+# The header and a program in C++17, called by the installed cleat.
+in_cpp() {
+	local program=$work/greeter flags
+	export PKG_CONFIG_PATH
+	PKG_CONFIG_PATH=$(libdir)/pkgconfig
+	flags=$(pkg-config --cflags --libs cleat) || return 1
+	# shellcheck disable=SC2086 # flags are words
+	${CXX:-g++} -std=c++17 -Wall -Wextra -Wpedantic -Werror -o "$program" "$source/tests/install/hello.cpp" $flags \
+		-Wl,-rpath,"$(libdir)" || return 1
+	[[ $("$prefix/bin/cleat" call -- "$program" -- greet name=Ann) == "Hello, Ann!" ]]
+}
+
+# What the guides say about examples/ can be tried with what is installed.
+demonstration() {
+	cp -r "$prefix/share/doc/cleat/examples" "$work" &&
+		"$prefix/bin/cleat" serve --check "$work/examples/demo.json" &&
+		"$prefix/bin/cleat" serve --check "$work/examples/serve/commands.json" &&
+		[[ ! -e $work/examples/demo/shop.db ]] &&
+		test -f "$prefix/share/doc/cleat/docs/serve.schema.json"
+}
+
 configure_package() {
 	cp "$source/tests/install/"{CMakeLists.txt,hello.c} "$work" &&
 		cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" &&
@@ -78,7 +99,7 @@ program() {
 		grep -q cleat "$prefix/share/fish/vendor_completions.d/cleat.fish"
 }
 
-echo 1..10
+echo 1..12
 try "installs into an empty prefix" install_tree
 try "every public header is installed" all_headers
 try "pkg-config: shared" with_pkg_config shared ""
@@ -89,4 +110,6 @@ try "find_package: static" "$work/build/hello_static"
 try "nothing installed names the source or build tree" no_paths
 try "the program runs, with its man pages and completions" program
 try "DESTDIR stages under a directory, without it in any file" staged
+try "C++17, called by the installed cleat" in_cpp
+try "the demonstration is installed, without what it makes" demonstration
 exit $failed

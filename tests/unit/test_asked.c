@@ -160,6 +160,7 @@ static void without_a_client_there_is_no_such_connection(void **state)
 	cleat_server *s = cleat_server_new("plain", "1", NULL);
 
 	(void)state;
+	assert_non_null(s);
 	assert_null(server_accept(s, &(struct peer_sink){ 0 },
 				  &(struct peer_facts){ .mode = PEER_ASKED }));
 	assert_int_equal(server_set_roots(s, roots, 2), CLEAT_EMISUSE);

@@ -4,6 +4,7 @@
 
 import { once } from 'node:events';
 import net from 'node:net';
+import { within } from './tap.mjs';
 
 const plain = (body, more = '') =>
 	`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -42,14 +43,21 @@ const behaviours = {
 	delayed: id => socket => setTimeout(() => socket.write(plain(good(id))), 5),
 	// Between 2 and 42 ms, each as often; what it really took is written down.
 	spread(id, n, s) {
-		const began = performance.now();
-		return socket => setTimeout(() => {
-			socket.write(plain(good(id)));
-			s.took.push(performance.now() - began);
-		}, 2 + (n * 17) % 41);
+		const came = performance.now();
+		return socket => {
+			s.over(socket, came);
+			setTimeout(() => {
+				const answered = performance.now();
+				socket.request = { least: answered - came, after: socket.answered ?? s.connected };
+				socket.answered = answered;
+				socket.write(plain(good(id)));
+			}, 2 + (n * 17) % 41);
+		};
 	},
+	// In the middle of it the server is gone.
+	leaving: (id, n, s) => (n < 10 ? plain(good(id)) : () => s.leave()),
 	// One of them is very late.
-	straggling: (id, n) => (n === 20 ? socket => setTimeout(() => socket.write(plain(good(id))), 1500) : plain(good(id))),
+	straggling: (id, n) => (n === 3 ? socket => setTimeout(() => socket.write(plain(good(id))), 1500) : plain(good(id))),
 	// Everybody waits for 400 ms, once, half a second after the first call.
 	stalling(id, n, s) {
 		s.began ??= performance.now();
@@ -75,7 +83,7 @@ export class BenchServer {
 	heads = new Set(); // without what changes
 	ids = new Set();
 	repeated = 0; // ids that came twice
-	took = []; // milliseconds, of `spread`
+	took = []; // milliseconds, of `spread`: at least and at most, as the other side has to see it
 	sockets = new Set();
 
 	static async start() {
@@ -89,7 +97,12 @@ export class BenchServer {
 	accept(socket) {
 		let text = '';
 		this.sockets.add(socket.setNoDelay());
-		socket.on('close', () => this.sockets.delete(socket)).on('error', () => {});
+		this.connected ??= performance.now();
+		socket.on('close', () => {
+			this.over(socket, performance.now());
+			this.sockets.delete(socket);
+			this.hear?.();
+		}).on('error', () => {});
 		socket.setEncoding('latin1').on('data', chunk => {
 			text += chunk;
 			for (;;) {
@@ -110,6 +123,7 @@ export class BenchServer {
 		}
 		this.calls++;
 		this.last = message;
+		this.hear?.();
 		this.repeated += this.ids.has(message.id);
 		this.ids.add(message.id);
 		this.heads.add(head.replace(/content-length: \d+/i, ''));
@@ -121,9 +135,36 @@ export class BenchServer {
 		}
 	}
 
-	async end() {
+	/** The answer before is known to have been read, now that there is something new on its connection. */
+	over(socket, now) {
+		if (socket.request) this.took.push({ least: socket.request.least, most: now - socket.request.after });
+		delete socket.request;
+	}
+
+	#until(done, what) {
+		return within(new Promise(resolve => {
+			this.hear = () => done() && resolve();
+			this.hear();
+		}), what);
+	}
+
+	/** So many calls have come. */
+	called(n) {
+		return this.#until(() => this.calls >= n, `${n} calls`);
+	}
+
+	/** Nobody is there any more. */
+	closed() {
+		return this.#until(() => !this.sockets.size, 'the end of all connections');
+	}
+
+	leave() {
 		for (const socket of this.sockets) socket.destroy();
-		await new Promise(resolve => this.server.close(resolve));
+		return new Promise(resolve => this.server.close(resolve));
+	}
+
+	async end() {
+		await this.leave();
 		return [];
 	}
 }

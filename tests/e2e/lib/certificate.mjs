@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-/** An authority of our own, and a certificate of it for `host` that is good for so many days (-1: it has
+/** An authority of our own, and a certificate of it for `host` that is good for so many days (0: it has
  * expired). */
 export function signed(directory, { host = 'localhost', days = 90 } = {}) {
 	const at = name => join(directory, `${host}.${name}`);

@@ -14,6 +14,7 @@ export const build = process.env.CLEAT_BUILD_DIR ?? path.join(root, 'build/debug
 export const cleat = path.join(build, 'cleat');
 export const hello = path.join(build, 'examples/hello');
 export const fixture = path.join(build, 'tests/server_sdk');
+export const example = name => path.join(build, 'examples', name);
 export const bad = mode => [process.execPath, path.join(import.meta.dirname, 'bad_server.mjs'), mode];
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'cleat-cli-'));
@@ -28,6 +29,13 @@ export function place(files = {}) {
 		fs.writeFileSync(path.join(directory, name), text);
 	}
 	return directory;
+}
+
+/** Writes a file so that whoever watches it never sees half of it. */
+export function rewrite(file, text) {
+	const beside = path.join(scratch, `${++places}.new`);
+	fs.writeFileSync(beside, text);
+	fs.renameSync(beside, file);
 }
 
 const nowhere = place();
@@ -59,7 +67,7 @@ export function start(args, { input, cwd = nowhere, ...options } = {}) {
 	return child;
 }
 
-export const run = (args, options) => within(start(args, options).ended, `cleat ${args.join(' ')}`, 20_000);
+export const run = (args, options) => within(start(args, options).ended, `cleat ${args.join(' ')}`);
 
 /** Waits until what it has said matches. */
 export function heard(child, pattern, stream = 'stdout') {
@@ -77,9 +85,9 @@ export function bytes(args, options = {}) {
 
 const quote = word => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** On a terminal of 80 columns; what is typed is written to child.stdin. All it writes comes as stdout. */
-export function terminal(args, { cwd = nowhere, ...options } = {}) {
-	const command = `stty cols 80 rows 24; exec ${[cleat, ...args].map(quote).join(' ')}`;
+/** On a terminal of 80 or so many columns; what is typed is written to child.stdin. All it writes comes as stdout. */
+export function terminal(args, { cwd = nowhere, columns = 80, ...options } = {}) {
+	const command = `stty cols ${columns} rows 24; exec ${[cleat, ...args].map(quote).join(' ')}`;
 	return collect(spawn('script', ['-qefc', command, '/dev/null'],
 		{ cwd, env: { ...environment(options), SHELL: '/bin/sh' }, detached: true }));
 }

@@ -135,7 +135,7 @@ export function clientCases(server) {
 		s.tell({ cancel: waiting.id });
 		assert.equal((await waiting.answer).status, 'cancelled');
 		while (Number(await s.text('cancelled')) === before);
-		const late = await s.call('wait', undefined, { timeout_ms: 100 });
+		const late = await s.call('wait', undefined, { timeout_ms: 1000 });
 		assert.deepEqual([late.status, late.step], ['timed out', 'timeout']);
 		while (Number(await s.text('cancelled')) === before + 1);
 	}, 'cancelling');

@@ -8,9 +8,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Inbox, serverParameters } from './session.mjs';
-import { within } from './tap.mjs';
-
-const PATIENCE = 15_000;
+import { PATIENCE, within } from './tap.mjs';
 
 export class Driver {
 	events = new Inbox(); // all lines but answers
@@ -49,7 +47,7 @@ export class Driver {
 		const id = this.#next++;
 		const coming = new Promise(resolve => this.#open.set(id, { resolve, blocks: [] }));
 		this.tell({ id, ...command });
-		return { id, answer: within(coming, `the answer to ${JSON.stringify(command).slice(0, 200)}`, PATIENCE) };
+		return { id, answer: within(coming, `the answer to ${JSON.stringify(command).slice(0, 200)}`) };
 	}
 
 	ask(command) {
@@ -120,7 +118,7 @@ export class Driver {
 		const problems = [];
 		this.child.stdin.end();
 		try {
-			const { code, signal } = await within(this.exit, 'the end of the driver', PATIENCE);
+			const { code, signal } = await within(this.exit, 'the end of the driver');
 			if (code !== 0) problems.push(new Error(`the driver ended with ${signal ?? `status ${code}`}, not 0`));
 		} catch (error) {
 			problems.push(error);

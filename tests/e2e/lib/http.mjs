@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { serverParameters } from './session.mjs';
-import { within } from './tap.mjs';
+import { PATIENCE, within } from './tap.mjs';
 
 export class HttpServer {
 	urls = []; // where it can be reached, in the order of `listen`
@@ -93,7 +93,7 @@ export async function noConnection({ port }) {
 			socket.once('error', () => resolve(true));
 		});
 	const began = performance.now();
-	while (!(await refused())) assert.ok(performance.now() - began < 5000, 'it still accepts connections');
+	while (!(await refused())) assert.ok(performance.now() - began < PATIENCE, 'it still accepts connections');
 }
 
 /** fetch() that tells `exchanges` about every answer it gets, before the body is read. */

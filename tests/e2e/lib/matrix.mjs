@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { bytes, cleat, heard, place, run, start } from './cli.mjs';
+import { expect, fails } from './expect.mjs';
 import { golden, pretty, steady } from './golden.mjs';
 import { test, within } from './tap.mjs';
 
@@ -28,18 +29,11 @@ function reach(server, link, era, url) {
 	};
 }
 
+/** Without a remark. */
 async function good(args, options) {
-	const result = await run(args, options);
-	assert.equal(result.code, 0, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
+	const result = await expect(args, {}, options);
 	assert.equal(result.stderr, '', args.join(' '));
 	return result.stdout;
-}
-
-async function fails(code, pattern, args) {
-	const result = await run(args);
-	assert.equal(result.code, code, `${args.join(' ')}: ${result.code} ${result.stdout} ${result.stderr}`);
-	assert.match(result.stderr, pattern);
-	return result;
 }
 
 /** All at once: programs take their time to start. */
@@ -220,7 +214,7 @@ const verbs = {
 			await heard(child, /subscriptions\/acknowledged|> \{.*"resources\/subscribe"[^]*< \{[^\n]*"result":\{\}/, 'stderr');
 			await good(s.at('call', '|', ...s.touches.call));
 		}
-		const { code, stdout, stderr } = await within(child.ended, 'the end of watch', 15_000);
+		const { code, stdout, stderr } = await within(child.ended, 'the end of watch');
 		assert.equal(code, 0, stderr);
 		if (!events) return;
 		const [event] = stdout.trim().split('\n').map(line => JSON.parse(line));

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { selfSigned } from './certificate.mjs';
-import { within } from './tap.mjs';
+import { freePort } from './node_server.mjs'; // nginx does not tell which one it was given
+import { PATIENCE, within } from './tap.mjs';
 
 /** Where nginx is; undefined when it is not installed. Packages put it where only root looks. */
 export function findNginx() {
@@ -22,15 +23,6 @@ export function findNginx() {
 		}
 	}
 	return undefined;
-}
-
-/** A port that is free at the moment: nginx does not tell which one it was given. */
-async function freePort() {
-	const server = net.createServer().listen(0, '127.0.0.1');
-	await new Promise(resolve => server.once('listening', resolve));
-	const { port } = server.address();
-	await new Promise(resolve => server.close(resolve));
-	return port;
 }
 
 function reachable(port) {
@@ -76,7 +68,7 @@ export class Nginx {
 		this.child.stderr.on('data', chunk => (this.stderr += chunk));
 		this.exit = new Promise(resolve => this.child.once('close', (code, signal) => resolve({ code, signal })));
 		const began = performance.now();
-		while (performance.now() - began < 10_000) {
+		while (performance.now() - began < PATIENCE) {
 			if (this.child.exitCode !== null) return false;
 			if (await reachable(this.port)) return true;
 		}

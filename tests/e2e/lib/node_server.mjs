@@ -12,15 +12,26 @@ const packages = join(here, '..', 'node_modules');
 
 /** The command line of a program of a package, or of a file in here. */
 export const packaged = (name, file, ...args) => [process.execPath, join(packages, name, file), ...args];
+export const everything = how => packaged('@modelcontextprotocol/server-everything', 'dist/index.js', how);
 export const local = (file, ...args) => [process.execPath, join(here, file), ...args];
 
-/** A port that was free a moment ago, for servers that cannot say which one they got. */
+let port = 20_000 + (process.pid % 1000) * 12;
+
+/** A port that is free, for servers that cannot say which one they got. It is below those that the system gives
+ * away by itself, so that no connection of a test that runs at the same time takes it meanwhile; and each process
+ * has a dozen of its own to begin with. */
 export async function freePort() {
-	const server = net.createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address();
-	await new Promise(resolve => server.close(resolve));
-	return port;
+	for (;;) {
+		const server = net.createServer().listen(++port, '127.0.0.1');
+		try {
+			await once(server, 'listening');
+		} catch (error) {
+			if (error.code === 'EADDRINUSE') continue;
+			throw error;
+		}
+		await new Promise(resolve => server.close(resolve));
+		return port;
+	}
 }
 
 /** A server on HTTP. It has begun when `ready` matches what it writes; the first group, when there is one,
@@ -47,7 +58,12 @@ export class NodeServer {
 		const early = server.exit.then(({ code }) => {
 			throw new Error(`${argv.join(' ')} ended with ${code}: ${server.output}`);
 		});
-		await within(Promise.race([begun, early]), `the start of ${argv.slice(1).join(' ')}`, 20_000);
+		try {
+			await within(Promise.race([begun, early]), `the start of ${argv.slice(1).join(' ')}`);
+		} catch (error) {
+			await server.end();
+			throw error;
+		}
 		early.catch(() => {});
 		server.port = port ?? Number(ready.exec(server.output)[1]);
 		server.url = `http://127.0.0.1:${server.port}${path}`;

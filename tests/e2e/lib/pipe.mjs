@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PATIENCE } from './tap.mjs';
 
 export class Pipe {
 	#directory = mkdtempSync(join(tmpdir(), 'cleat-pipe-'));
@@ -22,7 +23,7 @@ export class Pipe {
 				this.#fd = openSync(this.path, constants.O_WRONLY | constants.O_NONBLOCK);
 				return;
 			} catch (error) {
-				if (error.code !== 'ENXIO' || performance.now() - began > 5000) throw error;
+				if (error.code !== 'ENXIO' || performance.now() - began > PATIENCE) throw error;
 			}
 	}
 

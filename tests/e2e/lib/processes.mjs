@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
+import { PATIENCE } from './tap.mjs';
 
 /** A name and value for the environment of a process; what it starts inherits it. */
 export const mark = () => `CLEAT_TEST_MARK=${randomUUID()}`;
@@ -23,7 +24,7 @@ export function marked(setting) {
 }
 
 /** Waits until that many are there. */
-export async function until(setting, wanted, ms = 10_000) {
+export async function until(setting, wanted, ms = PATIENCE) {
 	const began = performance.now();
 	for (;;) {
 		const there = marked(setting);

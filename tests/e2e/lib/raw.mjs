@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import { within } from './tap.mjs';
 
 export const MODERN = '2026-07-28';
-export const LEGACY = '2025-11-25';
+const LEGACY = '2025-11-25';
 const META = 'io.modelcontextprotocol/';
 const BOTH = 'application/json, text/event-stream';
 

@@ -8,7 +8,6 @@ import { call, events, message, modernPost, RawSession, Socket } from './raw.mjs
 import { test, within } from './tap.mjs';
 
 const TOOL = 'park_until_cancelled';
-const PATIENCE = 14_000;
 const progress = { _meta: { progressToken: 1 } };
 const textOf = answer => answer.result.content[0].text;
 
@@ -35,9 +34,9 @@ export async function startStopping() {
 		'a call of a session that has sent events': session
 			.post(call(2, TOOL, { key: 'b' }, progress))
 			.then(lastMessage),
-		'a call of 2026-07-28': sockets[0].answer({ ms: PATIENCE }).then(a => JSON.parse(a.body)),
+		'a call of 2026-07-28': sockets[0].answer().then(a => JSON.parse(a.body)),
 		'a call of 2026-07-28 that has sent events': sockets[1]
-			.answer({ ms: PATIENCE })
+			.answer()
 			.then(a => JSON.parse(a.body.split('data: ').at(-1)))
 	};
 	await sockets[0].write(modernPost(call(3, TOOL, { key: 'c' })));
@@ -45,8 +44,8 @@ export async function startStopping() {
 	for (const key of 'abcd') while (textOf(await session.ask(call(9, 'parked', { key }))) !== 'yes');
 	for (const key of 'bd') await session.ask(call(9, 'step', { key, done: 1 }));
 	for (const answer of Object.values(waiting)) answer.catch(() => {}); // looked at later
-	server.child.kill('SIGTERM');
 	const began = performance.now();
+	server.child.kill('SIGTERM');
 	const letGo = Promise.all([sockets[2].end(), toEnd(listening)]).then(() => performance.now() - began);
 	letGo.catch(() => {});
 	return { server, letGo, waiting: Object.entries(waiting), began };
@@ -55,9 +54,9 @@ export async function startStopping() {
 export function stopCase(started) {
 	test('stop: who only listens is let go at once, calls after ten seconds, with an error', async () => {
 		const { server, letGo, waiting, began } = started;
-		assert.ok((await letGo) < 5_000);
+		assert.ok((await letGo) < 9_000);
 		for (const [what, answer] of waiting) {
-			const { error } = await within(answer, what, Math.max(1, began + PATIENCE - performance.now()));
+			const { error } = await within(answer, what);
 			assert.deepEqual(
 				[error?.code, error?.message],
 				[what.includes('2026') ? -32603 : -32800, 'the server is stopping'],

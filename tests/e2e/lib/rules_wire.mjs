@@ -90,6 +90,7 @@ export async function startSlow(ground) {
 		await socket.write(bytes);
 		return socket;
 	};
+	const began = performance.now();
 	const slow = {
 		'a request line that does not end': await open('GET /healt'),
 		'a header that does not end': await open('POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: '),
@@ -101,14 +102,14 @@ export async function startSlow(ground) {
 	const drip = slow['a header that comes byte by byte'];
 	const timer = setInterval(() => drip.closed || drip.bytes || drip.write('a'), 500);
 	timer.unref();
-	return { slow, began: performance.now(), stop: () => clearInterval(timer) };
+	return { slow, began, stop: () => clearInterval(timer) };
 }
 
 export function slowCase(started) {
 	test('slow: who does not finish header or body within 10 s gets 408 and is cut off', async () => {
 		const { slow, began, stop } = started;
 		for (const [what, socket] of Object.entries(slow)) {
-			const answer = await socket.answer({ ms: Math.max(1, began + 14_000 - performance.now()) });
+			const answer = await socket.answer();
 			assert.equal(answer.status, 408, what);
 			await socket.end();
 			socket.destroy();

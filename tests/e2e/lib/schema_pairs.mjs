@@ -53,7 +53,7 @@ const formatChecks = Object.fromEntries(Object.keys(pool.formats)
 	.map((format) => [format, formatAjv.compile({ format })]));
 
 /** What a format's own specification says where pool.formats has it; else what ajv-formats says. */
-export function formatAccepts(format, text) {
+function formatAccepts(format, text) {
 	const { good = [], bad = [], refuses } = pool.formats[format] ?? {};
 	if (good.includes(text) || bad.includes(text)) return good.includes(text);
 	if (refuses?.(text)) return false;
@@ -101,7 +101,7 @@ function makeJob(random, open, serial) {
 }
 
 /** One batch: how many pairs, how many valid, and everything that the three do not agree on. */
-export function judgeBatch(checker, seed, number) {
+function judgeBatch(checker, seed, number) {
 	const random = new pool.Random(Math.imul(seed, 0x9e3779b1) + number);
 	const open = {};
 	const jobs = Array.from({ length: BATCH }, (_, i) => makeJob(random, open, number * BATCH + i));

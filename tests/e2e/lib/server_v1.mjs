@@ -16,6 +16,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { addResources } from './server_resources.mjs';
 
 const [how, ...options] = process.argv.slice(2);
 const has = option => options.includes(option);
@@ -99,16 +100,7 @@ function makeServer() {
 		{ capabilities: { logging: {}, resources: { subscribe: true } }, instructions: 'Ask "anything" – politely.' }
 	);
 	addTools(server);
-	server.registerResource('text', 'test://text', { mimeType: 'text/plain' }, uri => ({
-		contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'some text' }]
-	}));
-	server.registerResource('blob', 'test://blob', { mimeType: 'application/octet-stream' }, uri => ({
-		contents: [{ uri: uri.href, mimeType: 'application/octet-stream', blob: 'AAEC/w==' }]
-	}));
-	server.registerResource('watched', 'test://watched', {}, uri => ({ contents: [{ uri: uri.href, text: 'watched' }] }));
-	server.registerResource('item', new ResourceTemplate('test://item/{id}', { list: undefined }), {}, (uri, { id }) => ({
-		contents: [{ uri: uri.href, text: `item ${id}` }]
-	}));
+	addResources(server, ResourceTemplate);
 	const known = ['Ann', 'Anna', 'Bob'];
 	server.registerPrompt(
 		'greet',

@@ -22,6 +22,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
+import { addResources } from './server_resources.mjs';
 
 const [how, ...options] = process.argv.slice(2);
 const has = option => options.includes(option);
@@ -155,16 +156,7 @@ function makeServer({ era }) {
 		}
 	);
 	addTools(server, era);
-	server.registerResource('text', 'test://text', { mimeType: 'text/plain' }, uri => ({
-		contents: [{ uri: uri.href, mimeType: 'text/plain', text: 'some text' }]
-	}));
-	server.registerResource('blob', 'test://blob', { mimeType: 'application/octet-stream' }, uri => ({
-		contents: [{ uri: uri.href, mimeType: 'application/octet-stream', blob: 'AAEC/w==' }]
-	}));
-	server.registerResource('watched', 'test://watched', {}, uri => ({ contents: [{ uri: uri.href, text: 'watched' }] }));
-	server.registerResource('item', new ResourceTemplate('test://item/{id}', { list: undefined }), {}, (uri, { id }) => ({
-		contents: [{ uri: uri.href, text: `item ${id}` }]
-	}));
+	addResources(server, ResourceTemplate);
 	const known = ['Ann', 'Anna', 'Bob'];
 	server.registerPrompt(
 		'greet',

@@ -95,7 +95,7 @@ export class Session {
 		this.child = this.server ? this.server.child : this.transport._process; // no other way to see how it ends
 		this.pid = this.child.pid;
 		this.exit = new Promise(resolve => {
-			this.child.once('exit', (code, signal) => resolve({ code, signal }));
+			this.child.once('close', (code, signal) => resolve({ code, signal }));
 		});
 	}
 
@@ -118,6 +118,7 @@ export class Session {
 		const problems = [];
 		try {
 			if (this.server) await this.#endSession();
+			else await this.#endInput();
 			await within(this.client.close(), 'closing');
 			if (this.pid && !this.server) problems.push(...(await this.#checkExit()));
 		} catch (error) {
@@ -140,6 +141,14 @@ export class Session {
 		if (!this.server.running) return;
 		if (this.transport.terminateSession) await within(this.transport.terminateSession(), 'ending the session');
 		else await within(Promise.allSettled(this.#sending), 'the end of requests');
+	}
+
+	/** An SDK that closes waits for two seconds and then sends a signal, which is not long on a machine that has
+	 * a lot else to do: the end of the input comes from here. */
+	async #endInput() {
+		if (!this.pid || !this.transport._process) return;
+		this.child.stdin.end();
+		await within(this.exit, 'the end of the server');
 	}
 
 	async #checkExit() {

@@ -188,7 +188,7 @@ static void times_below(struct text *to, size_t first, size_t end)
 	size_t n = 0;
 	char room[32];
 
-	for (; ten <= high; ten *= 10)
+	for (; first < end && ten <= high; ten *= 10)
 		for (size_t i = 0; i < (many ? 1 : CLEAT_COUNT(of_ten)); i++) {
 			uint64_t v = ten * of_ten[i];
 

@@ -17,13 +17,14 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
 	IDLE_MAX = 8,        /* connections that wait */
 	STEPS = 1000,        /* of SQLite's machine between two looks at the clock */
 	TRIAL_MS = 1000,     /* the same, while a configuration is read */
-	BUSY_MS = 5000,      /* to wait for somebody else's lock, where nothing else bounds it */
+	BUSY_MS = 10000,     /* to wait for somebody else's lock, where nothing else bounds it */
 	VALUE_MAX = 16 << 20 /* bytes of one value */
 };
 
@@ -247,6 +248,21 @@ static int progress(void *ctx)
 	       (c->deadline && loop_now() >= c->deadline);
 }
 
+/* Somebody else has the lock; `n`: how often that was said already. SQLite's own waiting hears neither that
+ * the request was cancelled nor of the deadline, and sleeps so long that whoever comes later is served first. */
+static int wait_for_lock(void *ctx, int n)
+{
+	struct sqlconn *c = ctx;
+	struct timespec pause = { .tv_nsec = n < 10 ? 1000000 : 10000000 };
+
+	if (n == 0)
+		c->waits_since = loop_now();
+	if (progress(c) || loop_now() - c->waits_since >= c->patience_ms)
+		return 0;
+	nanosleep(&pause, NULL);
+	return 1;
+}
+
 static int shut_in(struct sqlconn *c)
 {
 	static const struct {
@@ -335,7 +351,8 @@ static struct sqlconn *conn_new(struct sqldb *db, const char *path, int flags, b
 		conn_free(db, c);
 		return NULL;
 	}
-	c->lib.sqlite3_busy_timeout(c->db, BUSY_MS);
+	c->patience_ms = BUSY_MS;
+	c->lib.sqlite3_busy_handler(c->db, wait_for_lock, c);
 	return c;
 }
 
@@ -460,8 +477,7 @@ struct sqlconn *sqldb_take(struct sqldb *db, bool write, cleat_request *req, uin
 		return NULL;
 	c->req = req;
 	c->deadline = timeout_ms ? loop_now() + timeout_ms : 0;
-	c->lib.sqlite3_busy_timeout(c->db, timeout_ms && timeout_ms < BUSY_MS ? (int)timeout_ms
-									      : (int)BUSY_MS);
+	c->patience_ms = timeout_ms ? timeout_ms : BUSY_MS;
 	return c;
 }
 
@@ -524,7 +540,7 @@ static struct sqlconn *trial_of_file(struct sqldb *db, cleat_error *err)
 	c = db->look ? conn_look(db, err) : conn_open(db, db->write, err);
 	if (!c)
 		return NULL;
-	c->lib.sqlite3_busy_timeout(c->db, TRIAL_MS);
+	c->patience_ms = TRIAL_MS;
 	c->deadline = loop_now() + BUSY_MS;
 	rc = make(c, "SELECT count(*) FROM sqlite_schema"); /* is it a database at all? */
 	db->busy_since = (rc & 0xff) == SQLITE_BUSY ? loop_now() : 0;

@@ -45,6 +45,7 @@ struct sqlconn {
 	uint64_t deadline;  /* loop_now(); 0: none */
 	/* private */
 	bool trial;
+	uint64_t patience_ms, waits_since; /* for a lock */
 	struct taken taken;
 	struct sqlconn *next;
 };

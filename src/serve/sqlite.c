@@ -35,7 +35,7 @@
 	X(sqlite3_changes)                                                                         \
 	X(sqlite3_last_insert_rowid)                                                               \
 	X(sqlite3_get_autocommit)                                                                  \
-	X(sqlite3_busy_timeout)                                                                    \
+	X(sqlite3_busy_handler)                                                                    \
 	X(sqlite3_limit)                                                                           \
 	X(sqlite3_db_config)                                                                       \
 	X(sqlite3_set_authorizer)                                                                  \

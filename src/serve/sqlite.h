@@ -45,7 +45,7 @@ struct sqlite {
 	int (*sqlite3_changes)(sqlite3 *);
 	sqlite3_int64 (*sqlite3_last_insert_rowid)(sqlite3 *);
 	int (*sqlite3_get_autocommit)(sqlite3 *);
-	int (*sqlite3_busy_timeout)(sqlite3 *, int);
+	int (*sqlite3_busy_handler)(sqlite3 *, int (*)(void *, int), void *);
 	int (*sqlite3_limit)(sqlite3 *, int, int);
 	int (*sqlite3_db_config)(sqlite3 *, int, ...);
 	int (*sqlite3_set_authorizer)(sqlite3 *,

@@ -1,7 +1,7 @@
 /* transport/listen.h - addresses as people write them, and sockets that listen on them.
  *
  *	8080  :8080  127.0.0.1:8080  [::1]:8080  localhost:8080  host.example:8080
- *	http://127.0.0.1:8080/mcp  https://...  unix:/run/cleat.sock  fd:3 (systemd: LISTEN_FDS)
+ *	http://127.0.0.1:8080/mcp  https://...  unix:/run/cleat.sock  fd:3 (of systemd)
  *
  * Without a host it is the loopback address. Not here: connections (transport/http_server.h).
  */
@@ -54,9 +54,6 @@ int listener_again(const struct listener *first, struct listener *ret, cleat_err
 /* Closes, and removes the file of a unix socket. Does nothing for one that is not open. */
 void listener_close(struct listener *l);
 
-/* systemd: how many sockets it handed over (LISTEN_PID, LISTEN_FDS), beginning with descriptor 3. The
- * variables are left as they are; the descriptors become close-on-exec. */
-int listen_fds(void);
 /* sd_notify without libsystemd: "READY=1", "STOPPING=1", "RELOADING=1". Does nothing when
  * NOTIFY_SOCKET is not set. */
 void listen_notify(const char *state);

@@ -1,14 +1,13 @@
-/* transport/systemd.c - what a service manager hands over and wants to hear; see listen.h.
+/* transport/systemd.c - what a service manager wants to hear; see listen.h.
  *
- * Without libsystemd: both protocols are a few environment variables and one datagram
- * (sd_listen_fds(3), sd_notify(3)). Nothing here fails: where there is no service manager, there is
- * nothing to do.
+ * Without libsystemd: the protocol is an environment variable and one datagram (sd_notify(3)). Nothing here
+ * fails: where there is no service manager, there is nothing to do. Not here: the sockets that it hands over,
+ * which are addresses (fd:3).
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "transport/listen.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,35 +16,6 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { FIRST_FD = 3, MAX_FDS = 1024 };
-
-static bool number_of(const char *name, long *ret)
-{
-	const char *text = getenv(name);
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*ret = strtol(text, &end, 10);
-	return errno == 0 && *end == '\0';
-}
-
-int listen_fds(void)
-{
-	long pid, n;
-
-	/* Variables that were meant for a parent are inherited too. */
-	if (!number_of("LISTEN_PID", &pid) || pid != (long)getpid())
-		return 0;
-	if (!number_of("LISTEN_FDS", &n) || n > MAX_FDS)
-		return 0;
-	for (int fd = FIRST_FD; fd < FIRST_FD + (int)n; fd++)
-		if (fcntl(fd, F_SETFD, FD_CLOEXEC))
-			return fd - FIRST_FD;
-	return (int)n;
-}
 
 /* A path, or '@' for a name in the abstract namespace, which has no terminator. */
 static socklen_t socket_name(struct sockaddr_un *un, const char *path)

@@ -434,44 +434,6 @@ static void a_socket_can_be_handed_over(void **state)
 	assert_int_equal(open_at(text, NULL, &l, &err), CLEAT_EINVAL);
 }
 
-/* sd_listen_fds(3). */
-static void descriptors_of_systemd(void **state)
-{
-	char mine[32];
-	static const struct {
-		const char *pid, *fds;
-		int expected;
-	} cases[] = {
-		{ NULL, "1", 0 },   { "mine", NULL, 0 }, { "1", "1", 0 },
-		{ "mine", "1", 1 }, { "mine", "0", 0 },  { "mine", "-1", 0 },
-		{ "mine", "x", 0 }, { "mine", "1x", 0 }, { "mine", "9999999999999999999999", 0 },
-	};
-
-	(void)state;
-	snprintf(mine, sizeof mine, "%ld", (long)getpid());
-	if (fcntl(3, F_GETFD) < 0)
-		dup2(0, 3);
-	fcntl(3, F_SETFD, 0);
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		unsetenv("LISTEN_PID");
-		unsetenv("LISTEN_FDS");
-		if (cases[i].pid)
-			setenv("LISTEN_PID", cases[i].pid[0] == 'm' ? mine : cases[i].pid, 1);
-		if (cases[i].fds)
-			setenv("LISTEN_FDS", cases[i].fds, 1);
-		assert_int_equal(fcntl(3, F_GETFD) & FD_CLOEXEC, 0);
-		assert_int_equal(listen_fds(), cases[i].expected);
-		assert_int_equal(fcntl(3, F_GETFD) & FD_CLOEXEC,
-				 cases[i].expected ? FD_CLOEXEC : 0);
-		fcntl(3, F_SETFD, 0);
-	}
-	/* Fewer are open than it says. */
-	setenv("LISTEN_FDS", "500", 1);
-	assert_true(listen_fds() < 500);
-	unsetenv("LISTEN_PID");
-	unsetenv("LISTEN_FDS");
-}
-
 /* ---- notifications ------------------------------------------------------------------------ */
 
 static int hear(struct sockaddr_un *un, socklen_t n)
@@ -540,7 +502,6 @@ int main(void)
 		cmocka_unit_test(a_busy_socket_is_not_replaced),
 		cmocka_unit_test(other_files_are_left_alone),
 		cmocka_unit_test(a_socket_can_be_handed_over),
-		cmocka_unit_test(descriptors_of_systemd),
 		cmocka_unit_test(the_service_manager_is_told),
 	};
 

@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUE_MOST = 16 << 20 }; /* as sqldb.c limits values */
+enum {
+	VALUE_MOST = 16 << 20, /* as sqldb.c limits values */
+	RESULT_SUBTYPE =
+		1 << 24 /* SQLITE_RESULT_SUBTYPE: wanted since 3.45, not looked at before */
+};
 
 /* The value's bytes; absent: NULL, or no memory. */
 static struct str bytes_of(const struct sqlite *k, sqlite3_value *v, bool blob)
@@ -344,8 +348,8 @@ static int add_delegated(const struct sqlite *lib, sqlite3 *db)
 		/* When the last fails it closes the connection itself. */
 		rc = lib->sqlite3_create_function_v2(
 			db, theirs[i].name, theirs[i].n,
-			SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, plain, theirs[i].fn,
-			NULL, NULL, i == last ? close_plain : NULL);
+			SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | RESULT_SUBTYPE,
+			plain, theirs[i].fn, NULL, NULL, i == last ? close_plain : NULL);
 		if (i == last)
 			return rc;
 	}

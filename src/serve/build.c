@@ -96,7 +96,7 @@ void build_prompt(struct build *b, const cleat_json *at, const char *recipe, con
 		p->destroy(p->userdata);
 }
 
-static void keep(struct build *b, const struct set_thing *t)
+void build_keep_on(struct build *b, const struct set_thing *t)
 {
 	if (!set_keep(b->set, t))
 		conf_problem(b->conf, NULL, "out of memory");
@@ -104,14 +104,7 @@ static void keep(struct build *b, const struct set_thing *t)
 
 void build_keep(struct build *b, void *thing, void (*destroy)(void *thing))
 {
-	keep(b, &(struct set_thing){ .thing = thing, .destroy = destroy });
-}
-
-void build_keep_on(struct build *b, const char *recipe, void *thing, void (*destroy)(void *thing),
-		   void (*go_on)(void *thing))
-{
-	keep(b, &(struct set_thing){
-			.thing = thing, .destroy = destroy, .recipe = recipe, .go_on = go_on });
+	build_keep_on(b, &(struct set_thing){ .thing = thing, .destroy = destroy });
 }
 
 /* ---- files ---- */

@@ -35,6 +35,8 @@ struct runtime {
 /* The HTTP client for tools, made on the first call. NULL: *err says why. */
 struct http_client *runtime_http(struct runtime *rt, cleat_error *err);
 
+struct set_thing;
+
 struct build {
 	struct conf *conf;
 	struct runtime *rt;
@@ -53,10 +55,8 @@ void build_prompt(struct build *b, const cleat_json *at, const char *recipe, con
 /* Something that lives as long as this configuration is in force (a file watch): `destroy` is called when
  * it is replaced or the server ends. */
 void build_keep(struct build *b, void *thing, void (*destroy)(void *thing));
-/* The same; but when a configuration comes that has a thing of the same recipe, this one goes on, go_on() is called,
- * and the other is destroyed. */
-void build_keep_on(struct build *b, const char *recipe, void *thing, void (*destroy)(void *thing),
-		   void (*go_on)(void *thing));
+/* The same for one that has to begin, or goes on when the next configuration has its like (set.h). */
+void build_keep_on(struct build *b, const struct set_thing *t);
 
 /* Reads a file that belongs to the configuration: terminated, in the conf's arena. False: a problem was
  * added at `at`. With --watch the configuration is loaded again when the file changes, also when it could

@@ -6,6 +6,7 @@
 #include "loop/fswatch.h"
 #include "serve/folder_walk.h"
 #include "serve/mime.h"
+#include "serve/set.h"
 #include "server/core.h"
 #include "server/registry.h"
 
@@ -32,7 +33,6 @@ struct watched {
 };
 
 struct listing {
-	struct loop_call begin; /* first */
 	struct runtime *rt;
 	struct folder *f;
 	size_t limit;
@@ -322,17 +322,11 @@ static void on_event(void *ctx, const char *name)
 	later(l, since < rest ? rest - since : 0);
 }
 
-static void begin(struct loop_call *c)
-{
-	refresh(c);
-}
-
 static void listing_free(void *thing)
 {
 	struct listing *l = thing;
 	cleat_allocator mem = l->rt->mem;
 
-	loop_cancel(l->rt->loop, &l->begin);
 	loop_timer_free(l->timer);
 	unwatch(l, true);
 	mem_free(&mem, l->dirs);
@@ -362,15 +356,18 @@ void listing_add(struct build *b, const char *recipe, struct folder *f, size_t l
 
 	if (!l)
 		return;
-	*l = (struct listing){ .begin = { .fn = begin }, .rt = b->rt, .limit = limit };
+	*l = (struct listing){ .rt = b->rt, .limit = limit };
 	l->timer = loop_timer_new(b->rt->loop, refresh, l);
 	if (!l->timer) {
 		mem_free(&b->rt->mem, l);
 		return;
 	}
 	l->f = folder_ref(f);
-	loop_defer(b->rt->loop, &l->begin);
 	/* Two folders may be the same but for their URIs. */
 	recipe = arena_printf(conf_arena(b->conf), "%s %s", f->uri, recipe);
-	build_keep_on(b, recipe, l, listing_free, go_on);
+	build_keep_on(b, &(struct set_thing){ .thing = l,
+					      .destroy = listing_free,
+					      .begin = refresh,
+					      .recipe = recipe,
+					      .go_on = go_on });
 }

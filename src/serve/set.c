@@ -28,6 +28,7 @@ struct item {
 struct kept {
 	void *thing;
 	void (*destroy)(void *thing);
+	void (*begin)(void *thing); /* NULL: it has begun, or need not */
 	void (*go_on)(void *thing);
 	uint64_t recipe; /* 0: none */
 };
@@ -100,6 +101,7 @@ bool set_keep(struct set *s, const struct set_thing *t)
 	}
 	s->kept[s->n_kept++] = (struct kept){ .thing = t->thing,
 					      .destroy = t->destroy,
+					      .begin = t->begin,
 					      .go_on = t->go_on,
 					      .recipe = t->recipe ? hash(t->recipe) : 0 };
 	return true;
@@ -228,6 +230,17 @@ static void hand_over(void *ctx)
 	let_go(c->old);
 }
 
+static void begin_all(struct set *s)
+{
+	for (size_t i = 0; i < s->n_kept; i++) {
+		void (*begin)(void *thing) = s->kept[i].begin;
+
+		s->kept[i].begin = NULL;
+		if (begin)
+			begin(s->kept[i].thing);
+	}
+}
+
 int set_apply(struct set *next, struct set *old, cleat_server *server, struct set_change *ret)
 {
 	size_t n = (old ? old->n_items : 0) + next->n_items + 1;
@@ -243,6 +256,8 @@ int set_apply(struct set *next, struct set *old, cleat_server *server, struct se
 		rc = server_exchange(server, p.gone, p.n_gone, &next->staged,
 				     old ? hand_over : NULL, &c);
 	}
+	if (!rc)
+		begin_all(next);
 	for (size_t i = 0; i < p.n_renewed && !rc; i++)
 		if (p.renewed[i]->kind == SHELF_RESOURCES)
 			cleat_server_resource_changed(server, p.renewed[i]->key.p);

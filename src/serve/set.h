@@ -20,6 +20,8 @@ size_t set_size(const struct set *s);
 struct set_thing {
 	void *thing;
 	void (*destroy)(void *thing); /* when the set is no longer in force */
+	/* When the set has come into force, before anybody is served by it. NULL: nothing is to be done. */
+	void (*begin)(void *thing);
 	/* If the set before has one of the same recipe, that one stays and this one is destroyed instead; then
 	 * go_on() is called for the one that stays. NULL: none does. */
 	const char *recipe;

@@ -479,6 +479,7 @@ everyWay('a glob is a list that follows its files', () => {
 	const app = (await s.client.listResources()).resources.find(r => r.uri === 'app://notes');
 	assert.deepEqual([app.title, app.mimeType, app.size], ['The notes', 'text/x-notes', 39]);
 	assert.equal((await s.client.readResource({ uri: 'app://notes' })).contents[0].mimeType, 'text/x-notes');
+	assert.equal(s.notes.count(listChanged), 0, 'the files that were there at the start are no news');
 	fs.writeFileSync(inDir('sub/deep/new.md'), '# New\n');
 	await s.notes.take(listChanged, 'the list to change');
 	assert.deepEqual(await uris(), ['app://notes', 'docs://notes.md', 'docs://sub/deep/new.md']);

@@ -162,6 +162,39 @@ static void a_thing_of_the_same_recipe_goes_on(void **state)
 		assert_int_equal(destroyed[i], 1);
 }
 
+static unsigned begun[2];
+
+static void come_into_force(void *thing)
+{
+	*(unsigned *)thing += 10; /* count() adds 1 at its end */
+}
+
+/* Once, when its set is in force; one that goes on does not begin again, nor does one whose set never came. */
+static void a_thing_begins_with_its_set(void **state)
+{
+	cleat_server *server = cleat_server_new("s", "1", NULL);
+	struct set *sets[2] = { set_new(NULL), set_new(NULL) };
+	struct set_change change;
+
+	(void)state;
+	assert_true(server && sets[0] && sets[1]);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(set_keep(sets[i], &(struct set_thing){ .thing = &begun[i],
+								   .destroy = count,
+								   .begin = come_into_force,
+								   .recipe = "same",
+								   .go_on = note }));
+	assert_int_equal(begun[0], 0);
+	assert_int_equal(set_apply(sets[0], NULL, server, &change), CLEAT_OK);
+	assert_int_equal(begun[0], 10);
+	assert_int_equal(set_apply(sets[1], sets[0], server, &change), CLEAT_OK);
+	assert_int_equal(begun[0], 10);
+	assert_int_equal(begun[1], 1);
+	set_free(sets[0]);
+	set_free(sets[1]);
+	cleat_server_free(server);
+}
+
 static void take_away(void *server)
 {
 	cleat_server_remove_tool(server, "r");
@@ -405,6 +438,7 @@ int main(void)
 		cmocka_unit_test(what_is_the_same_stays_and_the_rest_is_replaced),
 		cmocka_unit_test(a_set_that_never_was_in_force_takes_all_of_it_along),
 		cmocka_unit_test(a_thing_of_the_same_recipe_goes_on),
+		cmocka_unit_test(a_thing_begins_with_its_set),
 		cmocka_unit_test(what_old_things_added_makes_room),
 		cmocka_unit_test(an_exchange_is_all_or_nothing),
 		cmocka_unit_test_setup_teardown(only_what_behaves_otherwise_is_replaced, begin,

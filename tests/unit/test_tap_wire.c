@@ -237,6 +237,18 @@ static void requests_that_a_page_may_have_caused_are_refused(void **state)
 	wire_close(&w);
 }
 
+/* A request that is open; `begun`: a part of its answer has come. */
+static void ask_and_begin(struct wire *w, bool begun)
+{
+	ask(w, "POST", "/", NULL, "{}");
+	WAIT_FOR(w, w->open);
+	if (!begun)
+		return;
+	front_begin(w->open, 200, "text/plain", NULL);
+	front_write(w->open, "a", 1);
+	WAIT_FOR(w, w->n);
+}
+
 static void whoever_goes_is_noticed_by_the_other(void **state)
 {
 	const cleat_client_opts opts = { 0 };
@@ -246,24 +258,12 @@ static void whoever_goes_is_noticed_by_the_other(void **state)
 	wire_open(&w, NULL, &opts);
 	for (size_t begun = 0; begun < 2; begun++) {
 		/* the client */
-		ask(&w, "POST", "/", NULL, "{}");
-		WAIT_FOR(&w, w.open);
-		if (begun) {
-			front_begin(w.open, 200, "text/plain", NULL);
-			front_write(w.open, "a", 1);
-			WAIT_FOR(&w, w.n);
-		}
+		ask_and_begin(&w, begun);
 		back_cancel(w.call);
 		WAIT_FOR(&w, w.gone == begun + 1);
 		assert_int_equal(w.done, 0);
 		/* the server: what came is recognisably not all */
-		ask(&w, "POST", "/", NULL, "{}");
-		WAIT_FOR(&w, w.open);
-		if (begun) {
-			front_begin(w.open, 200, "text/plain", NULL);
-			front_write(w.open, "a", 1);
-			WAIT_FOR(&w, w.n);
-		}
+		ask_and_begin(&w, begun);
 		front_break(w.open);
 		w.open = NULL;
 		WAIT_FOR(&w, w.done);

@@ -135,7 +135,7 @@ static void search(cleat_client *c, int n, const char *kind)
 
 	for (int i = 0; i < SEARCHES; i++) {
 		struct waiting w = { 0 };
-		const cleat_call_opts o = { .on_progress = on_progress, .userdata = &w };
+		const cleat_call_options o = { .on_progress = on_progress, .userdata = &w };
 		double start = now_ms();
 		cleat_result *r =
 			good(cleat_client_call_withf(c, &o, "search_files",

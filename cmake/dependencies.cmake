@@ -73,7 +73,7 @@ endif()
 # libcrypto: headers at build time only. base/crypto.c opens the library when the first seal is
 # asked for, because linking it costs 1.3 MB of memory and 1 ms of start-up in servers that never
 # seal. CLEAT_LINK_CRYPTO=ON links it instead (for static or chrooted programs). libssl likewise, for
-# transport/tls.c and the first certificate; CLEAT_LINK_TLS=ON.
+# net/tls.c and the first certificate; CLEAT_LINK_TLS=ON.
 find_path(CLEAT_OPENSSL_INCLUDE openssl/evp.h)
 mark_as_advanced(CLEAT_OPENSSL_INCLUDE)
 if(NOT CLEAT_OPENSSL_INCLUDE)
@@ -88,7 +88,7 @@ if(NOT CLEAT_PCRE2_INCLUDE)
   cleat_missing("pcre2.h (PCRE2)")
 endif()
 
-# libcurl, likewise: transport/curl.c opens it for the first HTTP client. CLEAT_LINK_CURL=ON links it.
+# libcurl, likewise: fetch/curl.c opens it for the first HTTP client. CLEAT_LINK_CURL=ON links it.
 find_path(CLEAT_CURL_INCLUDE curl/curl.h)
 mark_as_advanced(CLEAT_CURL_INCLUDE)
 if(NOT CLEAT_CURL_INCLUDE)

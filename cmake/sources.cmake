@@ -6,7 +6,8 @@
 # removed file is noticed without re-running cmake by hand (it costs a few milliseconds for this
 # many directories). A new *module* is a decision about layers: it is added here and in layers.txt.
 
-set(CLEAT_MODULES base json uri http rpc schema protocol auth server client loop store transport run)
+set(CLEAT_MODULES base json uri http rpc wording format schema field protocol auth server client loop store
+    net child httpd fetch endpoint link run)
 
 set(CLEAT_SOURCES "")
 foreach(module IN LISTS CLEAT_MODULES)
@@ -20,13 +21,6 @@ file(GLOB CLEAT_FIXTURE_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/w
 set(fuzz_session_MORE ${CLEAT_FIXTURE_SOURCES})
 set(fuzz_mcp_http_MORE ${CLEAT_FIXTURE_SOURCES})
 set(test_client_matrix_MORE ${CLEAT_FIXTURE_SOURCES})
-# Parts of the program that stand alone.
-set(test_bench_hist_MORE ${PROJECT_SOURCE_DIR}/cli/bench_hist.c)
-set(test_bench_tally_MORE ${PROJECT_SOURCE_DIR}/cli/bench_tally.c ${PROJECT_SOURCE_DIR}/cli/bench_hist.c)
-set(test_bench_reader_MORE ${PROJECT_SOURCE_DIR}/cli/bench_reader.c
-                           ${PROJECT_SOURCE_DIR}/cli/bench_scan.c)
-set(fuzz_bench_reader_MORE ${test_bench_reader_MORE})
-
 file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cleat/*.h")
 
 # What runs when a program starts, when something is registered or refused, but not for each message, is
@@ -40,18 +34,18 @@ set(CLEAT_COLD
     run/accesslog.c run/cancelfd.c run/client.c run/client_asked.c run/client_attach.c
     run/client_connect.c run/client_inproc.c run/client_spawn.c run/http.c run/http_guard.c run/http_metrics.c run/main.c
     run/metrics.c run/pool.c run/reach.c run/runner.c run/stdio.c
-    schema/compile.c schema/describe.c schema/dialect.c schema/explain.c schema/field.c
-    schema/field_schema.c schema/field_table.c schema/form.c schema/format.c schema/format_alabel.c
-    schema/format_host.c schema/format_time.c schema/keyword.c schema/locate.c schema/nearest.c
-    schema/path.c schema/pattern.c schema/pattern_escape.c schema/pattern_unicode.c schema/reader.c
-    schema/rules.c schema/set.c schema/show.c schema/signature.c schema/signature_print.c
-    schema/wording.c
+    schema/compile.c schema/describe.c schema/dialect.c schema/explain.c field/field.c
+    field/schema.c field/table.c field/form.c format/format.c format/alabel.c
+    format/host.c format/time.c schema/keyword.c schema/locate.c schema/nearest.c
+    schema/path.c format/pattern.c format/pattern_escape.c format/pattern_unicode.c field/reader.c
+    schema/rules.c schema/set.c wording/show.c field/signature.c field/signature_print.c
+    wording/wording.c
     server/add.c server/ask.c server/ask_api.c server/core.c server/entry.c server/lifecycle.c
     server/lists.c server/registry.c server/subscribe.c
     store/buckets.c store/events.c store/memory.c
-    transport/http_accept.c transport/http_deadline.c transport/http_peers.c transport/http_server.c
-    transport/listen.c transport/mcp_channel.c transport/mcp_old.c transport/policy.c
-    transport/systemd.c transport/tls.c
+    httpd/accept.c httpd/deadline.c httpd/peers.c httpd/server.c
+    net/listen.c endpoint/channel.c endpoint/old.c endpoint/policy.c
+    net/systemd.c net/tls.c
     uri/address.c uri/chars.c uri/expand.c uri/match.c uri/reference.c uri/template.c)
 list(TRANSFORM CLEAT_COLD PREPEND "${PROJECT_SOURCE_DIR}/src/")
 set_source_files_properties(

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 				  { "tests", 0, &left } };
 
 	for (size_t i = 0; i < CLEAT_COUNT(builds); i++) {
-		cleat_call_opts o = { .on_progress = on_progress, .on_done = on_done };
+		cleat_call_options o = { .on_progress = on_progress, .on_done = on_done };
 
 		o.userdata = &builds[i];
 		if (cleat_client_startf(c, &o, "build", "{target: %s}", builds[i].target))

@@ -25,7 +25,7 @@ static void on_done(cleat_call *call, cleat_result *r)
 /* The program's own work. False when there is no more. */
 static bool read_line(cleat_client *c)
 {
-	cleat_call_opts o = { .on_done = on_done };
+	cleat_call_options o = { .on_done = on_done };
 	char line[100];
 	double a, b;
 

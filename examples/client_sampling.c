@@ -41,9 +41,9 @@ int main(int argc, char **argv)
 	const char *tool = argc > 2 ? argv[2] : "summarise";
 	const char *args = argc > 3 ? argv[3] : "{\"text\": \"Once. Upon a time.\"}";
 	cleat_doc *doc = cleat_doc_parse(args, strlen(args), NULL, NULL, NULL);
-	cleat_client_opts o = { .on_sampling = on_sampling,
-				.on_form = on_form,
-				.blocking_handlers = true };
+	cleat_client_options o = { .on_sampling = on_sampling,
+				   .on_form = on_form,
+				   .blocking_handlers = true };
 	cleat_client *c = cleat_client_spawn(server, &o);
 	cleat_result *r = cleat_client_call(c, tool, cleat_doc_root(doc));
 	int rc = cleat_result_status(r);

@@ -23,7 +23,7 @@ static void on_read(cleat_call *call, cleat_result *r)
 /* Inside a callback nothing can wait: the reading is started. */
 static void on_change(cleat_watch *w, enum cleat_change_kind what, const char *uri)
 {
-	cleat_call_opts o = { .on_done = on_read };
+	cleat_call_options o = { .on_done = on_read };
 
 	if (what == CLEAT_CHANGE_RESOURCE)
 		cleat_client_start_requestf(cleat_watch_client(w), &o, "resources/read",
@@ -42,10 +42,10 @@ int main(int argc, char **argv)
 	const char *const server[] = { argc > 1 ? argv[1] : "./resources", NULL };
 	const char *const uris[] = { "counter://clicks", NULL };
 	cleat_client *c = cleat_client_spawn(server, NULL);
-	cleat_watch *w = cleat_client_watch(c, &(cleat_watch_opts){ .uris = uris,
-								    .lists = CLEAT_CHANGE_TOOLS,
-								    .on_change = on_change,
-								    .on_end = on_end });
+	cleat_watch *w = cleat_client_watch(c, &(cleat_watch_options){ .uris = uris,
+								       .lists = CLEAT_CHANGE_TOOLS,
+								       .on_change = on_change,
+								       .on_end = on_end });
 
 	for (int i = 1; i <= CLICKS && seen >= 0; i++) {
 		cleat_result_free(cleat_client_callf(c, "click", NULL));

@@ -43,7 +43,7 @@ static int verify(void *userdata, const char *token, char *name)
 int main(int argc, char **argv)
 {
 	static char token[] = "correct-horse-battery-staple";
-	const cleat_http_opts opts = { .verify = verify, .userdata = token };
+	const cleat_http_options opts = { .verify = verify, .userdata = token };
 	int rc;
 
 	server = cleat_server_new("http", "1.0.0", NULL);

@@ -53,7 +53,8 @@ static int report(cleat_request *req)
 int main(int argc, char **argv)
 {
 	const cleat_allocator memory = { take_new, take, give_back, NULL };
-	cleat_server *s = cleat_server_new("m", "1", &(cleat_server_opts){ .memory = &memory });
+	cleat_server *s =
+		cleat_server_new("m", "1", &(cleat_server_options){ .allocator = &memory });
 	cleat_server_add_tool(s, &(cleat_tool){ .signature = "used()", .call = report });
 	return cleat_server_main(s, argc, argv);
 }

@@ -42,7 +42,8 @@ static int write_line(void *userdata, const char *bytes, size_t n)
 int main(void)
 {
 	static char line[64 * 1024];
-	cleat_rpc *rpc = cleat_rpc_new(&(cleat_rpc_opts){ .send = write_line, .userdata = stdout });
+	cleat_rpc *rpc =
+		cleat_rpc_new(&(cleat_rpc_options){ .send = write_line, .userdata = stdout });
 
 	cleat_rpc_on(rpc, "add", calculate, "+");
 	cleat_rpc_on(rpc, "subtract", calculate, "-");

@@ -150,7 +150,7 @@ static cleat_server *make(struct bench *b, unsigned flags)
 					  .on_sampling = handle,
 					  .sampling_tools = flags & TOOLS,
 					  .userdata = b };
-	cleat_server_opts o = { .memory = &mem, .max_reply = 1 << 20 };
+	cleat_server_options o = { .allocator = &mem, .max_reply = 1 << 20 };
 	cleat_server *s;
 
 	if (flags & TIGHT) {

@@ -4,8 +4,8 @@
  *
  * The first byte chooses: bit 0, lines instead of HTTP; bit 1, the connection ends behind the bytes.
  */
-#include "../cli/bench_reader.h"
-#include "../cli/bench_scan.h"
+#include "bench/reader.h"
+#include "bench/scan.h"
 
 #include <cleat/json.h>
 

@@ -6,10 +6,10 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../cli/arguments.h"
-#include "../cli/expand.h"
-#include "../cli/print.h"
-#include "serve/jsonc.h"
+#include "cli/arguments.h"
+#include "clients/expand.h"
+#include "terminal/print.h"
+#include "text/jsonc.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../cli/cli.h"
-#include "../cli/jsonedit.h"
-#include "serve/jsonc.h"
+#include "cli/cli.h"
+#include "text/jsonc.h"
+#include "text/jsonedit.h"
 
 #include <stdint.h>
 #include <stdio.h>

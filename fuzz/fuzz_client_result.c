@@ -201,7 +201,7 @@ static void check_headers(struct toolbook *b, const cleat_json *tool, const clea
 
 static void check_tools(const cleat_json *v)
 {
-	struct toolbook *b = toolbook_new(&(struct toolbook_opts){ 0 });
+	struct toolbook *b = toolbook_new(&(struct toolbook_options){ 0 });
 	cleat_json_iter it = cleat_json_each(json_member(v, "tools"));
 	const cleat_json *args = json_member(v, "arguments");
 	cleat_error err;

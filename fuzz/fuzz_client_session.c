@@ -233,7 +233,7 @@ static void begin(struct bench *b, char what)
 		{ 'L', "tools/list", "{}" },
 		{ 'b', "x", "[" },
 	};
-	cleat_call_opts o = { .on_done = on_done, .on_progress = on_progress, .userdata = b };
+	cleat_call_options o = { .on_done = on_done, .on_progress = on_progress, .userdata = b };
 	cleat_call *call = NULL;
 	size_t slot = 0;
 
@@ -275,10 +275,11 @@ static void toggle_watch(struct bench *b, unsigned i)
 		b->watches[i] = NULL;
 		return;
 	}
-	b->watches[i] = cleat_client_watch(b->c, &(cleat_watch_opts){ .lists = i + 1,
-								      .uris = i & 1 ? uris : NULL,
-								      .on_change = on_change,
-								      .userdata = b });
+	b->watches[i] =
+		cleat_client_watch(b->c, &(cleat_watch_options){ .lists = i + 1,
+								 .uris = i & 1 ? uris : NULL,
+								 .on_change = on_change,
+								 .userdata = b });
 }
 
 /* ---- what happens ----------------------------------------------------------------------------- */
@@ -384,13 +385,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bench b = { .now = 1 };
 	cleat_allocator mem = fuzz_allocator(&b.memory);
-	cleat_client_opts o = { .on_form = handler,
-				.on_sampling = handler,
-				.offer_roots = true,
-				.max_pages = 5,
-				.max_rounds = 3,
-				.log_level = "info",
-				.allocator = &mem };
+	cleat_client_options o = { .on_form = handler,
+				   .on_sampling = handler,
+				   .offer_roots = true,
+				   .max_pages = 5,
+				   .max_rounds = 3,
+				   .log_level = "info",
+				   .allocator = &mem };
 	struct client_hooks hooks = { now_ms, wake, bits, asked, &b };
 
 	if (size < 2)

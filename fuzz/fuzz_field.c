@@ -4,8 +4,8 @@
  * and against a fixed one with a struct; what fits the latter is decoded and encoded, and the
  * result must fit again and decode to the same.
  */
-#include "schema/field.h"
-#include "schema/signature.h"
+#include "field/field.h"
+#include "field/signature.h"
 #include "json/parse.h"
 
 #include <stdint.h>

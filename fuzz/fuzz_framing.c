@@ -4,7 +4,7 @@
  * three times: whole, in pseudo-random slices, and in slices with a pause after every line. All
  * three must see the same lines, none over the limit, and an over-long line exactly once.
  */
-#include "transport/framing.h"
+#include "net/framing.h"
 
 #include <stdlib.h>
 

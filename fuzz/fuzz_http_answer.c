@@ -6,7 +6,7 @@
  * left when the client is freed. The first byte says how the bytes come and what is asked for.
  */
 #define _GNU_SOURCE
-#include "transport/http_client.h"
+#include "fetch/fetcher.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ struct seen {
 	unsigned heads, ends;
 	size_t body;
 	bool paused;
-	struct http_fetch *f;
+	struct fetch *f;
 };
 
 static void hang_up(struct server *s)
@@ -112,18 +112,18 @@ static void server_open(struct server *s)
 	snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u/", ntohs(in.sin_port));
 }
 
-static bool on_head(void *ctx, struct http_fetch *f, int status)
+static bool on_head(void *ctx, struct fetch *f, int status)
 {
 	struct seen *seen = ctx;
-	struct str v = http_fetch_header(f, "content-type");
+	struct str v = fetch_header(f, "content-type");
 
 	if (seen->heads++ || seen->ends || status < 200 || status > 999 ||
-	    status != http_fetch_status(f) || (v.n && (memchr(v.p, '\n', v.n) || v.p[0] == ' ')))
+	    status != fetch_status(f) || (v.n && (memchr(v.p, '\n', v.n) || v.p[0] == ' ')))
 		abort();
 	return true;
 }
 
-static bool on_body(void *ctx, struct http_fetch *f, struct str bytes)
+static bool on_body(void *ctx, struct fetch *f, struct str bytes)
 {
 	struct seen *seen = ctx;
 
@@ -132,12 +132,12 @@ static bool on_body(void *ctx, struct http_fetch *f, struct str bytes)
 		abort();
 	if (seen->body % 3 == 0) {
 		seen->paused = true;
-		http_fetch_pause(f, true);
+		fetch_pause(f, true);
 	}
 	return true;
 }
 
-static void on_end(void *ctx, struct http_fetch *f, const struct link_failure *why)
+static void on_end(void *ctx, struct fetch *f, const struct link_failure *why)
 {
 	struct seen *seen = ctx;
 
@@ -148,26 +148,26 @@ static void on_end(void *ctx, struct http_fetch *f, const struct link_failure *w
 	seen->f = NULL;
 }
 
-static void fetch(struct http_client *h, struct server *s, const char *method)
+static void fetch(struct fetcher *h, struct server *s, const char *method)
 {
 	struct seen seen = { 0 };
-	struct http_fetch_opts o = { .method = method,
-				     .url = s->url,
-				     .max_body = MAX_BODY,
-				     .idle_ms = 500,
-				     .on_head = on_head,
-				     .on_body = on_body,
-				     .on_end = on_end,
-				     .ctx = &seen };
+	struct fetch_options o = { .method = method,
+				   .url = s->url,
+				   .max_body = MAX_BODY,
+				   .idle_ms = 500,
+				   .on_head = on_head,
+				   .on_body = on_body,
+				   .on_end = on_end,
+				   .ctx = &seen };
 
-	seen.f = http_fetch_start(h, &o, NULL);
+	seen.f = fetch_start(h, &o, NULL);
 	if (!seen.f)
 		abort();
 	while (!seen.ends) {
 		cleat_loop_step(s->l, 100);
 		if (seen.paused && seen.f) {
 			seen.paused = false;
-			http_fetch_pause(seen.f, false);
+			fetch_pause(seen.f, false);
 		}
 	}
 }
@@ -175,7 +175,7 @@ static void fetch(struct http_client *h, struct server *s, const char *method)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct server s; /* for all inputs */
-	struct http_client *h;
+	struct fetcher *h;
 
 	if (size == 0)
 		return 0;
@@ -186,11 +186,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.data = data + 1;
 	s.size = size - 1;
 	s.at = 0;
-	h = http_client_new(&(struct http_client_opts){ .loop = s.l, .proxy = "" }, NULL);
+	h = fetcher_new(&(struct fetcher_options){ .loop = s.l, .proxy = "" }, NULL);
 	if (!h)
 		return 0; /* there is no libcurl */
 	fetch(h, &s, data[0] & 2 ? "GET" : "POST");
-	http_client_free(h);
+	fetcher_free(h);
 	hang_up(&s);
 	cleat_loop_step(s.l, 0);
 	return 0;

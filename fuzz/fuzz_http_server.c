@@ -15,7 +15,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "transport/http_conn.h"
+#include "httpd/conn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ enum { CLIENTS = 2 };
 
 static struct {
 	cleat_loop *loop;
-	struct http_server *h;
+	struct httpd *h;
 	struct http_exchange *open[CLIENTS]; /* that the service has to end */
 	int fd[CLIENTS];
 	size_t client;
@@ -113,9 +113,9 @@ static void act(struct http_exchange *ex, char what)
 	case 'a': http_exchange_abort(ex); break;
 	case 'c': http_exchange_close_after(ex); break;
 	case 'l': http_exchange_limit_body(ex, 5); break;
-	case 'd': http_server_drain(f.h, NULL, NULL); break;
+	case 'd': httpd_drain(f.h, NULL, NULL); break;
 	case 'f':
-		http_server_free(f.h);
+		httpd_free(f.h);
 		f.h = NULL;
 		break;
 	default: break;
@@ -216,9 +216,9 @@ static void dial(size_t i)
 		return;
 	must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
 	f.fd[i] = ends[0];
-	http_server_enter(f.h);
+	httpd_enter(f.h);
 	http_conn_open(f.h, ends[1], "unix", NULL);
-	http_server_leave(f.h);
+	httpd_leave(f.h);
 }
 
 static void say(size_t i, struct str text, bool line)
@@ -242,9 +242,9 @@ static void listen_to(size_t i)
 static void outside(char what)
 {
 	if (what == 'd' && f.h)
-		http_server_drain(f.h, NULL, NULL);
+		httpd_drain(f.h, NULL, NULL);
 	else if (what == 'f') {
-		http_server_free(f.h);
+		httpd_free(f.h);
 		f.h = NULL;
 	} else if (f.h) {
 		act(f.open[f.client], what);
@@ -277,7 +277,7 @@ static void run_line(struct str line)
 	case 't':
 		f.now_us += 11000000;
 		if (f.h)
-			http_server_tick(f.h);
+			httpd_tick(f.h);
 		break;
 	case 'm': f.countdown = 1 + rest.n % 8; break;
 	case 'p': f.drained = true; break;
@@ -287,7 +287,7 @@ static void run_line(struct str line)
 
 static void begin(void)
 {
-	struct http_server_opts o = { .mem = &mem, .max_stream_queue = 100000 };
+	struct httpd_options o = { .mem = &mem, .max_stream_queue = 100000 };
 
 	if (!f.loop)
 		f.loop = cleat_loop_new(NULL);
@@ -301,8 +301,8 @@ static void begin(void)
 	f.client = 0;
 	f.drained = false;
 	f.fd[0] = f.fd[1] = -1;
-	must(http_server_new(&o, &f.h) == CLEAT_OK);
-	http_server_set_clock(f.h, clock_us, NULL);
+	must(httpd_new(&o, &f.h) == CLEAT_OK);
+	httpd_set_clock(f.h, clock_us, NULL);
 	dial(0);
 }
 
@@ -311,7 +311,7 @@ static void end(void)
 	for (int i = 0; i < 3; i++)
 		cleat_loop_step(f.loop, 0);
 	f.countdown = 0;
-	http_server_free(f.h);
+	httpd_free(f.h);
 	for (size_t i = 0; i < CLIENTS; i++) {
 		must(f.open[i] == NULL);
 		hang_up(i);

@@ -1,13 +1,13 @@
 /* fuzz/fuzz_link_http.c - the HTTP link between a role and a server that both do what the input says, in
- * any order. The HTTP client below it (transport/http_client.h) is this file: no network, no libcurl.
+ * any order. The HTTP client below it (fetch/fetcher.h) is this file: no network, no libcurl.
  *
  * Input: lines, of which the first letter says what happens; see play(). A '|' in data is a line end.
  * Invariants: nothing is told from inside an operation; a tag is told for good once; what is forgotten is
  * not told; after close() `closed` comes; nothing leaks, and no fetch is used after its end.
  */
 #include "base/mem.h"
-#include "transport/http_client.h"
-#include "transport/links.h"
+#include "fetch/fetcher.h"
+#include "link/links.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,24 +59,24 @@ static const cleat_allocator memory = { get, again, give, NULL };
 
 /* ---- the HTTP client -------------------------------------------------------------------------- */
 
-struct http_client {
-	struct http_fetch *fetches[FETCHES];
+struct fetcher {
+	struct fetch *fetches[FETCHES];
 	bool freed;
 	unsigned busy;
 };
 
-struct http_fetch {
-	struct http_client *h;
-	struct http_fetch_opts o;
+struct fetch {
+	struct fetcher *h;
+	struct fetch_options o;
 	int status;
 	const char *type;
 	struct str session, after, challenge;
 	bool in_event, dead;
 };
 
-static struct http_client *client; /* the one there is */
+static struct fetcher *client; /* the one there is */
 
-struct http_client *http_client_new(const struct http_client_opts *o, cleat_error *err)
+struct fetcher *fetcher_new(const struct fetcher_options *o, cleat_error *err)
 {
 	(void)o;
 	(void)err;
@@ -85,7 +85,7 @@ struct http_client *http_client_new(const struct http_client_opts *o, cleat_erro
 	return client;
 }
 
-static void fetch_free(struct http_fetch *f)
+static void fetch_free(struct fetch *f)
 {
 	for (size_t i = 0; i < FETCHES; i++)
 		if (f->h->fetches[i] == f)
@@ -95,7 +95,7 @@ static void fetch_free(struct http_fetch *f)
 		free(f);
 }
 
-void http_client_free(struct http_client *h)
+void fetcher_free(struct fetcher *h)
 {
 	for (size_t i = 0; h && i < FETCHES; i++)
 		if (h->fetches[i])
@@ -107,7 +107,7 @@ void http_client_free(struct http_client *h)
 	client = NULL;
 }
 
-struct str http_fetch_header(const struct http_fetch *f, const char *name)
+struct str fetch_header(const struct fetch *f, const char *name)
 {
 	must(!f->dead);
 	if (strcmp(name, "content-type") == 0)
@@ -119,15 +119,14 @@ struct str http_fetch_header(const struct http_fetch *f, const char *name)
 	return f->challenge;
 }
 
-int http_fetch_status(const struct http_fetch *f)
+int fetch_status(const struct fetch *f)
 {
 	return f->status;
 }
 
-struct http_fetch *http_fetch_start(struct http_client *h, const struct http_fetch_opts *o,
-				    cleat_error *err)
+struct fetch *fetch_start(struct fetcher *h, const struct fetch_options *o, cleat_error *err)
 {
-	struct http_fetch *f = fails() ? NULL : calloc(1, sizeof *f);
+	struct fetch *f = fails() ? NULL : calloc(1, sizeof *f);
 	size_t i = 0;
 
 	for (size_t k = 0; o->headers[k]; k++)
@@ -145,7 +144,7 @@ struct http_fetch *http_fetch_start(struct http_client *h, const struct http_fet
 	return f;
 }
 
-void http_fetch_cancel(struct http_fetch *f)
+void fetch_cancel(struct fetch *f)
 {
 	if (!f)
 		return;
@@ -153,7 +152,7 @@ void http_fetch_cancel(struct http_fetch *f)
 	fetch_free(f);
 }
 
-void http_fetch_pause(struct http_fetch *f, bool pause)
+void fetch_pause(struct fetch *f, bool pause)
 {
 	(void)f;
 	(void)pause;
@@ -304,12 +303,12 @@ static void send_message(enum link_kind kind, size_t i, bool modern, bool initia
 
 /* ---- the server ------------------------------------------------------------------------------- */
 
-static struct http_fetch *pick(char c)
+static struct fetch *pick(char c)
 {
 	return client ? client->fetches[(size_t)(unsigned char)c % FETCHES] : NULL;
 }
 
-static void after_event(struct http_client *h, struct http_fetch *f, bool on)
+static void after_event(struct fetcher *h, struct fetch *f, bool on)
 {
 	f->in_event = false;
 	if (f->dead)
@@ -321,11 +320,11 @@ static void after_event(struct http_client *h, struct http_fetch *f, bool on)
 }
 
 /* "hN200e...": status, type, and the other fields' text */
-static void head(struct http_fetch *f, const char *p, size_t n)
+static void head(struct fetch *f, const char *p, size_t n)
 {
 	static const char *const types[] = { "text/event-stream", "application/json", "text/html",
 					     NULL };
-	struct http_client *h = f->h;
+	struct fetcher *h = f->h;
 	int status = 0;
 
 	for (size_t i = 0; i < 3 && i < n; i++)
@@ -340,9 +339,9 @@ static void head(struct http_fetch *f, const char *p, size_t n)
 	after_event(h, f, f->o.on_head(f->o.ctx, f, status));
 }
 
-static void body(struct http_fetch *f, const char *p, size_t n)
+static void body(struct fetch *f, const char *p, size_t n)
 {
-	struct http_client *h = f->h;
+	struct fetcher *h = f->h;
 	char *copy = calloc(n + 1, 1);
 
 	must(copy);
@@ -354,10 +353,10 @@ static void body(struct http_fetch *f, const char *p, size_t n)
 	free(copy);
 }
 
-static void end(struct http_fetch *f, bool well)
+static void end(struct fetch *f, bool well)
 {
 	struct link_failure why = { .step = CLEAT_STEP_EXCHANGE, .error = { .status = CLEAT_EIO } };
-	struct http_client *h = f->h;
+	struct fetcher *h = f->h;
 
 	f->in_event = true;
 	h->busy++;
@@ -395,7 +394,7 @@ static void play_role(char what, size_t tag)
 
 static void play(const char *p, size_t n, unsigned *waits)
 {
-	struct http_fetch *f = n > 1 ? pick(p[1]) : NULL;
+	struct fetch *f = n > 1 ? pick(p[1]) : NULL;
 
 	if (n == 0)
 		return;
@@ -427,18 +426,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						   .note = on_note,
 						   .closed = on_closed };
 	const char *p = (const char *)data, *stop = p + size;
-	struct link_base_opts base = { .mem = &memory,
-				       .events = events,
-				       .max_message = 200,
-				       .connect_ms = 20,
-				       .random = on_random };
+	struct link_base_options base = { .mem = &memory,
+					  .events = events,
+					  .max_message = 200,
+					  .connect_ms = 20,
+					  .random = on_random };
 	unsigned waits = 0;
 
 	countdown = live = 0;
 	memset(&role, 0, sizeof role);
 	role.loop = base.loop = cleat_loop_new(NULL);
 	must(role.loop);
-	role.link = link_http_new(&base, &(struct link_http_opts){ .url = "http://h/mcp" }, NULL);
+	role.link =
+		link_http_new(&base, &(struct link_http_options){ .url = "http://h/mcp" }, NULL);
 	must(role.link);
 	for (unsigned i = 0; p < stop && i < STEPS; i++) {
 		const char *line = memchr(p, '\n', (size_t)(stop - p));

@@ -21,12 +21,12 @@
 #include "mcp_http.h"
 #include "messages.h"
 
+#include "endpoint/endpoint.h"
 #include "http/field.h"
 #include "http/parser.h"
+#include "httpd/conn.h"
 #include "run/runner.h"
 #include "store/store.h"
-#include "transport/http_conn.h"
-#include "transport/mcp.h"
 #include "json/parse.h"
 
 #include "../tests/wire/fixture.h"
@@ -69,9 +69,9 @@ struct end {
 struct bench {
 	cleat_loop *loop;
 	cleat_server *server;
-	struct mcp *mcp;
+	struct endpoint *mcp;
 	struct store *store;
-	struct http_server *http;
+	struct httpd *http;
 	struct fixture fixture;
 	struct end ends[CONNS];
 	uint64_t now_ms;
@@ -134,8 +134,8 @@ static uint64_t now_us(void *ctx)
 static void pass(struct bench *b)
 {
 	b->now_ms += 16000;
-	mcp_tick(b->mcp);
-	http_server_tick(b->http);
+	endpoint_tick(b->mcp);
+	httpd_tick(b->http);
 }
 
 /* ---- the server ---- */
@@ -158,18 +158,20 @@ static void open_bench(struct bench *b)
 {
 	cleat_allocator mem = { hook_malloc, hook_realloc, hook_free, b };
 	bool tight = b->flags & TIGHT;
-	cleat_server_opts o = { .userdata = &b->fixture, .memory = &mem, .max_reply = 1 << 20 };
+	cleat_server_options o = { .userdata = &b->fixture,
+				   .allocator = &mem,
+				   .max_reply = 1 << 20 };
 	struct store_limits kept = { .max_sessions = tight ? 2 : 0,
 				     .max_session_bytes = tight ? 2000 : 0 };
-	struct mcp_opts endpoint = { .accept = on_accept,
-				     .authorize = on_authorize,
-				     .ctx = b,
-				     .no_sessions = b->flags & MODERN,
-				     .policy = { .loopback = true },
-				     .max_body = tight ? 1000 : 0,
-				     .max_reply = 1 << 20,
-				     .now = now_ms };
-	struct http_server_opts http = { .max_stream_queue = tight ? 500 : 0 };
+	struct endpoint_options endpoint = { .accept = on_accept,
+					     .authorize = on_authorize,
+					     .ctx = b,
+					     .no_sessions = b->flags & MODERN,
+					     .policy = { .loopback = true },
+					     .max_body = tight ? 1000 : 0,
+					     .max_reply = 1 << 20,
+					     .now = now_ms };
+	struct httpd_options http = { .max_stream_queue = tight ? 500 : 0 };
 
 	if (tight) {
 		o.max_inflight = o.max_queued = o.max_subscriptions = 2;
@@ -192,10 +194,10 @@ static void open_bench(struct bench *b)
 	endpoint.loop = http.loop = b->loop;
 	endpoint.mem = http.mem = &mem;
 	endpoint.store = b->store;
-	require(mcp_new(&endpoint, &b->mcp, NULL) == CLEAT_OK);
-	http.service = mcp_service(b->mcp);
-	require(http_server_new(&http, &b->http) == CLEAT_OK);
-	http_server_set_clock(b->http, now_us, b);
+	require(endpoint_new(&endpoint, &b->mcp, NULL) == CLEAT_OK);
+	http.service = endpoint_service(b->mcp);
+	require(httpd_new(&http, &b->http) == CLEAT_OK);
+	httpd_set_clock(b->http, now_us, b);
 }
 
 /* ---- clients ---- */
@@ -358,8 +360,8 @@ static void stop(struct bench *b)
 		return;
 	b->stopped = true;
 	server_shutdown(b->server);
-	mcp_shutdown(b->mcp);
-	http_server_drain(b->http, NULL, NULL);
+	endpoint_shutdown(b->mcp);
+	httpd_drain(b->http, NULL, NULL);
 }
 
 static void close_end(struct bench *b, struct end *e)
@@ -584,8 +586,8 @@ static void close_bench(struct bench *b)
 {
 	fixture_finish_all(&b->fixture);
 	turn(b, false);
-	http_server_free(b->http);
-	mcp_free(b->mcp);
+	httpd_free(b->http);
+	endpoint_free(b->mcp);
 	fixture_finish_all(&b->fixture);
 	cleat_server_free(b->server);
 	b->store->ops->free(b->store);

@@ -4,7 +4,7 @@
  * never a syntax error to PCRE2, only too large, or a lookbehind or a script that it has not; a
  * match is yes, no or over the limit; and the same twice.
  */
-#include "schema/pattern.h"
+#include "format/pattern.h"
 
 #include <stdlib.h>
 

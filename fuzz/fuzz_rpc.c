@@ -122,7 +122,7 @@ static void answer_deferred(struct bench *b)
 
 static void ask(struct bench *b)
 {
-	cleat_rpc_request_opts o = { 10, on_response, b };
+	cleat_rpc_request_options o = { 10, on_response, b };
 
 	if (cleat_rpc_request(b->rpc, &o, "ask", "{n: %d}", b->asked) > 0)
 		b->asked++;
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bench b = { 0 };
 	cleat_allocator mem = fuzz_allocator(&b.memory);
-	cleat_rpc_opts o = { .send = on_send, .on_notice = on_notice, .userdata = &b };
+	cleat_rpc_options o = { .send = on_send, .on_notice = on_notice, .userdata = &b };
 	cleat_rpc *rpc;
 
 	if (size < 2)

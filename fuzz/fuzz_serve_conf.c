@@ -2,7 +2,7 @@
  * line. Every value is asked for its place, its text, its time and its size; no file is opened but those
  * that a "secrets" names.
  */
-#include "serve/conf_impl.h"
+#include "serve/config/conf_impl.h"
 
 #include "json/node.h"
 

@@ -7,9 +7,9 @@
  */
 #include "base/buf.h"
 #include "require.h"
-#include "serve/beneath.h"
-#include "serve/folder_edit.h"
-#include "serve/glob.h"
+#include "serve/folder/beneath.h"
+#include "serve/folder/edit.h"
+#include "serve/folder/glob.h"
 
 static struct str field(struct str *rest)
 {

@@ -1,10 +1,10 @@
 /* fuzz_serve_prompt.c - Markdown files with front matter: any bytes as a prompt's file. What comes out is
  * terminated text and slices of the file, in order and without overlap.
  */
-#include "serve/frontmatter.h"
-#include "serve/prompt.h"
+#include "serve/prompts/frontmatter.h"
+#include "serve/prompts/prompt.h"
 
-#include "schema/field.h"
+#include "field/field.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  *
  * Input: the "http" object in the first line, the arguments as an object behind it.
  */
-#include "serve/web_request.h"
+#include "serve/web/web_request.h"
 
 #include "base/mem.h"
 #include "uri/reference.h"

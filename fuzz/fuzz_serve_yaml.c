@@ -1,5 +1,5 @@
 /* fuzz_serve_yaml.c - any text as YAML: what comes out is JSON within the limit, or there is a reason. */
-#include "serve/yaml.h"
+#include "text/yaml.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -134,8 +134,10 @@ static void feed_all(struct bench *b, unsigned flags, const char *p, size_t n)
 static bool open_bench(struct bench *b, unsigned flags)
 {
 	cleat_allocator mem = fuzz_allocator(&b->memory);
-	cleat_server_opts o = { .userdata = &b->fixture, .memory = &mem, .max_reply = 1 << 20 };
-	cleat_wire_opts w = { .now = bench_now, .userdata = b };
+	cleat_server_options o = { .userdata = &b->fixture,
+				   .allocator = &mem,
+				   .max_reply = 1 << 20 };
+	cleat_wire_options w = { .now = bench_now, .userdata = b };
 
 	if (flags & TIGHT) {
 		o.page_size = 3;

@@ -4,8 +4,8 @@
  * printed for its schema must read as the same schema. The same input, where it is JSON, is also
  * printed as if it were a tool's inputSchema.
  */
-#include "schema/field.h"
-#include "schema/signature.h"
+#include "field/field.h"
+#include "field/signature.h"
 #include "json/parse.h"
 
 #include <stdint.h>

@@ -5,8 +5,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "../cli/protocol.h"
-#include "../cli/replay.h"
+#include "check/protocol.h"
+#include "record/replay.h"
 
 #include <stdint.h>
 #include <stdlib.h>

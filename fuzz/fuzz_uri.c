@@ -4,7 +4,7 @@
  * reference or, for invalid input, nothing; a result resolved again is itself, against any base if it
  * has a scheme and against none if not; the syntax check of templates agrees with their compiler.
  */
-#include "schema/format.h"
+#include "format/format.h"
 #include "uri/reference.h"
 #include "uri/template.h"
 

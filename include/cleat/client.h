@@ -20,7 +20,7 @@
  * CLEAT_ENOMEM.
  *
  * Blocking and not. A blocking call runs the client's loop until its result is there; other calls,
- * handlers and callbacks of the same client go on meanwhile. The same call with cleat_call_opts and
+ * handlers and callbacks of the same client go on meanwhile. The same call with cleat_call_options and
  * `on_done` only starts; then step the loop (cleat_client_loop(), <cleat/loop.h>), by itself or inside
  * another one. A blocking call from inside a callback of the same loop gives CLEAT_EMISUSE.
  *
@@ -81,7 +81,7 @@ typedef struct cleat_root {
 
 /* All-zero is a good default; NULL where the struct is asked for is all-zero. Strings are copied. Lists
  * of strings end with NULL. */
-typedef struct cleat_client_opts {
+typedef struct cleat_client_options {
 	/* who we are; NULL: "cleat" and the library's version */
 	const char *name, *version, *title;
 	cleat_loop *loop; /* NULL: one of its own */
@@ -173,25 +173,26 @@ typedef struct cleat_client_opts {
 	bool no_cache;
 	cleat_json_limits json; /* depth 128, 1,000,000 nodes */
 	const cleat_allocator *allocator;
-} cleat_client_opts;
+} cleat_client_options;
 
 /* ---- making and ending -------------------------------------------------------------------- */
 
-CLEAT_API cleat_client *cleat_client_spawn_(const char *const argv[], const cleat_client_opts *o,
+CLEAT_API cleat_client *cleat_client_spawn_(const char *const argv[], const cleat_client_options *o,
 					    size_t size);
-CLEAT_API cleat_client *cleat_client_connect_(const char *url, const cleat_client_opts *o,
+CLEAT_API cleat_client *cleat_client_connect_(const char *url, const cleat_client_options *o,
 					      size_t size);
-CLEAT_API cleat_client *cleat_client_inproc_(struct cleat_server *s, const cleat_client_opts *o,
+CLEAT_API cleat_client *cleat_client_inproc_(struct cleat_server *s, const cleat_client_options *o,
 					     size_t size);
-CLEAT_API cleat_client *cleat_client_attach_(int in, int out, const cleat_client_opts *o,
+CLEAT_API cleat_client *cleat_client_attach_(int in, int out, const cleat_client_options *o,
 					     size_t size);
 
 /* A client of a program that is started with the first call and spoken to over its stdin and stdout.
  * argv[0] is looked for in PATH. The child is in a process group of its own that does not outlive
  * us, however we end. NULL only when out of memory. Free with cleat_client_free(). */
-static inline cleat_client *cleat_client_spawn(const char *const argv[], const cleat_client_opts *o)
+static inline cleat_client *cleat_client_spawn(const char *const argv[],
+					       const cleat_client_options *o)
 {
-	return cleat_client_spawn_(argv, o, sizeof(cleat_client_opts));
+	return cleat_client_spawn_(argv, o, sizeof(cleat_client_options));
 }
 /* A client of a server at an address:
  *   http://host/mcp, https://host/mcp   Streamable HTTP, or HTTP+SSE where it is that
@@ -199,20 +200,21 @@ static inline cleat_client *cleat_client_spawn(const char *const argv[], const c
  *   tcp://host:port                     one message per line
  *   unix-stream:/run/mcp.sock           one message per line
  * NULL only when out of memory; a wrong address is the result of the calls. */
-static inline cleat_client *cleat_client_connect(const char *url, const cleat_client_opts *o)
+static inline cleat_client *cleat_client_connect(const char *url, const cleat_client_options *o)
 {
-	return cleat_client_connect_(url, o, sizeof(cleat_client_opts));
+	return cleat_client_connect_(url, o, sizeof(cleat_client_options));
 }
 /* A client of a server in this process, for tests and for programs that are both. Both share the
  * server's loop (opts.loop is that one, or NULL). Free it before the server. */
-static inline cleat_client *cleat_client_inproc(struct cleat_server *s, const cleat_client_opts *o)
+static inline cleat_client *cleat_client_inproc(struct cleat_server *s,
+						const cleat_client_options *o)
 {
-	return cleat_client_inproc_(s, o, sizeof(cleat_client_opts));
+	return cleat_client_inproc_(s, o, sizeof(cleat_client_options));
 }
 /* A client over two descriptors (which may be the same), one message per line. They stay yours. */
-static inline cleat_client *cleat_client_attach(int in, int out, const cleat_client_opts *o)
+static inline cleat_client *cleat_client_attach(int in, int out, const cleat_client_options *o)
 {
-	return cleat_client_attach_(in, out, o, sizeof(cleat_client_opts));
+	return cleat_client_attach_(in, out, o, sizeof(cleat_client_options));
 }
 /* Ends it: calls under way end with CLEAT_ECLOSED (their on_done runs in here), the session is closed,
  * the child gets end of input, after 2 s SIGTERM, after 2 s more SIGKILL, and is waited for; the loop
@@ -295,7 +297,7 @@ CLEAT_API int cleat_client_notifyf(cleat_client *c, const char *method, const ch
 
 /* ---- calls with options, and calls that do not wait ---------------------------------------- */
 
-typedef struct cleat_call_opts {
+typedef struct cleat_call_options {
 	unsigned timeout_ms;      /* 0: the client's */
 	unsigned hard_timeout_ms; /* 0: the client's */
 	/* total is 0 when it is unknown, message is "" when there is none */
@@ -309,45 +311,45 @@ typedef struct cleat_call_opts {
 	const char *meta;      /* further members of _meta, a JSON object; NULL: none */
 	bool no_cache;         /* ask the server, whatever is known */
 	void *userdata;
-} cleat_call_opts;
+} cleat_call_options;
 
 /* All of these start a call; `o` must have on_done. They give the call, good until its on_done returns,
  * or NULL when out of memory or without on_done (there is no end then). Anything else that goes wrong is
  * a result. While a client is being freed max_calls of them end with CLEAT_ECLOSED, the rest is NULL. */
-CLEAT_API cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *o, size_t size,
-					   const char *tool, const char *args, ...)
+CLEAT_API cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *o,
+					   size_t size, const char *tool, const char *args, ...)
 	CLEAT_PRINTF(5, 6);
-CLEAT_API cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_opts *o,
+CLEAT_API cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *o,
 					       size_t size, const char *tool,
 					       const cleat_json *args);
-CLEAT_API cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_opts *o,
+CLEAT_API cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_options *o,
 						   size_t size, const char *method,
 						   const char *params, ...) CLEAT_PRINTF(5, 6);
-CLEAT_API cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_opts *o,
+CLEAT_API cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_options *o,
 					       size_t size, enum cleat_list what);
 /* A tool: cleat_client_startf(c, &opts, "build", "{target: %s}", "all") */
 #define cleat_client_startf(c, o, ...)                                                             \
-	cleat_client_startf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+	cleat_client_startf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
 /* The same with the arguments as a value (NULL: none). */
 #define cleat_client_start_call(c, o, tool, args)                                                  \
-	cleat_client_start_call_((c), (o), sizeof(cleat_call_opts), (tool), (args))
+	cleat_client_start_call_((c), (o), sizeof(cleat_call_options), (tool), (args))
 /* Any method: cleat_client_start_requestf(c, &opts, "resources/read", "{uri: %s}", uri) */
 #define cleat_client_start_requestf(c, o, ...)                                                     \
-	cleat_client_start_requestf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+	cleat_client_start_requestf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
 #define cleat_client_start_list(c, o, what)                                                        \
-	cleat_client_start_list_((c), (o), sizeof(cleat_call_opts), (what))
+	cleat_client_start_list_((c), (o), sizeof(cleat_call_options), (what))
 
 /* callf and requestf with options (on_done must be NULL: they wait). */
-CLEAT_API cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_opts *o,
+CLEAT_API cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options *o,
 						 size_t size, const char *tool, const char *args,
 						 ...) CLEAT_PRINTF(5, 6);
-CLEAT_API cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_opts *o,
+CLEAT_API cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_options *o,
 						    size_t size, const char *method,
 						    const char *params, ...) CLEAT_PRINTF(5, 6);
 #define cleat_client_call_withf(c, o, ...)                                                         \
-	cleat_client_call_withf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+	cleat_client_call_withf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
 #define cleat_client_request_withf(c, o, ...)                                                      \
-	cleat_client_request_withf_((c), (o), sizeof(cleat_call_opts), __VA_ARGS__)
+	cleat_client_request_withf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
 
 /* Gives up a call: the server is told, on_done follows with CLEAT_ECANCELLED. Any thread, as long as
  * on_done has not returned. */
@@ -428,7 +430,7 @@ enum cleat_change_kind {
 		16 /* the connection was lost and is back: anything may have changed */
 };
 
-typedef struct cleat_watch_opts {
+typedef struct cleat_watch_options {
 	unsigned lists; /* CLEAT_CHANGE_TOOLS | ...; what the server does not offer is left out */
 	const char *const *uris; /* resources; NULL: none */
 	/* `uri` is NULL except with CLEAT_CHANGE_RESOURCE. */
@@ -437,14 +439,15 @@ typedef struct cleat_watch_opts {
 	 * watch hears nothing more and is still to be freed. May be NULL. */
 	void (*on_end)(cleat_watch *w, const cleat_error *why);
 	void *userdata;
-} cleat_watch_opts;
+} cleat_watch_options;
 
 /* Hears of changes until it is freed (before the client); it survives reconnecting. One way for all
  * revisions: subscriptions/listen, or resources/subscribe and notifications. NULL when out of memory. */
-CLEAT_API cleat_watch *cleat_client_watch_(cleat_client *c, const cleat_watch_opts *o, size_t size);
-static inline cleat_watch *cleat_client_watch(cleat_client *c, const cleat_watch_opts *o)
+CLEAT_API cleat_watch *cleat_client_watch_(cleat_client *c, const cleat_watch_options *o,
+					   size_t size);
+static inline cleat_watch *cleat_client_watch(cleat_client *c, const cleat_watch_options *o)
 {
-	return cleat_client_watch_(c, o, sizeof(cleat_watch_opts));
+	return cleat_client_watch_(c, o, sizeof(cleat_watch_options));
 }
 CLEAT_API void *cleat_watch_userdata(const cleat_watch *w);
 CLEAT_API cleat_client *cleat_watch_client(const cleat_watch *w);

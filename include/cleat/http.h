@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* All-zero is a good default; NULL where the struct is asked for is all-zero. Lists end with NULL. */
-typedef struct cleat_http_opts {
+typedef struct cleat_http_options {
 	/* who may connect */
 	bool allow_remote;              /* others may connect, and need not authorize themselves */
 	const char *const *allow_hosts; /* further names in Host: "mcp.example.com" */
@@ -63,16 +63,16 @@ typedef struct cleat_http_opts {
 	 * needs allow_remote. Several addresses may share one. NULL: none. */
 	const char *metrics;
 	int access_log; /* descriptor for one JSON line for each request; 0: none */
-} cleat_http_opts;
+} cleat_http_options;
 
 /* Listens on an address: "http://127.0.0.1:8080/mcp", "8080", "[::1]:8080", "unix:/run/mcp.sock" or
  * "fd:3" (socket activation). The path is /mcp when none is given; port 0 takes any. Connections are
- * served while the server's loop runs (cleat_server_run(), or the loop of cleat_server_opts.loop).
+ * served while the server's loop runs (cleat_server_run(), or the loop of cleat_server_options.loop).
  * CLEAT_OK; CLEAT_EINVAL (an address that is none, or not safe: the reason is in
  * cleat_server_error()), CLEAT_EIO (it cannot be had: taken, forbidden), CLEAT_ENOMEM. May be called
  * several times. Loop thread. */
 CLEAT_API int cleat_server_listen_http(cleat_server *s, const char *address,
-				       const cleat_http_opts *opts);
+				       const cleat_http_options *opts);
 /* The i-th address that is listened on, as a URL with the port that it got; NULL behind the last.
  * Borrowed from the server. */
 CLEAT_API const char *cleat_server_http_url(const cleat_server *s, size_t i);

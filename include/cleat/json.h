@@ -60,9 +60,9 @@ typedef struct cleat_json_limits {
 
 /* Parses `n` bytes of strict JSON (RFC 8259, UTF-8). NULL when it is not that (CLEAT_EPROTO, with
  * line and column in the message), over a limit (CLEAT_ELIMIT) or out of memory; `err` may be NULL.
- * `limits` and `mem` may be NULL. Free with cleat_doc_free(). Any thread. */
+ * `limits` and `allocator` may be NULL. Free with cleat_doc_free(). Any thread. */
 CLEAT_API cleat_doc *cleat_doc_parse(const char *text, size_t n, const cleat_json_limits *limits,
-				     const cleat_allocator *mem, cleat_error *err);
+				     const cleat_allocator *allocator, cleat_error *err);
 /* Makes a document from a template (see above). NULL when the template is wrong (CLEAT_EINVAL) or
  * memory is short. `err` may be NULL. Free with cleat_doc_free(). */
 CLEAT_API cleat_doc *cleat_doc_newf(cleat_error *err, const char *fmt, ...) CLEAT_PRINTF(2, 3);

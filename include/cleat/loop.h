@@ -15,8 +15,8 @@ extern "C" {
 
 typedef struct cleat_loop cleat_loop;
 
-/* A new loop; NULL when the system or memory has none. `mem` may be NULL. */
-CLEAT_API cleat_loop *cleat_loop_new(const cleat_allocator *mem);
+/* A new loop; NULL when the system or memory has none. `allocator` may be NULL. */
+CLEAT_API cleat_loop *cleat_loop_new(const cleat_allocator *allocator);
 /* Frees a loop on which nothing is attached any more (servers and clients that use it are freed
  * first). Accepts NULL. */
 CLEAT_API void cleat_loop_free(cleat_loop *l);

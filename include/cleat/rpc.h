@@ -13,7 +13,7 @@
  *		return cleat_rpc_replyf(call, "%g", a - b);
  *	}
  *
- *	cleat_rpc *rpc = cleat_rpc_new(&(cleat_rpc_opts){ .send = write_line });
+ *	cleat_rpc *rpc = cleat_rpc_new(&(cleat_rpc_options){ .send = write_line });
  *	cleat_rpc_on(rpc, "subtract", subtract, NULL);
  *	cleat_rpc_receive(rpc, line, length);
  *
@@ -46,7 +46,7 @@ typedef int cleat_rpc_handler(cleat_rpc_call *call);
 /* ---- the peer ----------------------------------------------------------------------------- */
 
 /* Everything but `send` may be zero. */
-typedef struct cleat_rpc_opts {
+typedef struct cleat_rpc_options {
 	/* Takes one whole message: valid JSON, UTF-8, on one line, without a newline at its end. The
 	 * bytes are valid during the call. Returns CLEAT_OK or a failure, which is handed to the
 	 * function that wanted to send; the message counts as gone either way. */
@@ -66,14 +66,14 @@ typedef struct cleat_rpc_opts {
 	bool strict_ids; /* MCP's rule: ids are strings or integers; an error for a message whose
 	                        id is unknown leaves the id out instead of writing null */
 	bool no_batch;   /* an array is answered with -32600 */
-} cleat_rpc_opts;
+} cleat_rpc_options;
 
 /* A new peer. NULL when opts or opts->send is NULL, or out of memory. Free with cleat_rpc_free().
  * Programs call cleat_rpc_new(); the size of the struct travels along. */
-CLEAT_API cleat_rpc *cleat_rpc_new_(const cleat_rpc_opts *opts, size_t size);
-static inline cleat_rpc *cleat_rpc_new(const cleat_rpc_opts *opts)
+CLEAT_API cleat_rpc *cleat_rpc_new_(const cleat_rpc_options *opts, size_t size);
+static inline cleat_rpc *cleat_rpc_new(const cleat_rpc_options *opts)
 {
-	return cleat_rpc_new_(opts, sizeof(cleat_rpc_opts));
+	return cleat_rpc_new_(opts, sizeof(cleat_rpc_options));
 }
 /* Closes (see cleat_rpc_close) and frees. Calls that were never answered are freed with it and must
  * not be touched any more. From inside a callback of this peer the freeing itself waits until the
@@ -157,15 +157,15 @@ typedef struct cleat_rpc_response {
 	const cleat_json *error_object; /* with CLEAT_EREMOTE: code, message, data as received */
 } cleat_rpc_response;
 
-typedef struct cleat_rpc_request_opts {
+typedef struct cleat_rpc_request_options {
 	uint64_t timeout_ms; /* 0: none */
 	/* Called exactly once for a request that was sent, never inside cleat_rpc_request(). NULL: the
 	 * answer is awaited but nobody is told. */
 	void (*on_response)(void *userdata, const cleat_rpc_response *response);
 	void *userdata;
-} cleat_rpc_request_opts;
+} cleat_rpc_request_options;
 
-/* int64_t cleat_rpc_request(cleat_rpc *rpc, const cleat_rpc_request_opts *opts, const char *method,
+/* int64_t cleat_rpc_request(cleat_rpc *rpc, const cleat_rpc_request_options *opts, const char *method,
  *                           const char *fmt, ...)
  * Sends a request. `fmt` is a template that makes an array or an object (see <cleat/json.h>), or NULL
  * for no params. `opts` may be NULL. Returns its id, which is positive and never used twice, or a
@@ -174,13 +174,13 @@ typedef struct cleat_rpc_request_opts {
  * A response that arrives inside `send` waits for the next tick or message. cleat_rpc_requestv() takes
  * a va_list. */
 CLEAT_API int64_t cleat_rpc_request_(size_t size, cleat_rpc *rpc,
-				     const cleat_rpc_request_opts *opts, const char *method,
+				     const cleat_rpc_request_options *opts, const char *method,
 				     const char *fmt, ...) CLEAT_PRINTF(5, 6);
 CLEAT_API int64_t cleat_rpc_requestv_(size_t size, cleat_rpc *rpc,
-				      const cleat_rpc_request_opts *opts, const char *method,
+				      const cleat_rpc_request_options *opts, const char *method,
 				      const char *fmt, va_list ap) CLEAT_PRINTF(5, 0);
-#define cleat_rpc_request(...)  cleat_rpc_request_(sizeof(cleat_rpc_request_opts), __VA_ARGS__)
-#define cleat_rpc_requestv(...) cleat_rpc_requestv_(sizeof(cleat_rpc_request_opts), __VA_ARGS__)
+#define cleat_rpc_request(...)  cleat_rpc_request_(sizeof(cleat_rpc_request_options), __VA_ARGS__)
+#define cleat_rpc_requestv(...) cleat_rpc_requestv_(sizeof(cleat_rpc_request_options), __VA_ARGS__)
 
 /* Sends a notification; `fmt` as for cleat_rpc_request(). CLEAT_OK or a failure as there. */
 CLEAT_API int cleat_rpc_notify(cleat_rpc *rpc, const char *method, const char *fmt, ...)

@@ -40,8 +40,8 @@ typedef struct cleat_schema_options {
 	int dialect;          /* of a schema without "$schema": enum cleat_schema_dialect */
 	bool assert_formats;  /* "format" is checked; by default it is only a remark */
 	const char *base_uri; /* of a schema without "$id"; NULL: it has none */
-	const cleat_schema_set *known; /* used while compiling only; NULL: none */
-	const cleat_allocator *mem;    /* NULL: malloc */
+	const cleat_schema_set *known;    /* used while compiling only; NULL: none */
+	const cleat_allocator *allocator; /* NULL: malloc */
 	size_t max_depth;      /* of the schema and of the values it checks; 0: 64, at most 256 */
 	size_t max_subschemas; /* with all that it refers to; 0: 10,000 */
 	uint64_t max_steps;    /* of one check; 0: 1,000,000 */
@@ -69,7 +69,7 @@ CLEAT_API void cleat_schema_free(cleat_schema *schema);
  * message names; CLEAT_ENOMEM. An object in which a key stands twice does not fit a schema that says
  * something about members. A value that fits costs no allocation, except for unevaluated*,
  * uniqueItems and patterns on large values. `value` NULL is CLEAT_EINVAL; `err` may be NULL. Any
- * number of threads may check with one schema at the same time (options.mem, if given, is then
+ * number of threads may check with one schema at the same time (options.allocator, if given, is then
  * called by all of them). The stack it needs grows with max_depth: about 300 KiB by default. */
 CLEAT_API int cleat_schema_check(const cleat_schema *schema, const cleat_json *value,
 				 cleat_error *err);
@@ -92,8 +92,8 @@ CLEAT_API int cleat_schema_explain(const cleat_schema *schema, const cleat_json 
 
 /* ---- known schemas ------------------------------------------------------------------------ */
 
-/* A set of schemas by URI, empty; NULL when out of memory. `mem` may be NULL. */
-CLEAT_API cleat_schema_set *cleat_schema_set_new(const cleat_allocator *mem);
+/* A set of schemas by URI, empty; NULL when out of memory. `allocator` may be NULL. */
+CLEAT_API cleat_schema_set *cleat_schema_set_new(const cleat_allocator *allocator);
 /* Makes a schema known under an absolute URI (a fragment "#" at its end is ignored). It is copied
  * and looked at only when something refers to it. CLEAT_EEXIST when the URI is taken, CLEAT_EINVAL
  * when it is not absolute or the schema is neither an object nor a boolean, CLEAT_ELIMIT for more than

@@ -61,7 +61,7 @@ typedef struct cleat_icon {
 } cleat_icon;
 
 /* All-zero is a good default; NULL where the struct is asked for is all-zero. */
-typedef struct cleat_server_opts {
+typedef struct cleat_server_options {
 	const char *title;        /* for people; NULL: none */
 	const char *description;  /* one line about the server; NULL: none */
 	const char *website;      /* URL; NULL: none */
@@ -92,8 +92,8 @@ typedef struct cleat_server_opts {
 	void (*log)(void *userdata, int level, const char *message);
 	/* A client's list of roots changed (up to 2025-11-25). Loop thread. NULL: ignored. */
 	void (*on_roots_changed)(cleat_server *s, void *userdata);
-	void *userdata;                /* cleat_server_userdata() */
-	const cleat_allocator *memory; /* NULL: malloc */
+	void *userdata;                   /* cleat_server_userdata() */
+	const cleat_allocator *allocator; /* NULL: malloc */
 	/* For programs that use cleat_server_main(); loop thread. It is about to serve; over HTTP it listens
 	 * already, and cleat_server_http_url() says where. With this it prints nothing itself at its
 	 * beginning. NULL: it does. */
@@ -101,7 +101,7 @@ typedef struct cleat_server_opts {
 	/* SIGHUP came: read your files again. With this SIGHUP does not end a server on standard input and
 	 * output either. (Certificates and tokens are read again before.) NULL: nothing is to be done. */
 	void (*on_reload)(cleat_server *s, void *userdata);
-} cleat_server_opts;
+} cleat_server_options;
 
 /* A tool. Either a `signature` (which gives name and arguments) or a `name` with `input` fields or
  * an `input_schema`; neither means no arguments. Everything is copied.
@@ -170,14 +170,14 @@ typedef struct cleat_prompt {
 /* ---- making and running ------------------------------------------------------------------- */
 
 CLEAT_API cleat_server *cleat_server_new_(const char *name, const char *version,
-					  const cleat_server_opts *opts, size_t size);
+					  const cleat_server_options *opts, size_t size);
 /* A server. `name` and `version` are what clients see; NULL is refused. Never fails visibly: out of
  * memory gives a NULL that every function accepts and reports as CLEAT_ENOMEM. Free it with
  * cleat_server_free() unless cleat_server_main() does. */
 static inline cleat_server *cleat_server_new(const char *name, const char *version,
-					     const cleat_server_opts *opts)
+					     const cleat_server_options *opts)
 {
-	return cleat_server_new_(name, version, opts, sizeof(cleat_server_opts));
+	return cleat_server_new_(name, version, opts, sizeof(cleat_server_options));
 }
 /* Closes every connection, cancels what runs, waits for worker threads and (up to five seconds) for
  * deferred requests to be finished, frees. Accepts NULL. Not from inside a handler. */

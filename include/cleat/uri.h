@@ -43,9 +43,9 @@ CLEAT_API char *cleat_uri_template_expand(const char *tmpl, const cleat_json *va
  * Free with cleat_doc_free(). NULL on failure: CLEAT_ENOENT when the URI does not match (also when
  * it has a broken escape, or a value is not UTF-8 or holds a NUL byte), CLEAT_EINVAL when the
  * template is malformed or an argument is NULL, CLEAT_ELIMIT for a template over the limits,
- * CLEAT_ENOMEM. `mem` and `err` may be NULL. Any thread. */
+ * CLEAT_ENOMEM. `allocator` and `err` may be NULL. Any thread. */
 CLEAT_API cleat_doc *cleat_uri_template_match(const char *tmpl, const char *uri,
-					      const cleat_allocator *mem, cleat_error *err);
+					      const cleat_allocator *allocator, cleat_error *err);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ extern "C" {
 typedef struct cleat_wire cleat_wire;
 struct cleat_server;
 
-typedef struct cleat_wire_opts {
+typedef struct cleat_wire_options {
 	/* Something is ready for cleat_wire_poll(). Called on any thread, also inside other calls of
 	 * this library: set a flag or write a byte, and poll later. May be NULL. */
 	void (*wake)(void *userdata);
@@ -31,15 +31,15 @@ typedef struct cleat_wire_opts {
 	 * clock: that of its first connection counts. Called on any thread. */
 	uint64_t (*now)(void *userdata);
 	void *userdata;
-} cleat_wire_opts;
+} cleat_wire_options;
 
-CLEAT_API cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_opts *opts,
+CLEAT_API cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_options *opts,
 					 size_t size);
 /* A connection to `s`. NULL when out of memory or when the server is unusable (see
  * cleat_server_error()). Free it before the server. */
-static inline cleat_wire *cleat_wire_server(struct cleat_server *s, const cleat_wire_opts *opts)
+static inline cleat_wire *cleat_wire_server(struct cleat_server *s, const cleat_wire_options *opts)
 {
-	return cleat_wire_server_(s, opts, sizeof(cleat_wire_opts));
+	return cleat_wire_server_(s, opts, sizeof(cleat_wire_options));
 }
 /* Bytes from the other side, in any slices. Complete lines are handled at once. CLEAT_OK; broken
  * input is answered, not an error here. CLEAT_ECLOSED after cleat_wire_eof(), or when so much output

@@ -2,7 +2,7 @@
  *
  * Always UTF mode and never a hang: every match has a match limit, a depth limit and a heap limit.
  * Linking PCRE2 would cost each program its memory and start-up time although most never match a
- * pattern; CLEAT_LINK_PCRE2 links it. Not here: the dialect of JSON Schema (schema/pattern.h).
+ * pattern; CLEAT_LINK_PCRE2 links it. Not here: the dialect of JSON Schema (format/pattern.h).
  */
 #ifndef BASE_REGEX_H
 #define BASE_REGEX_H

@@ -82,7 +82,7 @@ static int parse_object(cleat_call *call, const char *what, struct str text, con
 	return CLEAT_OK;
 }
 
-static int keep_opts(cleat_call *call, const cleat_call_opts *o, cleat_error *err)
+static int keep_options(cleat_call *call, const cleat_call_options *o, cleat_error *err)
 {
 	call->opts = *o;
 	call->opts.log_level = arena_strdup(&call->arena, o->log_level);
@@ -94,10 +94,10 @@ static int keep_opts(cleat_call *call, const cleat_call_opts *o, cleat_error *er
 	return o->meta ? parse_object(call, "meta", str_of(o->meta), &call->meta, err) : CLEAT_OK;
 }
 
-static int fill(cleat_call *call, const cleat_call_opts *o, struct str method, struct str params,
+static int fill(cleat_call *call, const cleat_call_options *o, struct str method, struct str params,
 		cleat_error *err)
 {
-	int rc = keep_opts(call, o, err);
+	int rc = keep_options(call, o, err);
 
 	call->method.p = arena_strndup(&call->arena, method.p, method.n);
 	call->method.n = method.n;
@@ -114,8 +114,8 @@ static int fill(cleat_call *call, const cleat_call_opts *o, struct str method, s
 
 static void set_limits(cleat_call *call)
 {
-	const cleat_client_opts *co = &call->client->opts;
-	cleat_call_opts *o = &call->opts;
+	const cleat_client_options *co = &call->client->opts;
+	cleat_call_options *o = &call->opts;
 
 	call->idle_ms = o->timeout_ms ? o->timeout_ms : co->timeout_ms;
 	if (!o->hard_timeout_ms)
@@ -140,7 +140,7 @@ static int enter(cleat_call *call)
 cleat_call *call_internal(cleat_client *c, const char *method, struct str params,
 			  void (*done)(cleat_call *, cleat_result *))
 {
-	static const cleat_call_opts none;
+	static const cleat_call_options none;
 	cleat_call *call = call_alloc(c);
 	cleat_error err;
 
@@ -189,7 +189,7 @@ static enum cleat_step admit_step(const cleat_client *c, int rc)
 	return rc == CLEAT_ELIMIT || !c->error_step ? CLEAT_STEP_ARGUMENTS : c->error_step;
 }
 
-cleat_call *call_begin(cleat_client *c, const cleat_call_opts *o, struct str method,
+cleat_call *call_begin(cleat_client *c, const cleat_call_options *o, struct str method,
 		       struct str params)
 {
 	cleat_call *call = call_alloc(c);
@@ -219,7 +219,7 @@ cleat_call *call_begin(cleat_client *c, const cleat_call_opts *o, struct str met
 	return call;
 }
 
-cleat_call *client_call(cleat_client *c, const cleat_call_opts *o, struct str method,
+cleat_call *client_call(cleat_client *c, const cleat_call_options *o, struct str method,
 			struct str params)
 {
 	cleat_call *call = call_begin(c, o, method, params);
@@ -236,7 +236,7 @@ cleat_call *client_call(cleat_client *c, const cleat_call_opts *o, struct str me
 	return call;
 }
 
-cleat_call *client_call_failed(cleat_client *c, const cleat_call_opts *o, enum cleat_step step,
+cleat_call *client_call_failed(cleat_client *c, const cleat_call_options *o, enum cleat_step step,
 			       const cleat_error *why)
 {
 	cleat_call *call = call_alloc(c);

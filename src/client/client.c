@@ -26,7 +26,7 @@ static bool make_parts(cleat_client *c)
 	if (options_copy(&c->keep, &c->opts) != CLEAT_OK)
 		return false;
 	c->tools = toolbook_new(
-		&(struct toolbook_opts){ .mem = &c->mem, .note = note_tool, .ctx = c });
+		&(struct toolbook_options){ .mem = &c->mem, .note = note_tool, .ctx = c });
 	if (!c->opts.no_cache)
 		c->cache = cache_new(&c->mem, c->opts.max_cache);
 	return c->tools && (c->cache || c->opts.no_cache);
@@ -50,7 +50,7 @@ static void check_options(cleat_client *c)
 	c->roots = c->opts.n_roots || c->opts.offer_roots;
 }
 
-cleat_client *client_new(const cleat_client_opts *opts, const struct client_hooks *hooks)
+cleat_client *client_new(const cleat_client_options *opts, const struct client_hooks *hooks)
 {
 	cleat_allocator mem = mem_resolve(opts ? opts->allocator : NULL);
 	cleat_client *c = mem_zalloc(&mem, sizeof *c);
@@ -151,7 +151,7 @@ void *client_runner(const cleat_client *c)
 	return c->runner;
 }
 
-const cleat_client_opts *client_opts(const cleat_client *c)
+const cleat_client_options *client_options(const cleat_client *c)
 {
 	return &c->opts;
 }

@@ -30,7 +30,7 @@ struct client_hooks {
 
 /* A client without a link yet; options are copied, defaults applied. NULL when out of memory. A client
  * whose options are wrong (an unknown revision) is made; its calls fail with the reason. */
-cleat_client *client_new(const cleat_client_opts *opts, const struct client_hooks *hooks);
+cleat_client *client_new(const cleat_client_options *opts, const struct client_hooks *hooks);
 /* Where the link sends its events; good as long as the client. */
 struct link_events client_link_events(cleat_client *c);
 /* Before anything is called. The link is the client's from now on (link_ops.free in client_free). */
@@ -40,7 +40,7 @@ void client_fail(cleat_client *c, enum cleat_step step, const cleat_error *why);
 /* What run/ keeps for this client. */
 void client_set_runner(cleat_client *c, void *runner);
 void *client_runner(const cleat_client *c);
-const cleat_client_opts *client_opts(const cleat_client *c); /* defaults applied */
+const cleat_client_options *client_options(const cleat_client *c); /* defaults applied */
 
 /* Begins to reach the server if nobody has yet (opts.on_state tells). CLEAT_OK, or why not. */
 int client_start(cleat_client *c);
@@ -69,12 +69,12 @@ void client_free(cleat_client *c);
 /* A call of `method`; `params` is JSON text of an object, or absent. It is checked and copied. NULL when
  * out of memory. For "tools/call" and the like the name is taken out of the params. Never calls on_done
  * from in here. `o` is copied; on_done must be set. */
-cleat_call *client_call(cleat_client *c, const cleat_call_opts *o, struct str method,
+cleat_call *client_call(cleat_client *c, const cleat_call_options *o, struct str method,
 			struct str params);
 /* All pages of a list as one result. */
-cleat_call *client_call_list(cleat_client *c, const cleat_call_opts *o, enum cleat_list what);
+cleat_call *client_call_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what);
 /* A call that ends with this failure. */
-cleat_call *client_call_failed(cleat_client *c, const cleat_call_opts *o, enum cleat_step step,
+cleat_call *client_call_failed(cleat_client *c, const cleat_call_options *o, enum cleat_step step,
 			       const cleat_error *why);
 /* A notification; `params` is JSON text of an object on one line, or absent. CLEAT_OK: it was handed to the
  * link, or (at most 256 of them) it will be when the server is ready. */

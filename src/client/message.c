@@ -48,7 +48,7 @@ static void capability(struct jw *w, const char *name, const char *value)
 void message_capabilities(const cleat_client *c, struct jw *w, enum revision rev)
 {
 	unsigned features = revision_features(rev);
-	const cleat_client_opts *o = &c->opts;
+	const cleat_client_options *o = &c->opts;
 	bool modes = features & FEAT_ELICITATION_MODES;
 
 	jw_obj(w);

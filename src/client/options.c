@@ -9,7 +9,7 @@ static void keep(struct arena *ar, const char **s)
 	*s = arena_strdup(ar, *s);
 }
 
-static void keep_roots(struct arena *ar, cleat_client_opts *o)
+static void keep_roots(struct arena *ar, cleat_client_options *o)
 {
 	cleat_root *copy = NULL;
 
@@ -36,7 +36,7 @@ static void size(size_t *v, size_t fallback)
 		*v = fallback;
 }
 
-static void defaults(cleat_client_opts *o)
+static void defaults(cleat_client_options *o)
 {
 	if (!o->name)
 		o->name = "cleat";
@@ -53,7 +53,7 @@ static void defaults(cleat_client_opts *o)
 	size(&o->max_cache, (size_t)4 << 20);
 }
 
-int options_copy(struct arena *ar, cleat_client_opts *o)
+int options_copy(struct arena *ar, cleat_client_options *o)
 {
 	const char **strings[] = {
 		&o->name,      &o->version,     &o->title,      &o->protocol,
@@ -70,7 +70,7 @@ int options_copy(struct arena *ar, cleat_client_opts *o)
 	return arena_failed(ar) ? CLEAT_ENOMEM : CLEAT_OK;
 }
 
-static int revisions(const cleat_client_opts *o, struct options_eras *ret, cleat_error *err)
+static int revisions(const cleat_client_options *o, struct options_eras *ret, cleat_error *err)
 {
 	enum revision rev = revision_find(str_of(o->protocol));
 
@@ -91,7 +91,7 @@ static int revisions(const cleat_client_opts *o, struct options_eras *ret, cleat
 	return CLEAT_OK;
 }
 
-int options_check(const cleat_client_opts *o, struct options_eras *ret, cleat_error *err)
+int options_check(const cleat_client_options *o, struct options_eras *ret, cleat_error *err)
 {
 	*ret = (struct options_eras){ .modern = o->era != CLEAT_ERA_LEGACY,
 				      .legacy = o->era != CLEAT_ERA_MODERN,

@@ -9,7 +9,7 @@
 
 /* Replaces every pointer in *o by one into the arena, and zeros by defaults. CLEAT_OK or
  * CLEAT_ENOMEM. */
-int options_copy(struct arena *ar, cleat_client_opts *o);
+int options_copy(struct arena *ar, cleat_client_options *o);
 
 /* Which ways of speaking they allow. */
 struct options_eras {
@@ -17,6 +17,6 @@ struct options_eras {
 	enum revision best_legacy;
 };
 /* CLEAT_OK, or CLEAT_EINVAL with the reason; *ret is filled in any case. */
-int options_check(const cleat_client_opts *o, struct options_eras *ret, cleat_error *err);
+int options_check(const cleat_client_options *o, struct options_eras *ret, cleat_error *err);
 
 #endif

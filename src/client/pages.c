@@ -360,7 +360,7 @@ void pages_take(cleat_call *call, cleat_result *r)
 	go_on(call);
 }
 
-cleat_call *client_call_list(cleat_client *c, const cleat_call_opts *o, enum cleat_list what)
+cleat_call *client_call_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what)
 {
 	cleat_call *call = call_begin(c, o, str_of(lists[what].method), (struct str){ NULL, 0 });
 

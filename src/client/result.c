@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "schema/field.h"
+#include "field/field.h"
 #include "json/parse.h"
 
 #include <limits.h>

@@ -49,7 +49,7 @@ struct cleat_call {
 	cleat_client *client;
 	cleat_call *next; /* among those that have ended, or are spare */
 	struct arena arena;
-	cleat_call_opts opts; /* strings are in the arena */
+	cleat_call_options opts; /* strings are in the arena */
 	/* A call of the role's own: who gets the result (and owns it). NULL: opts.on_done does. */
 	void (*done)(cleat_call *call, cleat_result *r);
 	atomic_bool marked; /* any thread: to be given up */
@@ -107,7 +107,7 @@ struct question {
 struct cleat_watch {
 	struct cleat_watch *prev, *next;
 	cleat_client *client;
-	cleat_watch_opts opts;
+	cleat_watch_options opts;
 	char **uris; /* ends with NULL */
 	size_t n_uris;
 	uint64_t gen; /* of client->watch_gen, when it was made */
@@ -147,8 +147,8 @@ enum stage {
 
 struct cleat_client {
 	cleat_allocator mem;
-	struct arena keep;      /* strings of the options */
-	cleat_client_opts opts; /* defaults applied */
+	struct arena keep;         /* strings of the options */
+	cleat_client_options opts; /* defaults applied */
 	struct client_hooks hooks;
 	struct link *link;
 	void *runner;
@@ -279,7 +279,7 @@ void client_arm(cleat_client *c, uint64_t at);
 /* ---- call.c ---- */
 /* A call of the program's; nothing is sent. What is wrong with it from the start is its result: it has
  * ended then. NULL: out of memory. */
-cleat_call *call_begin(cleat_client *c, const cleat_call_opts *o, struct str method,
+cleat_call *call_begin(cleat_client *c, const cleat_call_options *o, struct str method,
 		       struct str params);
 /* A call of the role's own. NULL when out of memory. Nothing is sent. Takes `params` as text. */
 cleat_call *call_internal(cleat_client *c, const char *method, struct str params,

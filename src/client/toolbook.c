@@ -43,7 +43,7 @@ struct tool {
 };
 
 struct toolbook {
-	struct toolbook_opts opts;
+	struct toolbook_options opts;
 	cleat_allocator mem;
 	uint32_t seed;
 	uint64_t round;
@@ -53,7 +53,7 @@ struct toolbook {
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-struct toolbook *toolbook_new(const struct toolbook_opts *o)
+struct toolbook *toolbook_new(const struct toolbook_options *o)
 {
 	cleat_allocator mem = mem_resolve(o->mem);
 	struct toolbook *b = mem_zalloc(&mem, sizeof *b);
@@ -362,7 +362,7 @@ static void give_up(struct toolbook *b, struct tool *t, const cleat_error *why)
 /* CLEAT_OK with t->compiled still NULL: nothing can be checked. */
 static int compile(struct toolbook *b, struct tool *t)
 {
-	const cleat_schema_options opts = { .mem = &b->mem, .max_steps = STEPS_MAX };
+	const cleat_schema_options opts = { .allocator = &b->mem, .max_steps = STEPS_MAX };
 	cleat_error why = { 0 };
 
 	if (t->compiled || !t->output.p)

@@ -15,14 +15,14 @@
 
 struct toolbook;
 
-struct toolbook_opts {
+struct toolbook_options {
 	const cleat_allocator *mem;
 	void (*note)(void *ctx, int level, const char *text);
 	void *ctx;
 };
 
-struct toolbook *toolbook_new(const struct toolbook_opts *o); /* NULL when out of memory */
-void toolbook_free(struct toolbook *b);                       /* accepts NULL */
+struct toolbook *toolbook_new(const struct toolbook_options *o); /* NULL when out of memory */
+void toolbook_free(struct toolbook *b);                          /* accepts NULL */
 /* A list begins anew: what is not learned until toolbook_end() is gone then. */
 void toolbook_begin(struct toolbook *b);
 /* One tool (an entry of tools/list); of two with one name the later one counts. CLEAT_OK; CLEAT_EINVAL

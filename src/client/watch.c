@@ -52,7 +52,7 @@ void watch_free_all(cleat_client *c)
 }
 
 /* One block: the watch, its list of pointers, their texts. */
-static struct cleat_watch *make(cleat_client *c, const cleat_watch_opts *o)
+static struct cleat_watch *make(cleat_client *c, const cleat_watch_options *o)
 {
 	struct cleat_watch *w;
 	size_t n = 0, bytes = 0;
@@ -85,9 +85,9 @@ static void set_dirty(cleat_client *c)
 		client_arm(c, 0);
 }
 
-cleat_watch *cleat_client_watch_(cleat_client *c, const cleat_watch_opts *o, size_t size)
+cleat_watch *cleat_client_watch_(cleat_client *c, const cleat_watch_options *o, size_t size)
 {
-	cleat_watch_opts whole = { 0 };
+	cleat_watch_options whole = { 0 };
 	struct cleat_watch *w;
 
 	if (!c)

@@ -1,8 +1,8 @@
 /* protocol/describe.c - see describe.h. */
 #include "protocol/describe.h"
 
+#include "field/field.h"
 #include "protocol/content.h"
-#include "schema/field.h"
 
 #include <string.h>
 
@@ -161,7 +161,7 @@ void describe_prompt(struct jw *w, unsigned features, const cleat_prompt *p)
 }
 
 void describe_implementation(struct jw *w, unsigned features, const char *name, const char *version,
-			     const cleat_server_opts *o)
+			     const cleat_server_options *o)
 {
 	jw_obj(w);
 	jw_kv_str(w, "name", name);

@@ -24,6 +24,6 @@ void describe_resource(struct jw *w, unsigned features, const cleat_resource *r)
 void describe_template(struct jw *w, unsigned features, const cleat_resource *r);
 void describe_prompt(struct jw *w, unsigned features, const cleat_prompt *p);
 void describe_implementation(struct jw *w, unsigned features, const char *name, const char *version,
-			     const cleat_server_opts *o);
+			     const cleat_server_options *o);
 
 #endif

@@ -22,7 +22,7 @@ enum {
 
 /* ---- making and freeing ------------------------------------------------------------------- */
 
-static void resolve(cleat_rpc_opts *o, const cleat_rpc_opts *given, size_t size)
+static void resolve(cleat_rpc_options *o, const cleat_rpc_options *given, size_t size)
 {
 	memset(o, 0, sizeof *o);
 	memcpy(o, given, size < sizeof *o ? size : sizeof *o);
@@ -47,7 +47,7 @@ static uint32_t seed_of(const cleat_rpc *rpc)
 
 /* Results are held to max_message by call.c. What goes beyond are errors, and those are small but
  * for the ids they echo, which came in with at most max_message. */
-static size_t out_max(const cleat_rpc_opts *o)
+static size_t out_max(const cleat_rpc_options *o)
 {
 	size_t half = SIZE_MAX / 8;
 	size_t message = o->max_message < half ? o->max_message : half;
@@ -56,7 +56,7 @@ static size_t out_max(const cleat_rpc_opts *o)
 	return 2 * message + (batch + 4) * ERROR_ROOM;
 }
 
-cleat_rpc *cleat_rpc_new_(const cleat_rpc_opts *opts, size_t size)
+cleat_rpc *cleat_rpc_new_(const cleat_rpc_options *opts, size_t size)
 {
 	cleat_allocator mem;
 	cleat_rpc *rpc;

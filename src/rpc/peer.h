@@ -64,7 +64,7 @@ struct pending {
 
 struct cleat_rpc {
 	cleat_allocator mem;
-	cleat_rpc_opts opts; /* resolved: no zero limits */
+	cleat_rpc_options opts; /* resolved: no zero limits */
 	struct rpc_rules rules;
 	struct method *methods; /* sorted by name */
 	size_t n_methods, cap_methods;

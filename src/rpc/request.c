@@ -210,7 +210,7 @@ static void forget(cleat_rpc *rpc, struct pending *p)
 }
 
 CLEAT_PRINTF(4, 0)
-static int64_t request(cleat_rpc *rpc, const cleat_rpc_request_opts *o, const char *method,
+static int64_t request(cleat_rpc *rpc, const cleat_rpc_request_options *o, const char *method,
 		       const char *fmt, va_list ap)
 {
 	struct pending *p;
@@ -238,10 +238,10 @@ static int64_t request(cleat_rpc *rpc, const cleat_rpc_request_opts *o, const ch
 	return id;
 }
 
-int64_t cleat_rpc_requestv_(size_t size, cleat_rpc *rpc, const cleat_rpc_request_opts *opts,
+int64_t cleat_rpc_requestv_(size_t size, cleat_rpc *rpc, const cleat_rpc_request_options *opts,
 			    const char *method, const char *fmt, va_list ap)
 {
-	cleat_rpc_request_opts o = { 0 };
+	cleat_rpc_request_options o = { 0 };
 	int64_t id = check_method(rpc, method);
 
 	if (id < 0)
@@ -254,7 +254,7 @@ int64_t cleat_rpc_requestv_(size_t size, cleat_rpc *rpc, const cleat_rpc_request
 	return id;
 }
 
-int64_t cleat_rpc_request_(size_t size, cleat_rpc *rpc, const cleat_rpc_request_opts *opts,
+int64_t cleat_rpc_request_(size_t size, cleat_rpc *rpc, const cleat_rpc_request_options *opts,
 			   const char *method, const char *fmt, ...)
 {
 	int64_t id;

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "transport/fd.h"
+#include "net/fd.h"
 
 /* An exchange that is over. Texts may be absent, and anything. */
 struct accesslog_entry {

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "transport/child.h"
+#include "child/child.h"
 
 #include <cleat/server.h>
 
@@ -79,9 +79,9 @@ static void on_cancel(struct loop_call *k)
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-cleat_client_opts client_run_opts(const cleat_client_opts *o, size_t size)
+cleat_client_options client_run_options(const cleat_client_options *o, size_t size)
 {
-	cleat_client_opts whole = { 0 };
+	cleat_client_options whole = { 0 };
 
 	if (o)
 		memcpy(&whole, o, size < sizeof whole ? size : sizeof whole);
@@ -116,7 +116,7 @@ static bool take_loop(struct client_run *run, cleat_loop *loop)
 	return run->timer != NULL;
 }
 
-struct client_run *client_run_new(const cleat_client_opts *o, cleat_loop *loop)
+struct client_run *client_run_new(const cleat_client_options *o, cleat_loop *loop)
 {
 	cleat_allocator mem = mem_resolve(o->allocator);
 	struct client_run *run = mem_zalloc(&mem, sizeof *run);
@@ -140,17 +140,17 @@ struct client_run *client_run_new(const cleat_client_opts *o, cleat_loop *loop)
 	return run;
 }
 
-struct link_base_opts client_run_base(struct client_run *run)
+struct link_base_options client_run_base(struct client_run *run)
 {
-	const cleat_client_opts *o = client_opts(run->client);
+	const cleat_client_options *o = client_options(run->client);
 
-	return (struct link_base_opts){ .loop = run->loop,
-					.mem = &run->mem,
-					.events = client_link_events(run->client),
-					.max_message = o->max_message,
-					.connect_ms = o->connect_timeout_ms,
-					.random = random32,
-					.random_ctx = run };
+	return (struct link_base_options){ .loop = run->loop,
+					   .mem = &run->mem,
+					   .events = client_link_events(run->client),
+					   .max_message = o->max_message,
+					   .connect_ms = o->connect_timeout_ms,
+					   .random = random32,
+					   .random_ctx = run };
 }
 
 cleat_client *client_run_finish(struct client_run *run, struct link *l, const cleat_error *why)
@@ -222,7 +222,7 @@ static void step_until(struct client_run *run, uint64_t now, uint64_t until)
 static void reach(struct client_run *run)
 {
 	cleat_client *c = run->client;
-	uint64_t until = loop_now() + client_opts(c)->connect_timeout_ms + OPEN_SLACK_MS;
+	uint64_t until = loop_now() + client_options(c)->connect_timeout_ms + OPEN_SLACK_MS;
 	uint64_t now;
 
 	while (reaching(c) && (now = loop_now()) < until)

@@ -8,7 +8,7 @@
 #define RUN_CLIENT_H
 
 #include "client/core.h"
-#include "transport/links.h"
+#include "link/links.h"
 
 struct client_wait;
 
@@ -29,11 +29,11 @@ struct client_run {
 
 /* A client without a link, on this loop (NULL: that of the options, or one of its own). NULL when there
  * is no memory, or no descriptor, for it. */
-struct client_run *client_run_new(const cleat_client_opts *o, cleat_loop *loop);
+struct client_run *client_run_new(const cleat_client_options *o, cleat_loop *loop);
 /* The caller's options: what an older caller's struct does not have is zero. */
-cleat_client_opts client_run_opts(const cleat_client_opts *o, size_t size);
+cleat_client_options client_run_options(const cleat_client_options *o, size_t size);
 /* What every link wants to know. */
-struct link_base_opts client_run_base(struct client_run *run);
+struct link_base_options client_run_base(struct client_run *run);
 /* Gives the client its link, which is NULL when `why` says so. NULL (all is freed) when that was for
  * want of memory; otherwise the client, whose calls end with the reason. */
 cleat_client *client_run_finish(struct client_run *run, struct link *l, const cleat_error *why);

@@ -10,7 +10,7 @@
 static void on_note(void *userdata, int level, const char *text)
 {
 	cleat_client *c = ((struct client_run *)userdata)->client;
-	const cleat_client_opts *o = client_opts(c);
+	const cleat_client_options *o = client_options(c);
 
 	if (o->on_note)
 		o->on_note(c, level, text, o->userdata);
@@ -18,21 +18,21 @@ static void on_note(void *userdata, int level, const char *text)
 
 static cleat_server *make(struct client_run *run)
 {
-	const cleat_client_opts *o = client_opts(run->client);
+	const cleat_client_options *o = client_options(run->client);
 
 	return cleat_server_new("client", CLEAT_VERSION,
-				&(cleat_server_opts){ .no_logging = true,
-						      .loop = run->loop,
-						      .max_message = o->max_message,
-						      .max_inflight = o->max_calls,
-						      .json = o->json,
-						      .userdata = o->userdata,
-						      .memory = &run->mem });
+				&(cleat_server_options){ .no_logging = true,
+							 .loop = run->loop,
+							 .max_message = o->max_message,
+							 .max_inflight = o->max_calls,
+							 .json = o->json,
+							 .userdata = o->userdata,
+							 .allocator = &run->mem });
 }
 
 static int set_up(struct client_run *run, cleat_server *s)
 {
-	const cleat_client_opts *o = client_opts(run->client);
+	const cleat_client_options *o = client_options(run->client);
 	int rc = server_start_status(s);
 
 	if (rc)
@@ -77,7 +77,7 @@ struct peer *client_run_asked(void *ctx, const struct peer_sink *sink,
 
 int client_run_check(struct client_run *run, cleat_error *err)
 {
-	int rc = client_opts(run->client)->n_roots ? need_server(run) : CLEAT_OK;
+	int rc = client_options(run->client)->n_roots ? need_server(run) : CLEAT_OK;
 
 	if (rc == CLEAT_EINVAL)
 		return error_set(err, rc, "a root's uri is missing, or is no absolute URI");

@@ -2,11 +2,11 @@
 #include "base/error.h"
 #include "run/client.h"
 
-cleat_client *cleat_client_attach_(int in, int out, const cleat_client_opts *o, size_t size)
+cleat_client *cleat_client_attach_(int in, int out, const cleat_client_options *o, size_t size)
 {
-	cleat_client_opts opts = client_run_opts(o, size);
+	cleat_client_options opts = client_run_options(o, size);
 	struct client_run *run = client_run_new(&opts, NULL);
-	struct link_base_opts base;
+	struct link_base_options base;
 	struct link *l = NULL;
 	cleat_error err;
 

@@ -165,16 +165,16 @@ static struct str params_str(const struct params *p)
 
 /* ---- starting ----------------------------------------------------------------------------- */
 
-static cleat_call_opts call_opts(const cleat_call_opts *o, size_t size)
+static cleat_call_options call_options(const cleat_call_options *o, size_t size)
 {
-	cleat_call_opts whole = { 0 };
+	cleat_call_options whole = { 0 };
 
 	if (o)
 		memcpy(&whole, o, size < sizeof whole ? size : sizeof whole);
 	return whole;
 }
 
-static cleat_call *start(struct params *p, const cleat_call_opts *o, struct str method)
+static cleat_call *start(struct params *p, const cleat_call_options *o, struct str method)
 {
 	cleat_client *c = p->run->client;
 	cleat_call *call;
@@ -189,10 +189,10 @@ static cleat_call *start(struct params *p, const cleat_call_opts *o, struct str 
 	return call;
 }
 
-cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				 const char *tool, const char *args, ...)
 {
-	cleat_call_opts o = call_opts(opts, size);
+	cleat_call_options o = call_options(opts, size);
 	struct params p;
 	va_list ap;
 
@@ -204,10 +204,10 @@ cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_opts *opts, s
 	return start(&p, &o, STR_LIT("tools/call"));
 }
 
-cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				     const char *tool, const cleat_json *args)
 {
-	cleat_call_opts o = call_opts(opts, size);
+	cleat_call_options o = call_options(opts, size);
 	struct params p;
 
 	if (!c || !o.on_done)
@@ -216,10 +216,10 @@ cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_opts *opt
 	return start(&p, &o, STR_LIT("tools/call"));
 }
 
-cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
-					 const char *method, const char *params, ...)
+cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_options *opts,
+					 size_t size, const char *method, const char *params, ...)
 {
-	cleat_call_opts o = call_opts(opts, size);
+	cleat_call_options o = call_options(opts, size);
 	struct params p;
 	va_list ap;
 
@@ -231,7 +231,7 @@ cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_opts 
 	return start(&p, &o, str_of(method));
 }
 
-static cleat_call *start_list(cleat_client *c, const cleat_call_opts *o, enum cleat_list what)
+static cleat_call *start_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what)
 {
 	cleat_error err;
 
@@ -241,10 +241,10 @@ static cleat_call *start_list(cleat_client *c, const cleat_call_opts *o, enum cl
 	return client_call_failed(c, o, CLEAT_STEP_ARGUMENTS, &err);
 }
 
-cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				     enum cleat_list what)
 {
-	cleat_call_opts o = call_opts(opts, size);
+	cleat_call_options o = call_options(opts, size);
 
 	return c && o.on_done ? start_list(c, &o, what) : NULL;
 }
@@ -319,9 +319,9 @@ static cleat_result *failed(struct client_run *run, const cleat_error *why)
 }
 
 /* `o` NULL: as usual. */
-static cleat_result *perform(struct params *p, const cleat_call_opts *o, const char *method)
+static cleat_result *perform(struct params *p, const cleat_call_options *o, const char *method)
 {
-	cleat_call_opts mine = o ? *o : (cleat_call_opts){ 0 };
+	cleat_call_options mine = o ? *o : (cleat_call_options){ 0 };
 	struct client_run *run = p->run;
 
 	if (mine.on_done)
@@ -445,7 +445,7 @@ cleat_result *cleat_client_complete(cleat_client *c, const char *ref, const char
  * anything (basic/lifecycle). Which it is, is known when the server is ready. */
 cleat_result *cleat_client_ping(cleat_client *c)
 {
-	cleat_call_opts fresh = { .no_cache = true };
+	cleat_call_options fresh = { .no_cache = true };
 	struct params p;
 
 	if (!c)
@@ -458,7 +458,7 @@ cleat_result *cleat_client_ping(cleat_client *c)
 
 cleat_result *cleat_client_list(cleat_client *c, enum cleat_list what)
 {
-	cleat_call_opts o = { .on_done = on_waited };
+	cleat_call_options o = { .on_done = on_waited };
 	struct client_run *run = c ? client_runner(c) : NULL;
 	cleat_error err;
 
@@ -482,10 +482,10 @@ cleat_result *cleat_client_requestf(cleat_client *c, const char *method, const c
 	return perform(&p, NULL, method);
 }
 
-cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
+cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				       const char *tool, const char *args, ...)
 {
-	cleat_call_opts o = call_opts(opts, size);
+	cleat_call_options o = call_options(opts, size);
 	struct params p;
 	va_list ap;
 
@@ -497,10 +497,10 @@ cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_opts *o
 	return perform(&p, &o, "tools/call");
 }
 
-cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_opts *opts, size_t size,
-					  const char *method, const char *params, ...)
+cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_options *opts,
+					  size_t size, const char *method, const char *params, ...)
 {
-	cleat_call_opts o = call_opts(opts, size);
+	cleat_call_options o = call_options(opts, size);
 	struct params p;
 	va_list ap;
 

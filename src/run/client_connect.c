@@ -5,15 +5,16 @@
 static void on_trace(void *ctx, bool out, const char *line)
 {
 	const struct client_run *run = ctx;
-	const cleat_client_opts *o = client_opts(run->client);
+	const cleat_client_options *o = client_options(run->client);
 
 	o->on_trace(run->client, out, line, o->userdata);
 }
 
-static struct link *http_link(struct client_run *run, const struct link_base_opts *base,
-			      const struct reach *t, const cleat_client_opts *o, cleat_error *err)
+static struct link *http_chain(struct client_run *run, const struct link_base_options *base,
+			       const struct reach *t, const cleat_client_options *o,
+			       cleat_error *err)
 {
-	struct link_http_opts http = {
+	struct link_http_options http = {
 		.url = t->url,
 		.headers = o->headers,
 		.bearer = o->bearer,
@@ -33,12 +34,12 @@ static struct link *http_link(struct client_run *run, const struct link_base_opt
 	return link_http_new(base, &http, err);
 }
 
-cleat_client *cleat_client_connect_(const char *url, const cleat_client_opts *o, size_t size)
+cleat_client *cleat_client_connect_(const char *url, const cleat_client_options *o, size_t size)
 {
-	cleat_client_opts opts = client_run_opts(o, size);
+	cleat_client_options opts = client_run_options(o, size);
 	struct client_run *run = client_run_new(&opts, NULL);
 	struct reach t;
-	struct link_base_opts base;
+	struct link_base_options base;
 	struct link *l = NULL;
 	cleat_error err;
 
@@ -46,7 +47,7 @@ cleat_client *cleat_client_connect_(const char *url, const cleat_client_opts *o,
 		return NULL;
 	base = client_run_base(run);
 	if (reach_parse(&t, url, &run->mem, &err) == CLEAT_OK)
-		l = t.http ? http_link(run, &base, &t, &opts, &err)
+		l = t.http ? http_chain(run, &base, &t, &opts, &err)
 			   : link_socket_new(&base, t.url, &err);
 	reach_done(&t);
 	return client_run_finish(run, l, &err);

@@ -34,20 +34,22 @@ static struct runner *host(cleat_server *s, const cleat_loop *wanted, cleat_erro
 	return r;
 }
 
-cleat_client *cleat_client_inproc_(struct cleat_server *s, const cleat_client_opts *o, size_t size)
+cleat_client *cleat_client_inproc_(struct cleat_server *s, const cleat_client_options *o,
+				   size_t size)
 {
-	cleat_client_opts opts = client_run_opts(o, size);
+	cleat_client_options opts = client_run_options(o, size);
 	cleat_error err = { 0 };
 	struct runner *r = host(s, opts.loop, &err);
 	struct client_run *run = client_run_new(&opts, r ? atomic_load(&r->loop) : NULL);
-	struct link_base_opts base;
+	struct link_base_options base;
 	struct link *l = NULL;
 
 	if (!run)
 		return NULL;
 	base = client_run_base(run);
 	if (r)
-		l = link_local_new(
-			&base, &(struct link_local_opts){ .accept = accept_peer, .ctx = r }, &err);
+		l = link_local_new(&base,
+				   &(struct link_local_options){ .accept = accept_peer, .ctx = r },
+				   &err);
 	return client_run_finish(run, l, &err);
 }

@@ -71,7 +71,7 @@ static int work(void *ctx, cleat_request *req)
 	if (!atomic_load(&r->loop))
 		return CLEAT_EUNSUPPORTED;
 	if (!r->pool.ready)
-		rc = pool_init(&r->pool, &r->mem, server_opts(r->server)->workers, work_one);
+		rc = pool_init(&r->pool, &r->mem, server_options(r->server)->workers, work_one);
 	return rc ? rc : pool_submit(&r->pool, req);
 }
 

@@ -1,7 +1,7 @@
 /* run/http.c - the server role behind HTTP addresses; see <cleat/http.h>.
  *
- * One `http_listen` for each address: sockets and connections (transport/http_server.h), the MCP
- * endpoint on them (transport/mcp.h), its store, and who may pass. Everything runs on the server's
+ * One `http_listen` for each address: sockets and connections (httpd/server.h), the MCP
+ * endpoint on them (endpoint/endpoint.h), its store, and who may pass. Everything runs on the server's
  * loop, except connections where more threads than one are to serve them (run/http_threads.h).
  *
  * The order of the end: the core stops, streams that only listen end, exchanges finish; after a grace
@@ -14,13 +14,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "endpoint/endpoint.h"
 #include "run/accesslog.h"
 #include "run/hooks.h"
 #include "run/http_guard.h"
 #include "run/http_metrics.h"
 #include "run/http_threads.h"
 #include "run/runner.h"
-#include "transport/mcp.h"
 
 /* For calls to finish; and for their clients to take the answer. */
 enum { GRACE_MS = 10000, LAST_MS = 1000 };
@@ -29,11 +29,11 @@ enum { MAX_THREADS = 256 };
 struct http_listen {
 	struct runner *r;
 	struct http_listen *next;
-	cleat_http_opts opts; /* strings in the arena */
+	cleat_http_options opts; /* strings in the arena */
 	struct arena ar;
-	struct http_server *http;     /* or, with more threads than one, */
+	struct httpd *http;           /* or, with more threads than one, */
 	struct http_threads *threads; /* this; neither when it was cut off */
-	struct mcp *mcp;
+	struct endpoint *mcp;
 	struct store *store;
 	struct http_guard guard;
 	struct http_metrics *metrics; /* NULL: none wanted, or it has ended */
@@ -72,12 +72,12 @@ static int on_authorize(void *ctx, const struct http_request *r, struct str *ret
 }
 
 /* Streams that only listen may last for days: how long says nothing about the server. */
-static bool is_timed(const struct mcp_record *e)
+static bool is_timed(const struct endpoint_record *e)
 {
 	return str_eqz(e->method, "POST") && !str_eqz(e->rpc_method, "subscriptions/listen");
 }
 
-static void on_logged(void *ctx, const struct mcp_record *e)
+static void on_logged(void *ctx, const struct endpoint_record *e)
 {
 	struct http_listen *l = ctx;
 	const struct accesslog_entry line = { .remote = str_of(e->address),
@@ -98,28 +98,28 @@ static void on_logged(void *ctx, const struct mcp_record *e)
 		metrics_observe(&l->r->counts, e->micros);
 }
 
-static void connection_stats(const struct http_listen *l, struct http_server_stats *ret)
+static void connection_stats(const struct http_listen *l, struct httpd_stats *ret)
 {
-	*ret = (struct http_server_stats){ 0 };
+	*ret = (struct httpd_stats){ 0 };
 	if (l->threads)
 		http_threads_stats(l->threads, ret);
 	else if (l->http)
-		http_server_stats(l->http, ret);
+		httpd_stats(l->http, ret);
 }
 
 /* What is known now, of all addresses together. */
 static void on_read_metrics(void *ctx, struct metrics_readings *ret)
 {
 	const struct runner *r = ctx;
-	struct http_server_stats http;
-	struct mcp_stats mcp;
+	struct httpd_stats http;
+	struct endpoint_stats mcp;
 
 	for (const struct http_listen *l = r->https; l; l = l->next) {
 		ret->log_dropped += accesslog_dropped(&l->log);
 		if (l->threads)
 			ret->log_dropped += http_threads_unlogged(l->threads);
 		connection_stats(l, &http);
-		mcp_stats(l->mcp, &mcp);
+		endpoint_stats(l->mcp, &mcp);
 		ret->connections += http.connections;
 		ret->queued_bytes += http.queued_bytes;
 		ret->accepted += http.accepted;
@@ -145,7 +145,7 @@ static uint64_t store_now(void *ctx)
 
 /* ---- options -------------------------------------------------------------------------------------- */
 
-static int copy_options(struct http_listen *l, const cleat_http_opts *o)
+static int copy_options(struct http_listen *l, const cleat_http_options *o)
 {
 	if (!o)
 		return CLEAT_OK;
@@ -179,50 +179,50 @@ static int open_endpoint(struct http_listen *l, const struct listener *socket, c
 	bool logged = l->opts.metrics || l->opts.access_log;
 	struct store_limits kept = { .max_sessions = l->opts.max_sessions,
 				     .max_event_bytes = l->opts.max_events };
-	struct mcp_opts o = { .loop = atomic_load(&l->r->loop),
-			      .mem = &l->r->mem,
-			      .accept = on_accept,
-			      .authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
-			      .screen = http_guard_asks(&l->guard) ? on_screen : NULL,
-			      .note = on_note,
-			      .logged = logged ? on_logged : NULL,
-			      .ctx = l,
-			      .path = socket->address.path[0] ? socket->address.path : NULL,
-			      .no_old_sse = l->opts.no_old_sse || l->opts.no_sessions,
-			      .no_sessions = l->opts.no_sessions,
-			      .policy = { .loopback = socket->address.loopback,
-					  .hosts = l->opts.allow_hosts,
-					  .origins = l->opts.allow_origins },
-			      .max_body = l->opts.max_body,
-			      .max_reply = server_max_reply(s),
-			      .session_idle_ms = l->opts.session_idle_ms };
+	struct endpoint_options o = { .loop = atomic_load(&l->r->loop),
+				      .mem = &l->r->mem,
+				      .accept = on_accept,
+				      .authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
+				      .screen = http_guard_asks(&l->guard) ? on_screen : NULL,
+				      .note = on_note,
+				      .logged = logged ? on_logged : NULL,
+				      .ctx = l,
+				      .path = socket->address.path[0] ? socket->address.path : NULL,
+				      .no_old_sse = l->opts.no_old_sse || l->opts.no_sessions,
+				      .no_sessions = l->opts.no_sessions,
+				      .policy = { .loopback = socket->address.loopback,
+						  .hosts = l->opts.allow_hosts,
+						  .origins = l->opts.allow_origins },
+				      .max_body = l->opts.max_body,
+				      .max_reply = server_max_reply(s),
+				      .session_idle_ms = l->opts.session_idle_ms };
 
 	l->store = store_memory_new(&l->r->mem, &kept, store_now, NULL);
 	if (!l->store)
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
 	o.store = l->store;
-	return mcp_new(&o, &l->mcp, err);
+	return endpoint_new(&o, &l->mcp, err);
 }
 
 static int open_http(struct http_listen *l, struct listener *socket, cleat_error *err)
 {
-	struct http_server_opts o = { .loop = atomic_load(&l->r->loop),
-				      .mem = &l->r->mem,
-				      .service = mcp_service(l->mcp),
-				      .limits = { .max_body = l->opts.max_body },
-				      .tls = l->guard.tls,
-				      .max_connections = l->opts.max_connections,
-				      .max_per_address = l->opts.max_per_address,
-				      .note = on_note,
-				      .note_ctx = l };
+	struct httpd_options o = { .loop = atomic_load(&l->r->loop),
+				   .mem = &l->r->mem,
+				   .service = endpoint_service(l->mcp),
+				   .limits = { .max_body = l->opts.max_body },
+				   .tls = l->guard.tls,
+				   .max_connections = l->opts.max_connections,
+				   .max_per_address = l->opts.max_per_address,
+				   .note = on_note,
+				   .note_ctx = l };
 	bool many = l->opts.threads > 1;
-	int rc = many ? http_threads_new(&o, l->opts.threads, mcp_screen, l->mcp, &l->threads)
-		      : http_server_new(&o, &l->http);
+	int rc = many ? http_threads_new(&o, l->opts.threads, endpoint_screen, l->mcp, &l->threads)
+		      : httpd_new(&o, &l->http);
 
 	if (rc)
 		return error_set(err, rc, "%s", cleat_strstatus(rc));
 	return many ? http_threads_listen(l->threads, socket, err)
-		    : http_server_add(l->http, socket, err);
+		    : httpd_add(l->http, socket, err);
 }
 
 static int make_url(struct http_listen *l, const struct listener *socket)
@@ -252,7 +252,8 @@ static void on_grace_over(void *ctx);
 static int open_all(struct http_listen *l, const char *address, cleat_error *err)
 {
 	struct listener socket = { .fd = -1 };
-	struct listen_opts how = { .mode = l->opts.socket_mode, .reuse_port = l->opts.threads > 1 };
+	struct listen_options how = { .mode = l->opts.socket_mode,
+				      .reuse_port = l->opts.threads > 1 };
 	struct address a;
 	int rc = address_parse(address, &a, err);
 
@@ -293,7 +294,7 @@ static int open_all(struct http_listen *l, const char *address, cleat_error *err
 /* At once. */
 static void cut_off(struct http_listen *l)
 {
-	http_server_free(l->http);
+	httpd_free(l->http);
 	http_threads_free(l->threads);
 	l->http = NULL;
 	l->threads = NULL;
@@ -309,7 +310,7 @@ static void free_listen(struct http_listen *l)
 	if (*at)
 		*at = l->next;
 	cut_off(l);
-	mcp_free(l->mcp);
+	endpoint_free(l->mcp);
 	if (l->store)
 		l->store->ops->free(l->store);
 	http_metrics_drop(l->metrics);
@@ -324,7 +325,7 @@ static void stop_all(struct runner *r);
 static void free_all(struct runner *r);
 static const struct runner_http listeners = { .stop = stop_all, .free_all = free_all };
 
-int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_http_opts *opts)
+int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_http_options *opts)
 {
 	int rc = server_start_status(s);
 	struct runner *r = rc ? NULL : runner_with_loop(s);
@@ -382,7 +383,7 @@ void cleat_server_reload_http(cleat_server *s)
 			server_note(s, CLEAT_LOG_ERROR, "the certificate stays as it was: %s",
 				    err.message);
 		else if (l->http && l->guard.tls)
-			http_server_set_tls(l->http, l->guard.tls);
+			httpd_set_tls(l->http, l->guard.tls);
 		else if (l->threads && l->guard.tls)
 			http_threads_set_tls(l->threads, l->guard.tls);
 	}
@@ -435,12 +436,12 @@ static void stop_all(struct runner *r)
 		if (l->ended || l->stopping)
 			continue;
 		l->stopping = true;
-		mcp_shutdown(l->mcp);
+		endpoint_shutdown(l->mcp);
 		loop_timer_start(l->grace, r->grace_ms ? r->grace_ms : GRACE_MS);
 		if (l->threads)
 			http_threads_drain(l->threads, on_ended, l);
 		else
-			http_server_drain(l->http, on_ended, l);
+			httpd_drain(l->http, on_ended, l);
 	}
 }
 
@@ -449,7 +450,7 @@ static void free_all(struct runner *r)
 	while (r->https) {
 		if (!r->https->ended)
 			loop_detach(atomic_load(&r->loop));
-		mcp_forget(r->https->mcp);
+		endpoint_forget(r->https->mcp);
 		free_listen(r->https);
 	}
 }

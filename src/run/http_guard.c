@@ -18,7 +18,8 @@
 
 enum { FIRST_ROOM = 16 * 1024, FILE_MAX = 4 << 20, WAIT_MS = 1000, TOKEN_MAX = 4096 };
 
-void http_guard_init(struct http_guard *g, const cleat_http_opts *opts, const cleat_allocator *mem)
+void http_guard_init(struct http_guard *g, const cleat_http_options *opts,
+		     const cleat_allocator *mem)
 {
 	*g = (struct http_guard){ .opts = opts, .mem = *mem };
 	pthread_rwlock_init(&g->lock, NULL); /* cannot fail with default attributes */
@@ -194,7 +195,7 @@ int http_guard_load_tokens(struct http_guard *g, cleat_error *err)
 
 int http_guard_load_tls(struct http_guard *g, cleat_error *err)
 {
-	const cleat_http_opts *o = g->opts;
+	const cleat_http_options *o = g->opts;
 	struct tls_context *fresh;
 	int rc;
 

@@ -2,14 +2,14 @@
  * the address is opened, and again when the server is told to.
  *
  * Whatever cannot be read leaves what was there before. Not here: Host and Origin
- * (transport/policy.h).
+ * (endpoint/policy.h).
  */
 #ifndef RUN_HTTP_GUARD_H
 #define RUN_HTTP_GUARD_H
 
 #include "auth/tokens.h"
 #include "http/message.h"
-#include "transport/tls.h"
+#include "net/tls.h"
 
 #include <cleat/http.h>
 
@@ -18,7 +18,7 @@
 enum { GUARD_NAME_MAX = 256 };
 
 struct http_guard {
-	const cleat_http_opts *opts;
+	const cleat_http_options *opts;
 	cleat_allocator mem;
 	struct tokens *tokens;
 	pthread_rwlock_t lock; /* for other threads that look at the tokens */
@@ -27,7 +27,8 @@ struct http_guard {
 };
 
 /* `opts` must outlive it. Reads nothing yet. */
-void http_guard_init(struct http_guard *g, const cleat_http_opts *opts, const cleat_allocator *mem);
+void http_guard_init(struct http_guard *g, const cleat_http_options *opts,
+		     const cleat_allocator *mem);
 void http_guard_done(struct http_guard *g);
 /* Does anybody have to authorize himself? */
 bool http_guard_asks(const struct http_guard *g);

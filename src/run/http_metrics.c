@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "transport/http_server.h"
-#include "transport/policy.h"
+#include "endpoint/policy.h"
+#include "httpd/server.h"
 
 #include <stdio.h>
 
@@ -16,8 +16,8 @@ struct http_metrics {
 	struct runner *r;
 	struct http_metrics *next;
 	unsigned users;
-	struct http_server *http;
-	struct policy_opts policy;
+	struct httpd *http;
+	struct policy_options policy;
 	char *address; /* as it was written */
 	char url[320];
 };
@@ -100,7 +100,7 @@ static int check_reach(const struct listener *l, bool remote, cleat_error *err)
 
 static int open_http(struct http_metrics *m, struct listener *l, cleat_error *err)
 {
-	const struct http_server_opts o = {
+	const struct httpd_options o = {
 		.loop = atomic_load(&m->r->loop),
 		.mem = &m->r->mem,
 		.service = { .head = on_head, .request = on_request, .gone = on_gone, .ctx = m },
@@ -108,11 +108,11 @@ static int open_http(struct http_metrics *m, struct listener *l, cleat_error *er
 		.note = on_note,
 		.note_ctx = m,
 	};
-	int rc = http_server_new(&o, &m->http);
+	int rc = httpd_new(&o, &m->http);
 
 	if (rc)
 		return error_set(err, rc, "%s", cleat_strstatus(rc));
-	return http_server_add(m->http, l, err);
+	return httpd_add(m->http, l, err);
 }
 
 static int open_address(struct http_metrics *m, bool remote, cleat_error *err)
@@ -139,7 +139,7 @@ static int open_address(struct http_metrics *m, bool remote, cleat_error *err)
 
 static void release(struct http_metrics *m)
 {
-	http_server_free(m->http);
+	httpd_free(m->http);
 	mem_free(&m->r->mem, m->address);
 	mem_free(&m->r->mem, m);
 }

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "httpd/peers.h"
 #include "run/thread.h"
-#include "transport/http_peers.h"
 
 #include <string.h>
 
@@ -31,9 +31,9 @@ struct http_threads {
 	struct http_thread threads[];
 };
 
-static int open_one(struct http_thread *k, const struct http_relay_opts *o)
+static int open_one(struct http_thread *k, const struct http_relay_options *o)
 {
-	struct http_relay_opts own = *o;
+	struct http_relay_options own = *o;
 
 	k->loop = cleat_loop_new(o->http.mem);
 	if (!k->loop)
@@ -42,13 +42,13 @@ static int open_one(struct http_thread *k, const struct http_relay_opts *o)
 	return http_relay_new(&own, &k->relay);
 }
 
-int http_threads_new(const struct http_server_opts *o, unsigned n,
+int http_threads_new(const struct httpd_options *o, unsigned n,
 		     void (*screen)(void *ctx, struct http_exchange *ex), void *screen_ctx,
 		     struct http_threads **ret)
 {
 	cleat_allocator mem = mem_resolve(o->mem);
 	struct http_threads *t = mem_zalloc(&mem, sizeof *t + n * sizeof t->threads[0]);
-	struct http_relay_opts relay = {
+	struct http_relay_options relay = {
 		.http = *o, .back = o->loop, .screen = screen, .screen_ctx = screen_ctx
 	};
 	int rc = CLEAT_OK;
@@ -134,11 +134,11 @@ void http_threads_drain(struct http_threads *t, void (*done)(void *ctx), void *c
 		http_relay_drain(t->threads[i].relay, on_drained, t);
 }
 
-void http_threads_stats(struct http_threads *t, struct http_server_stats *ret)
+void http_threads_stats(struct http_threads *t, struct httpd_stats *ret)
 {
-	struct http_server_stats one;
+	struct httpd_stats one;
 
-	*ret = (struct http_server_stats){ 0 };
+	*ret = (struct httpd_stats){ 0 };
 	for (unsigned i = 0; i < t->n; i++) {
 		http_relay_stats(t->threads[i].relay, &one);
 		ret->connections += one.connections;

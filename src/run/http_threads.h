@@ -1,20 +1,20 @@
 /* run/http_threads.h - the connections of one address on several threads, each with a loop of its own;
- * the service stays on the thread of the server's loop (transport/http_relay.h).
+ * the service stays on the thread of the server's loop (httpd/relay.h).
  *
- * Has the face of an http_server (transport/http_server.h), and belongs to the service's thread like
+ * Has the face of an http_server (httpd/server.h), and belongs to the service's thread like
  * one; the threads are started when it listens and joined when it is freed. Limits on connections are
  * for all threads together.
  */
 #ifndef RUN_HTTP_THREADS_H
 #define RUN_HTTP_THREADS_H
 
-#include "transport/http_relay.h"
+#include "httpd/relay.h"
 
 struct http_threads;
 
-/* `o` as for an http_server on the service's loop; for `screen` see http_relay_opts. CLEAT_OK or
+/* `o` as for an http_server on the service's loop; for `screen` see http_relay_options. CLEAT_OK or
  * CLEAT_ENOMEM. Starts nothing yet. */
-int http_threads_new(const struct http_server_opts *o, unsigned n,
+int http_threads_new(const struct httpd_options *o, unsigned n,
 		     void (*screen)(void *ctx, struct http_exchange *ex), void *screen_ctx,
 		     struct http_threads **ret);
 /* Listens, with this socket and further ones for the same address (listener_again), and starts the
@@ -25,10 +25,10 @@ void http_threads_set_tls(struct http_threads *t, struct tls_context *tls);
 /* `done` is called from the service's loop when no thread has a connection any more. */
 void http_threads_drain(struct http_threads *t, void (*done)(void *ctx), void *ctx);
 /* The sum over all threads, of a moment ago. */
-void http_threads_stats(struct http_threads *t, struct http_server_stats *ret);
+void http_threads_stats(struct http_threads *t, struct httpd_stats *ret);
 /* Records that were not logged; see http_relay_unlogged(). */
 uint64_t http_threads_unlogged(struct http_threads *t);
-/* At once: as http_server_free(). Not from inside the service's calls. Accepts NULL. */
+/* At once: as httpd_free(). Not from inside the service's calls. Accepts NULL. */
 void http_threads_free(struct http_threads *t);
 
 #endif

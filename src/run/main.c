@@ -10,9 +10,9 @@
 
 #include <cleat/http.h>
 
+#include "net/listen.h"
 #include "run/http_metrics.h"
 #include "run/runner.h"
-#include "transport/listen.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static void on_log(void *userdata, int level, const char *message)
 /* The program's own log, or ours. */
 static void use_log(cleat_server *s)
 {
-	const cleat_server_opts *o = server_opts(s);
+	const cleat_server_options *o = server_options(s);
 
 	if (o->log)
 		server_set_log(s, o->log, o->userdata);
@@ -144,7 +144,7 @@ static void print_tools(const cleat_server *s)
 
 static void print_help(cleat_server *s, const char *program)
 {
-	const cleat_server_opts *o = server_opts(s);
+	const cleat_server_options *o = server_options(s);
 
 	printf("%s %s%s%s\n", server_name(s), server_version(s), o->title ? " - " : "",
 	       o->title ? o->title : "");
@@ -194,7 +194,7 @@ struct items {
 struct options {
 	struct items addresses, hosts, origins;
 	bool stdio, access_log, any_port;
-	cleat_http_opts http;
+	cleat_http_options http;
 	const char *of_http; /* an option that is of use with --http only */
 };
 
@@ -371,8 +371,8 @@ static void on_turn(struct loop_turn *t)
 	} else if (atomic_load(&reload_asked) && atomic_exchange(&reload_asked, false)) {
 		listen_notify("RELOADING=1");
 		cleat_server_reload_http(d->s);
-		if (server_opts(d->s)->on_reload)
-			server_opts(d->s)->on_reload(d->s, server_opts(d->s)->userdata);
+		if (server_options(d->s)->on_reload)
+			server_options(d->s)->on_reload(d->s, server_options(d->s)->userdata);
 		listen_notify("READY=1");
 	}
 }
@@ -430,7 +430,7 @@ static unsigned port_of(const char *url)
 }
 
 /* --any-port: the next few, so that it is easy to find, then whichever is free. */
-static int listen_nearby(cleat_server *s, const char *address, const cleat_http_opts *opts)
+static int listen_nearby(cleat_server *s, const char *address, const cleat_http_options *opts)
 {
 	enum { NEARBY = 10 };
 	char other[1024];
@@ -481,8 +481,8 @@ static int serve_http(cleat_server *s, const struct options *o)
 		rc = listen_on(s, o->addresses.at[i], o);
 	if (rc)
 		return rc; /* why it failed, the log has said */
-	if (server_opts(s)->on_ready)
-		server_opts(s)->on_ready(s, server_opts(s)->userdata);
+	if (server_options(s)->on_ready)
+		server_options(s)->on_ready(s, server_options(s)->userdata);
 	else
 		print_addresses(s);
 	return run_with_desk(s, cleat_server_run);
@@ -490,13 +490,13 @@ static int serve_http(cleat_server *s, const struct options *o)
 
 static int serve_stdio(cleat_server *s)
 {
-	if (server_opts(s)->on_ready)
-		server_opts(s)->on_ready(s, server_opts(s)->userdata);
+	if (server_options(s)->on_ready)
+		server_options(s)->on_ready(s, server_options(s)->userdata);
 	else
 		greet_terminal(server_name(s));
 	/* Without need of a loop before standard input and output are taken there is none: see there. */
-	return server_opts(s)->on_reload ? run_with_desk(s, cleat_server_run_stdio)
-					 : cleat_server_run_stdio(s);
+	return server_options(s)->on_reload ? run_with_desk(s, cleat_server_run_stdio)
+					    : cleat_server_run_stdio(s);
 }
 
 /* Lets calls that were cancelled end: what they wait for may come through the loop. */
@@ -523,7 +523,7 @@ static int serve(cleat_server *s, const struct options *o)
 	int rc;
 
 	atomic_store(&served, s);
-	take_signals(&before, o->addresses.n > 0 || server_opts(s)->on_reload);
+	take_signals(&before, o->addresses.n > 0 || server_options(s)->on_reload);
 	r = runner_get(s);
 	if (r)
 		r->sigpipe_ignored = true;

@@ -1,6 +1,6 @@
 /* run/reach.h - the address of a server, taken apart: which way leads there. <cleat/client.h> lists the kinds.
  *
- * Not here: addresses to listen on (transport/listen.h), names of configurations.
+ * Not here: addresses to listen on (net/listen.h), names of configurations.
  */
 #ifndef RUN_REACH_H
 #define RUN_REACH_H

@@ -159,7 +159,7 @@ static void on_closed(void *ctx, struct stream *s, int status)
 static int open_stream(struct runner_link *k, int in, int out, cleat_error *err)
 {
 	struct runner *r = k->r;
-	struct stream_opts o = {
+	struct stream_options o = {
 		.loop = atomic_load(&r->loop),
 		.mem = &r->mem,
 		.in = in,
@@ -347,7 +347,7 @@ struct runner *runner_with_loop(cleat_server *s)
 
 	if (!r || atomic_load(&r->loop))
 		return r;
-	l = server_opts(s)->loop;
+	l = server_options(s)->loop;
 	r->own_loop = !l;
 	if (r->own_loop)
 		l = cleat_loop_new(&r->mem);

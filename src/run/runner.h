@@ -11,11 +11,11 @@
 #define RUN_RUNNER_H
 
 #include "loop/loop.h"
+#include "net/stream.h"
 #include "run/cancelfd.h"
 #include "run/metrics.h"
 #include "run/pool.h"
 #include "server/core.h"
-#include "transport/stream.h"
 
 #include <stdatomic.h>
 

@@ -7,16 +7,16 @@
 #include <cleat/wire.h>
 
 #include "base/mem.h"
+#include "net/framing.h"
+#include "net/outbox.h"
 #include "run/runner.h"
-#include "transport/framing.h"
-#include "transport/outbox.h"
 
 #include <string.h>
 
 struct cleat_wire {
 	struct runner *r;
 	cleat_allocator mem;
-	cleat_wire_opts opts;
+	cleat_wire_options opts;
 	struct runner_ear ear;
 	struct framing framing;
 	struct outbox box;
@@ -236,7 +236,7 @@ static void on_event(void *ctx)
 	w->opts.wake(w->opts.userdata);
 }
 
-static void adopt_clock(struct runner *r, const cleat_wire_opts *o)
+static void adopt_clock(struct runner *r, const cleat_wire_options *o)
 {
 	if (!o->now || r->connected)
 		return;
@@ -244,7 +244,7 @@ static void adopt_clock(struct runner *r, const cleat_wire_opts *o)
 	r->now_ctx = o->userdata;
 }
 
-static cleat_wire *new_wire(struct runner *r, const cleat_wire_opts *o)
+static cleat_wire *new_wire(struct runner *r, const cleat_wire_options *o)
 {
 	cleat_wire *w = mem_zalloc(&r->mem, sizeof *w);
 	struct peer_sink sink = {
@@ -267,9 +267,9 @@ static cleat_wire *new_wire(struct runner *r, const cleat_wire_opts *o)
 	return w;
 }
 
-cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_opts *opts, size_t size)
+cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_options *opts, size_t size)
 {
-	cleat_wire_opts o = { 0 };
+	cleat_wire_options o = { 0 };
 	struct runner *r;
 	cleat_wire *w;
 

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "schema/path.h"
-#include "schema/show.h"
 #include "uri/reference.h"
+#include "wording/show.h"
 #include "json/copy.h"
 #include "json/node.h"
 #include "json/parse.h"
@@ -383,7 +383,7 @@ static void keep(struct compiler *c)
 
 static cleat_schema *schema_alloc(const cleat_schema_options *opts, cleat_error *err)
 {
-	const cleat_allocator mem = mem_resolve(opts ? opts->mem : NULL);
+	const cleat_allocator mem = mem_resolve(opts ? opts->allocator : NULL);
 	cleat_schema *s = mem_zalloc(&mem, sizeof *s);
 
 	if (!s) {

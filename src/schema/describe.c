@@ -3,8 +3,8 @@
  */
 #include "schema/describe.h"
 
-#include "schema/show.h"
-#include "schema/wording.h"
+#include "wording/show.h"
+#include "wording/wording.h"
 #include "json/node.h"
 #include "json/parse.h"
 

@@ -1,16 +1,16 @@
 /* schema/explain.c - why a value does not fit, in words.
  *
  * Each problem is one line that a person or a model can repair the value from: where, what was
- * expected, what was there. Values are shown cut and harmless (schema/show.h). Not here: who asks,
+ * expected, what was there. Values are shown cut and harmless (wording/show.h). Not here: who asks,
  * and how many lines are wanted (schema/check.c). What several forms have to say: schema/nearest.c.
  */
 #include "schema/explain.h"
 
 #include "base/mem.h"
 #include "schema/describe.h"
-#include "schema/show.h"
-#include "schema/wording.h"
 #include "uri/chars.h"
+#include "wording/show.h"
+#include "wording/wording.h"
 #include "json/node.h"
 #include "json/parse.h"
 

@@ -5,7 +5,7 @@
 #include "schema/explain.h"
 
 #include "schema/describe.h"
-#include "schema/show.h"
+#include "wording/show.h"
 #include "json/node.h"
 
 enum { WORDS_MAX_BYTES = 4096, MOST_ELEMENTS = 10 };

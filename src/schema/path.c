@@ -3,7 +3,7 @@
  */
 #include "schema/path.h"
 
-#include "schema/show.h"
+#include "wording/show.h"
 #include "json/node.h"
 
 /* As deep as a check goes, and one for a member that is missing there. */

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/regex.h"
-#include "schema/format.h"
+#include "format/format.h"
 
 #include <cleat/schema.h>
 #include <yyjson.h>

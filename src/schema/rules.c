@@ -7,7 +7,7 @@
 #include "schema/compiler.h"
 
 #include "base/mem.h"
-#include "schema/pattern.h"
+#include "format/pattern.h"
 
 #include "json/hash.h"
 #include "json/node.h"

@@ -2,8 +2,8 @@
 #include "server/arguments.h"
 #include "base/cold.h"
 
+#include "field/field.h"
 #include "schema/check.h"
-#include "schema/field.h"
 #include "server/method.h"
 #include "server/out.h"
 #include "server/reply.h"

@@ -7,7 +7,7 @@
 #ifndef SERVER_ASK_H
 #define SERVER_ASK_H
 
-#include "schema/field.h"
+#include "field/field.h"
 #include "server/state.h"
 
 /* The style of forms that this revision has. */

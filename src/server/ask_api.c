@@ -4,9 +4,9 @@
  * from here. How questions travel is in ask.c.
  */
 #include "base/error.h"
+#include "field/field.h"
+#include "field/form.h"
 #include "schema/check.h"
-#include "schema/field.h"
-#include "schema/form.h"
 #include "server/ask.h"
 #include "server/method.h"
 #include "json/parse.h"
@@ -249,7 +249,7 @@ int cleat_ask_confirm(cleat_request *req, const char *key, const char *fmt, ...)
 static int take_schema(cleat_request *req, const char *text, const cleat_json **ret_json,
 		       cleat_schema **ret)
 {
-	const cleat_schema_options opts = { .mem = &req->server->mem };
+	const cleat_schema_options opts = { .allocator = &req->server->mem };
 	cleat_error err;
 	int rc = program_json(req, "requestedSchema", text, CLEAT_JSON_OBJECT, ret_json);
 

@@ -5,12 +5,12 @@
  * all of it is checked against requestedSchema, and a member that the form does not have is refused.
  * Not here: showing anything to anybody.
  */
-#include "schema/form.h"
-#include "schema/show.h"
+#include "field/form.h"
 #include "server/ask.h"
 #include "server/asked_impl.h"
 #include "server/life.h"
 #include "uri/reference.h"
+#include "wording/show.h"
 #include "json/parse.h"
 
 /* ---- the question --------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@
 /* Formats are checked: a form has few of them, and they are there to be kept to. */
 static cleat_schema_options options(const cleat_request *req)
 {
-	return (cleat_schema_options){ .mem = &req->server->mem, .assert_formats = true };
+	return (cleat_schema_options){ .allocator = &req->server->mem, .assert_formats = true };
 }
 
 bool asked_can_elicit(const cleat_server *s)

@@ -1,7 +1,7 @@
 /* server/calls.c - the three methods that run a handler of the program: tools/call, resources/read,
  * prompts/get; and completion/complete beside them.
  */
-#include "schema/field.h"
+#include "field/field.h"
 #include "server/arguments.h"
 #include "server/ask.h"
 #include "server/life.h"

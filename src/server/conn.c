@@ -155,7 +155,7 @@ static bool admit(cleat_request *req)
 static void receive_request(cleat_request *req)
 {
 	struct conn *c = req->conn;
-	const cleat_server_opts *o = &c->server->opts;
+	const cleat_server_options *o = &c->server->opts;
 	int rc;
 
 	req->taken = true;
@@ -198,7 +198,7 @@ static void receive_cancelled(struct conn *c, const struct rpc_message *m)
 
 static COLD void receive_notification(struct conn *c, const struct rpc_message *m)
 {
-	const cleat_server_opts *o = &c->server->opts;
+	const cleat_server_options *o = &c->server->opts;
 	cleat_error err;
 
 	if (m->params && json_check_keys(m->params, &err)) {

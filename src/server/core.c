@@ -22,7 +22,7 @@ static void set_default(unsigned *v, unsigned def, unsigned most)
 	*v = *v == 0 ? def : *v > most ? most : *v;
 }
 
-static void apply_defaults(cleat_server_opts *o)
+static void apply_defaults(cleat_server_options *o)
 {
 	set_default(&o->workers, 4, 256);
 	set_default(&o->page_size, 1000, REGISTRY_MAX);
@@ -37,9 +37,9 @@ static void apply_defaults(cleat_server_opts *o)
 	o->state_ttl_ms = o->state_ttl_ms ? o->state_ttl_ms : 600000;
 }
 
-static void copy_opts(cleat_server *s)
+static void copy_options(cleat_server *s)
 {
-	cleat_server_opts *o = &s->opts;
+	cleat_server_options *o = &s->opts;
 
 	o->title = arena_strdup(&s->arena, o->title);
 	o->description = arena_strdup(&s->arena, o->description);
@@ -51,20 +51,20 @@ static void copy_opts(cleat_server *s)
 		s->has_key = true;
 	}
 	o->state_key = NULL;
-	o->memory = &s->mem;
+	o->allocator = &s->mem;
 	apply_defaults(o);
 }
 
 cleat_server *cleat_server_new_(const char *name, const char *version,
-				const cleat_server_opts *opts, size_t size)
+				const cleat_server_options *opts, size_t size)
 {
-	cleat_server_opts o = { 0 };
+	cleat_server_options o = { 0 };
 	cleat_allocator mem;
 	cleat_server *s;
 
 	if (opts)
 		memcpy(&o, opts, size < sizeof o ? size : sizeof o);
-	mem = mem_resolve(o.memory);
+	mem = mem_resolve(o.allocator);
 	s = mem_zalloc(&mem, sizeof *s);
 	if (!s)
 		return NULL;
@@ -75,7 +75,7 @@ cleat_server *cleat_server_new_(const char *name, const char *version,
 	s->pool_tail = &s->pool;
 	s->seed = (uint32_t)(uintptr_t)s * 2654435761u; /* differs from run to run with ASLR */
 	arena_init(&s->arena, &s->mem, SERVER_ARENA_MAX);
-	copy_opts(s);
+	copy_options(s);
 	registry_init(&s->registry, &s->mem);
 	s->name = arena_strdup(&s->arena, name ? name : "");
 	s->version = arena_strdup(&s->arena, version ? version : "");
@@ -224,7 +224,7 @@ atomic_bool *server_stop_flag(cleat_server *s)
 	return &s->stop_asked;
 }
 
-const cleat_server_opts *server_opts(const cleat_server *s)
+const cleat_server_options *server_options(const cleat_server *s)
 {
 	return &s->opts;
 }

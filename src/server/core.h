@@ -54,7 +54,7 @@ void *server_runner(const cleat_server *s);
 /* Set by cleat_server_stop(), taken back by who obeys it; lives as long as the server. Any thread,
  * also signal handlers. */
 atomic_bool *server_stop_flag(cleat_server *s);
-const cleat_server_opts *server_opts(const cleat_server *s);
+const cleat_server_options *server_options(const cleat_server *s);
 const cleat_allocator *server_memory(const cleat_server *s);
 /* CLEAT_OK when the server may be run: nothing failed while it was built. NULL gives
  * CLEAT_ENOMEM. */

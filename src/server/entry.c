@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "schema/field.h"
-#include "schema/signature.h"
+#include "field/field.h"
+#include "field/signature.h"
 #include "json/copy.h"
 #include "json/parse.h"
 
@@ -220,7 +220,7 @@ static int read_signature(struct entry *e, const char *text, const char **name,
 static int compile_schema(struct entry *e, const char *what, const cleat_json *json,
 			  cleat_schema **ret, cleat_error *err)
 {
-	const cleat_schema_options opts = { .mem = &e->arena.mem };
+	const cleat_schema_options opts = { .allocator = &e->arena.mem };
 	cleat_error why;
 
 	*ret = cleat_schema_new(json, &opts, &why);

@@ -171,7 +171,7 @@ void serve_set_level(cleat_request *req)
 /* 2026-07-28 server/discover. Only modern revisions are listed: those are what _meta may name. */
 void serve_discover(cleat_request *req)
 {
-	const cleat_server_opts *opts = &req->server->opts;
+	const cleat_server_options *opts = &req->server->opts;
 	struct result_facts f = { .cacheable = true,
 				  .ttl_ms = opts->list_ttl_ms,
 				  .shared = opts->list_scope == CLEAT_CACHE_PUBLIC };

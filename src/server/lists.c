@@ -70,7 +70,7 @@ static void write_entry(struct jw *w, unsigned features, const struct entry *e)
 static void write_page(struct out *o, cleat_request *req, const struct shelf *shelf,
 		       const char *member, uint64_t after)
 {
-	const cleat_server_opts *opts = &req->server->opts;
+	const cleat_server_options *opts = &req->server->opts;
 	size_t i = registry_page_start(shelf, after), n = 0;
 
 	jw_key(&o->w, member);
@@ -87,7 +87,7 @@ static void write_page(struct out *o, cleat_request *req, const struct shelf *sh
 
 static void serve_list(cleat_request *req, enum shelf_kind kind, const char *member)
 {
-	const cleat_server_opts *opts = &req->server->opts;
+	const cleat_server_options *opts = &req->server->opts;
 	struct result_facts f = { .cacheable = true,
 				  .ttl_ms = opts->list_ttl_ms,
 				  .shared = opts->list_scope == CLEAT_CACHE_PUBLIC };

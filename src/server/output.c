@@ -4,8 +4,8 @@
 #include "server/output.h"
 
 #include "base/cold.h"
+#include "field/field.h"
 #include "schema/check.h"
-#include "schema/field.h"
 #include "server/out.h"
 #include "json/parse.h"
 

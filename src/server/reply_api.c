@@ -5,7 +5,7 @@
  * failure, so that a handler can return it.
  */
 #include "base/cold.h"
-#include "schema/field.h"
+#include "field/field.h"
 #include "server/asked_impl.h"
 #include "server/method.h"
 #include "server/state.h"

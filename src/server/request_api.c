@@ -2,7 +2,7 @@
  * request. Replies are in reply_api.c, questions in ask_api.c.
  */
 #include "base/mem.h"
-#include "schema/field.h"
+#include "field/field.h"
 #include "server/asked_impl.h"
 #include "server/method.h"
 #include "server/notify.h"

@@ -214,7 +214,7 @@ struct conn {
 
 struct cleat_server {
 	cleat_allocator mem;
-	cleat_server_opts opts; /* defaults applied, strings copied */
+	cleat_server_options opts; /* defaults applied, strings copied */
 	struct arena arena;
 	const char *name, *version;
 	cleat_error error; /* the first one until there is a connection, then the last one */

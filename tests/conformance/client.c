@@ -207,11 +207,11 @@ int main(int argc, char **argv)
 	alarm(PATIENCE_S);
 	for (size_t i = 0; i < CLEAT_COUNT(scenarios) && scenario && argc == 2; i++)
 		if (strcmp(scenario, scenarios[i].name) == 0) {
-			cleat_client_opts o = { .name = "cleat-conformance",
-						.version = "1.0.0",
-						.on_form = on_form,
-						.on_note = on_note,
-						.on_message = on_message };
+			cleat_client_options o = { .name = "cleat-conformance",
+						   .version = "1.0.0",
+						   .on_form = on_form,
+						   .on_note = on_note,
+						   .on_message = on_message };
 			cleat_client *c = cleat_client_connect(argv[1], &o);
 
 			rc = scenarios[i].run(c);

@@ -7,7 +7,7 @@ int main(int argc, char **argv)
 {
 	static struct fixture fixture;
 	cleat_server *s = cleat_server_new("cleat-fixture", "1.0.0",
-					   &(cleat_server_opts){ .userdata = &fixture });
+					   &(cleat_server_options){ .userdata = &fixture });
 
 	fixture_add_all(s);
 	/* Works, but some clients refuse such a name, and the suite says so. */

@@ -3,7 +3,7 @@
  * A command is one line on standard input, with an `id` that its answer carries; everything that
  * happens is one line on standard output. Calls, lists and requests run at the same time; what is
  * marked (blocking) waits, as the blocking functions do. See on_command() for the commands, and
- * open_client() for the options of `open`, which have the names of cleat_client_opts.
+ * open_client() for the options of `open`, which have the names of cleat_client_options.
  *
  * What a server asks is answered with what `open` or `answers` gave for this kind of question, in
  * turn; the last one stays. {"action":"wait"} leaves it to a `reply` that comes later.
@@ -399,7 +399,7 @@ static size_t roots(const cleat_json *v, cleat_root room[MAX_ROOTS])
 	return n;
 }
 
-static void set_callbacks(cleat_client_opts *o, const cleat_json *v)
+static void set_callbacks(cleat_client_options *o, const cleat_json *v)
 {
 	const cleat_json *a = get(v, "answers");
 
@@ -414,9 +414,9 @@ static void set_callbacks(cleat_client_opts *o, const cleat_json *v)
 	o->on_message = flag(v, "trace") ? on_message : NULL;
 }
 
-static cleat_client_opts options(const cleat_json *v)
+static cleat_client_options options(const cleat_json *v)
 {
-	return (cleat_client_opts){
+	return (cleat_client_options){
 		.name = str(v, "name"),
 		.version = str(v, "version"),
 		.era = era(str(v, "era")),
@@ -452,7 +452,7 @@ static void open_client(const cleat_json *id, const cleat_json *v)
 {
 	const char *argv[MAX_STRINGS + 1], *env[MAX_STRINGS + 1], *headers[MAX_STRINGS + 1];
 	cleat_root room[MAX_ROOTS];
-	cleat_client_opts o = options(v);
+	cleat_client_options o = options(v);
 	int rc;
 
 	set_callbacks(&o, v);
@@ -472,9 +472,9 @@ static void open_client(const cleat_json *id, const cleat_json *v)
 
 /* ---- calls ------------------------------------------------------------------------------------------------ */
 
-static cleat_call_opts call_options(const cleat_json *command, struct ticket *t)
+static cleat_call_options call_options(const cleat_json *command, struct ticket *t)
 {
-	return (cleat_call_opts){
+	return (cleat_call_options){
 		.timeout_ms = num(command, "timeout_ms"),
 		.hard_timeout_ms = num(command, "hard_timeout_ms"),
 		.on_done = on_done,
@@ -501,7 +501,7 @@ static enum cleat_list list_kind(const char *name)
 static void start(const cleat_json *id, const cleat_json *command)
 {
 	struct ticket *t = take(driver.calls, MAX_CALLS, id);
-	cleat_call_opts o = call_options(command, t);
+	cleat_call_options o = call_options(command, t);
 	cleat_client *c = driver.client;
 
 	if (!t) {
@@ -578,10 +578,10 @@ static void watch(const cleat_json *id, const cleat_json *command)
 		      { "resources", CLEAT_CHANGE_RESOURCES } };
 	struct ticket *t = take(driver.watches, MAX_WATCHES, id);
 	const char *uris[MAX_STRINGS + 1];
-	cleat_watch_opts o = { .uris = strings(get(command, "uris"), uris),
-			       .on_change = on_change,
-			       .on_end = on_end,
-			       .userdata = t };
+	cleat_watch_options o = { .uris = strings(get(command, "uris"), uris),
+				  .on_change = on_change,
+				  .on_end = on_end,
+				  .userdata = t };
 	cleat_json_iter it = cleat_json_each(get(command, "watch"));
 
 	while (cleat_json_next(&it))

@@ -291,18 +291,18 @@ int main(int argc, char **argv)
 					    { .src = NULL } };
 	cleat_server *s = cleat_server_new(
 		"sdk-server", "1.2.3",
-		&(cleat_server_opts){ .title = "The SDKs' server",
-				      .description = "Answers what the official SDKs ask",
-				      .website = "https://example.com/",
-				      .instructions = "Ask \"anything\" \xe2\x80\x93 politely.",
-				      .icons = icons,
-				      .log = only_errors,
-				      .page_size = from_environment("SERVER_PAGE"),
-				      .list_ttl_ms = from_environment("SERVER_TTL"),
-				      .list_scope = CLEAT_CACHE_PUBLIC,
-				      .progress_interval_ms = 1,
-				      .on_roots_changed = on_roots_changed,
-				      .userdata = &fixture });
+		&(cleat_server_options){ .title = "The SDKs' server",
+					 .description = "Answers what the official SDKs ask",
+					 .website = "https://example.com/",
+					 .instructions = "Ask \"anything\" \xe2\x80\x93 politely.",
+					 .icons = icons,
+					 .log = only_errors,
+					 .page_size = from_environment("SERVER_PAGE"),
+					 .list_ttl_ms = from_environment("SERVER_TTL"),
+					 .list_scope = CLEAT_CACHE_PUBLIC,
+					 .progress_interval_ms = 1,
+					 .on_roots_changed = on_roots_changed,
+					 .userdata = &fixture });
 
 	fixture_add_usual(s);
 	add_own(s);

@@ -132,14 +132,14 @@ static bool start_server(struct place *p)
 
 static char self[4096];
 
-static cleat_client *reach_http(const struct place *p, const cleat_client_opts *o)
+static cleat_client *reach_http(const struct place *p, const cleat_client_options *o)
 {
 	return cleat_client_connect(p->url, o);
 }
 
-static cleat_client *reach_sse(const struct place *p, const cleat_client_opts *o)
+static cleat_client *reach_sse(const struct place *p, const cleat_client_options *o)
 {
-	cleat_client_opts old = *o;
+	cleat_client_options old = *o;
 	char url[sizeof p->url];
 	char *path;
 
@@ -151,7 +151,7 @@ static cleat_client *reach_sse(const struct place *p, const cleat_client_opts *o
 	return cleat_client_connect(url, &old);
 }
 
-static cleat_client *reach_child(const struct place *p, const cleat_client_opts *o)
+static cleat_client *reach_child(const struct place *p, const cleat_client_options *o)
 {
 	const char *const argv[] = { self, "--serve", NULL };
 
@@ -161,7 +161,7 @@ static cleat_client *reach_child(const struct place *p, const cleat_client_opts 
 
 static cleat_server *beside; /* the server "in process" */
 
-static cleat_client *reach_inproc(const struct place *p, const cleat_client_opts *o)
+static cleat_client *reach_inproc(const struct place *p, const cleat_client_options *o)
 {
 	(void)p;
 	return cleat_client_inproc(beside, o);
@@ -169,7 +169,7 @@ static cleat_client *reach_inproc(const struct place *p, const cleat_client_opts
 
 static const struct way {
 	const char *name, *revision; /* NULL: the best, by asking */
-	cleat_client *(*reach)(const struct place *p, const cleat_client_opts *o);
+	cleat_client *(*reach)(const struct place *p, const cleat_client_options *o);
 } ways[] = {
 	{ "in-process", "2025-11-25", reach_inproc },
 	{ "in-process", NULL, reach_inproc },
@@ -236,7 +236,7 @@ static bool call_at_once(cleat_client *c)
 	cleat_call *last = NULL;
 
 	for (size_t i = 0; i < CLEAT_COUNT(tools); i++) {
-		cleat_call_opts o = { .on_done = on_done, .userdata = &ended[i] };
+		cleat_call_options o = { .on_done = on_done, .userdata = &ended[i] };
 
 		o.on_progress = on_progress;
 		last = cleat_client_startf(c, &o, tools[i], "{text: %s}", "x");
@@ -257,7 +257,7 @@ static bool call_at_once(cleat_client *c)
 /* There is memory again. */
 static bool works(cleat_client *c)
 {
-	cleat_call_opts o = { .timeout_ms = LAST_MS, .hard_timeout_ms = LAST_MS };
+	cleat_call_options o = { .timeout_ms = LAST_MS, .hard_timeout_ms = LAST_MS };
 	int status = CLEAT_OK;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -280,20 +280,20 @@ static bool live(const struct way *w, const struct place *p, struct fail_alloc *
 {
 	static const char *const uris[] = { "text://a", NULL };
 	const cleat_root root = { "file:///a", "A" };
-	cleat_client_opts o = { .allocator = &fa->hook,
-				.protocol = w->revision,
-				.on_form = on_form,
-				.roots = &root,
-				.n_roots = 1,
-				.restart = true,
-				.log_level = "info",
-				.timeout_ms = CALL_MS,
-				.hard_timeout_ms = CALL_MS * 2,
-				.probe_timeout_ms = 2000,
-				.connect_timeout_ms = 4000 };
-	cleat_watch_opts watch = { .lists = CLEAT_CHANGE_TOOLS,
-				   .uris = uris,
-				   .on_change = on_change };
+	cleat_client_options o = { .allocator = &fa->hook,
+				   .protocol = w->revision,
+				   .on_form = on_form,
+				   .roots = &root,
+				   .n_roots = 1,
+				   .restart = true,
+				   .log_level = "info",
+				   .timeout_ms = CALL_MS,
+				   .hard_timeout_ms = CALL_MS * 2,
+				   .probe_timeout_ms = 2000,
+				   .connect_timeout_ms = 4000 };
+	cleat_watch_options watch = { .lists = CLEAT_CHANGE_TOOLS,
+				      .uris = uris,
+				      .on_change = on_change };
 	cleat_client *c = w->reach(p, &o);
 	cleat_watch *heard;
 	bool fine;

@@ -2,13 +2,13 @@
 #ifndef TESTS_CHILD_RIG_H
 #define TESTS_CHILD_RIG_H
 
+#include "child/child.h"
 #include "child_support.h"
-#include "transport/child.h"
 
 struct rig {
 	cleat_loop *loop;
 	struct child *child;
-	struct child_opts o;
+	struct child_options o;
 	cleat_error err;
 	unsigned exits, lines;
 	int status;
@@ -48,7 +48,7 @@ static inline void rig_init(struct rig *r)
 	memset(r, 0, sizeof *r);
 	r->loop = cleat_loop_new(NULL);
 	assert_non_null(r->loop);
-	r->o = (struct child_opts){
+	r->o = (struct child_options){
 		.loop = r->loop, .err_line = on_line, .exited = on_exit_, .ctx = r, .grace_ms = 5000
 	};
 }

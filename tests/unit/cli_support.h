@@ -2,7 +2,7 @@
 #ifndef CLI_SUPPORT_H
 #define CLI_SUPPORT_H
 
-#include "../../cli/text.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <unistd.h>

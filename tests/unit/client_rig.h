@@ -389,9 +389,9 @@ static inline void rig_on_end(cleat_watch *w, const cleat_error *why)
 /* ---- the rig -------------------------------------------------------------------------------- */
 
 /* False when out of memory. */
-static inline bool rig_init(struct rig *rig, const cleat_client_opts *o)
+static inline bool rig_init(struct rig *rig, const cleat_client_options *o)
 {
-	cleat_client_opts opts = o ? *o : (cleat_client_opts){ 0 };
+	cleat_client_options opts = o ? *o : (cleat_client_options){ 0 };
 	struct client_hooks hooks = { .now_ms = rig_now,
 				      .wake = rig_wake,
 				      .random = rig_random,
@@ -546,7 +546,7 @@ static inline void rig_answer(struct rig *rig, const char *rest)
 	"\"resources\":{\"subscribe\":true,\"listChanged\":true}}"
 
 /* A client that is ready, of a modern server. */
-static inline void rig_modern(struct rig *rig, const cleat_client_opts *o, bool http)
+static inline void rig_modern(struct rig *rig, const cleat_client_options *o, bool http)
 {
 	assert_true(rig_init(rig, o));
 	rig->link.http = http;
@@ -558,10 +558,10 @@ static inline void rig_modern(struct rig *rig, const cleat_client_opts *o, bool 
 }
 
 /* A client that is ready, of a legacy server. */
-static inline void rig_legacy(struct rig *rig, const cleat_client_opts *o, bool http,
+static inline void rig_legacy(struct rig *rig, const cleat_client_options *o, bool http,
 			      const char *initialize)
 {
-	cleat_client_opts opts = o ? *o : (cleat_client_opts){ 0 };
+	cleat_client_options opts = o ? *o : (cleat_client_options){ 0 };
 
 	opts.era = CLEAT_ERA_LEGACY;
 	assert_true(rig_init(rig, &opts));
@@ -575,10 +575,10 @@ static inline void rig_legacy(struct rig *rig, const cleat_client_opts *o, bool 
 	assert_int_equal(client_phase(rig->c), CLIENT_READY);
 }
 
-static inline cleat_call *rig_call_with(struct rig *rig, const cleat_call_opts *o,
+static inline cleat_call *rig_call_with(struct rig *rig, const cleat_call_options *o,
 					const char *method, const char *params)
 {
-	cleat_call_opts opts = o ? *o : (cleat_call_opts){ 0 };
+	cleat_call_options opts = o ? *o : (cleat_call_options){ 0 };
 	cleat_call *call;
 
 	opts.on_done = rig_on_done;
@@ -594,9 +594,10 @@ static inline cleat_call *rig_call(struct rig *rig, const char *method, const ch
 	return rig_call_with(rig, NULL, method, params);
 }
 
-static inline cleat_call *rig_list(struct rig *rig, const cleat_call_opts *o, enum cleat_list what)
+static inline cleat_call *rig_list(struct rig *rig, const cleat_call_options *o,
+				   enum cleat_list what)
 {
-	cleat_call_opts opts = o ? *o : (cleat_call_opts){ 0 };
+	cleat_call_options opts = o ? *o : (cleat_call_options){ 0 };
 	cleat_call *call;
 
 	opts.on_done = rig_on_done;

@@ -4,9 +4,9 @@
 #ifndef HTTP_CLIENT_RIG_H
 #define HTTP_CLIENT_RIG_H
 
+#include "fetch/fetcher.h"
 #include "support.h"
 #include "support_files.h"
-#include "transport/http_client.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -51,8 +51,8 @@ struct conn {
 struct rig {
 	cleat_loop *l;
 	struct fail_alloc fa;
-	struct http_client *h;
-	struct http_client_opts opts; /* for those who open another */
+	struct fetcher *h;
+	struct fetcher_options opts; /* for those who open another */
 	size_t fds;
 	int ear;
 	unsigned port;
@@ -246,7 +246,7 @@ static inline size_t rig_connections(const struct rig *r)
 
 /* ---- the client -------------------------------------------------------------------------------- */
 
-static inline void rig_open_with(struct rig *r, struct http_client_opts o)
+static inline void rig_open_with(struct rig *r, struct fetcher_options o)
 {
 	cleat_error e = { 0 };
 
@@ -263,19 +263,19 @@ static inline void rig_open_with(struct rig *r, struct http_client_opts o)
 	r->opts = o;
 	r->opts.loop = r->l;
 	r->opts.mem = &r->fa.hook;
-	r->h = http_client_new(&r->opts, &e);
+	r->h = fetcher_new(&r->opts, &e);
 	if (!r->h)
 		fail_msg("%s", e.message);
 }
 
 static inline void rig_open(struct rig *r)
 {
-	rig_open_with(r, (struct http_client_opts){ 0 });
+	rig_open_with(r, (struct fetcher_options){ 0 });
 }
 
 static inline void rig_close(struct rig *r)
 {
-	http_client_free(r->h);
+	fetcher_free(r->h);
 	loop_watch_free(r->ear_watch);
 	close(r->ear);
 	if (r->file[0])
@@ -309,7 +309,7 @@ static inline void rig_turn(struct rig *r)
 /* What became of a fetch. */
 struct got {
 	struct rig *r;
-	struct http_fetch *f; /* NULL when it has ended */
+	struct fetch *f; /* NULL when it has ended */
 	size_t heads, bodies, ends;
 	int status;
 	char body[1 << 16]; /* its beginning */
@@ -319,35 +319,35 @@ struct got {
 	char type[64]; /* Content-Type */
 	/* what to do in an event */
 	bool stop_in_head, stop_in_body;
-	struct http_fetch **cancel_in_head, **cancel_in_body, **cancel_in_end;
+	struct fetch **cancel_in_head, **cancel_in_body, **cancel_in_end;
 	bool free_in_head, free_in_body, free_in_end, pause_in_body;
 };
 
 static inline void got_free_client(struct rig *r)
 {
-	struct http_client *h = r->h;
+	struct fetcher *h = r->h;
 
 	r->h = NULL;
-	http_client_free(h);
+	fetcher_free(h);
 }
 
-static inline void got_cancel(struct http_fetch **f)
+static inline void got_cancel(struct fetch **f)
 {
 	if (f && *f) {
-		http_fetch_cancel(*f);
+		fetch_cancel(*f);
 		*f = NULL;
 	}
 }
 
-static inline bool got_head(void *ctx, struct http_fetch *f, int status)
+static inline bool got_head(void *ctx, struct fetch *f, int status)
 {
 	struct got *g = ctx;
-	struct str type = http_fetch_header(f, "content-type");
+	struct str type = fetch_header(f, "content-type");
 
 	assert_ptr_equal(f, g->f);
 	assert_int_equal(g->heads++, 0);
 	assert_int_equal(g->bodies, 0);
-	assert_int_equal(http_fetch_status(f), status);
+	assert_int_equal(fetch_status(f), status);
 	g->status = status;
 	snprintf(g->type, sizeof g->type, "%.*s", STR_ARGS(type));
 	got_cancel(g->cancel_in_head);
@@ -356,7 +356,7 @@ static inline bool got_head(void *ctx, struct http_fetch *f, int status)
 	return !g->stop_in_head && g->f && !g->free_in_head;
 }
 
-static inline bool got_body(void *ctx, struct http_fetch *f, struct str bytes)
+static inline bool got_body(void *ctx, struct fetch *f, struct str bytes)
 {
 	struct got *g = ctx;
 
@@ -368,14 +368,14 @@ static inline bool got_body(void *ctx, struct http_fetch *f, struct str bytes)
 		g->body[g->n + i] = bytes.p[i];
 	g->n += bytes.n;
 	if (g->pause_in_body)
-		http_fetch_pause(f, true);
+		fetch_pause(f, true);
 	got_cancel(g->cancel_in_body);
 	if (g->free_in_body)
 		got_free_client(g->r);
 	return !g->stop_in_body && g->f && !g->free_in_body;
 }
 
-static inline void got_end(void *ctx, struct http_fetch *f, const struct link_failure *why)
+static inline void got_end(void *ctx, struct fetch *f, const struct link_failure *why)
 {
 	struct got *g = ctx;
 
@@ -389,7 +389,7 @@ static inline void got_end(void *ctx, struct http_fetch *f, const struct link_fa
 		assert_int_not_equal(why->step, CLEAT_STEP_NONE);
 	}
 	g->f = NULL;
-	http_fetch_cancel(f); /* harmless */
+	fetch_cancel(f); /* harmless */
 	got_cancel(g->cancel_in_end);
 	if (g->free_in_end)
 		got_free_client(g->r);
@@ -408,14 +408,14 @@ static inline const char *rig_url(const struct rig *r, const char *path)
 	return url[next];
 }
 
-static inline struct http_fetch_opts got_opts(struct rig *r, struct got *g, const char *path)
+static inline struct fetch_options got_options(struct rig *r, struct got *g, const char *path)
 {
-	return (struct http_fetch_opts){ .method = "GET",
-					 .url = rig_url(r, path),
-					 .on_head = got_head,
-					 .on_body = got_body,
-					 .on_end = got_end,
-					 .ctx = g };
+	return (struct fetch_options){ .method = "GET",
+				       .url = rig_url(r, path),
+				       .on_head = got_head,
+				       .on_body = got_body,
+				       .on_end = got_end,
+				       .ctx = g };
 }
 
 static inline struct got *got_new(struct rig *r)
@@ -427,11 +427,11 @@ static inline struct got *got_new(struct rig *r)
 	return g;
 }
 
-static inline void got_start(struct got *g, const struct http_fetch_opts *o)
+static inline void got_start(struct got *g, const struct fetch_options *o)
 {
 	cleat_error e = { 0 };
 
-	g->f = http_fetch_start(g->r->h, o, &e);
+	g->f = fetch_start(g->r->h, o, &e);
 	if (!g->f)
 		fail_msg("%s", e.message);
 }
@@ -439,7 +439,7 @@ static inline void got_start(struct got *g, const struct http_fetch_opts *o)
 static inline struct got *start_get(struct rig *r, const char *path)
 {
 	struct got *g = got_new(r);
-	struct http_fetch_opts o = got_opts(r, g, path);
+	struct fetch_options o = got_options(r, g, path);
 
 	got_start(g, &o);
 	assert_int_equal(g->heads + g->bodies + g->ends, 0); /* never from in there */
@@ -449,7 +449,7 @@ static inline struct got *start_get(struct rig *r, const char *path)
 static inline struct got *start_post(struct rig *r, const char *path, struct str body)
 {
 	struct got *g = got_new(r);
-	struct http_fetch_opts o = got_opts(r, g, path);
+	struct fetch_options o = got_options(r, g, path);
 	const char *headers[] = { "Content-Type: application/json", NULL };
 
 	o.method = "POST";

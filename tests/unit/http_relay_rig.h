@@ -5,7 +5,7 @@
 #define HTTP_RELAY_RIG_H
 
 #include "http_rig.h"
-#include "transport/http_relay_impl.h"
+#include "httpd/relay_impl.h"
 
 /* ---- a relay ------------------------------------------------------------------------------ */
 
@@ -26,7 +26,7 @@ static inline void on_screen(void *ctx, struct http_exchange *ex)
 	http_exchange_limit_body(ex, 1 << 20);
 }
 
-static inline void pair_open_with(struct pair *p, bool two_loops, struct http_relay_opts o)
+static inline void pair_open_with(struct pair *p, bool two_loops, struct http_relay_options o)
 {
 	struct rig *r = &p->rig;
 	struct address a;
@@ -50,7 +50,7 @@ static inline void pair_open_with(struct pair *p, bool two_loops, struct http_re
 	o.screen_ctx = p;
 	assert_int_equal(http_relay_new(&o, &p->relay), CLEAT_OK);
 	r->h = p->relay->http;
-	http_server_set_clock(r->h, rig_clock, r);
+	httpd_set_clock(r->h, rig_clock, r);
 	assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
 	assert_int_equal(listener_open(&a, NULL, &r->ear, NULL), CLEAT_OK);
 	assert_int_equal(http_relay_add(p->relay, &r->ear, NULL), CLEAT_OK);
@@ -59,7 +59,7 @@ static inline void pair_open_with(struct pair *p, bool two_loops, struct http_re
 
 static inline void pair_open(struct pair *p, bool two_loops)
 {
-	pair_open_with(p, two_loops, (struct http_relay_opts){ 0 });
+	pair_open_with(p, two_loops, (struct http_relay_options){ 0 });
 }
 
 static inline void pair_close(struct pair *p)

@@ -4,9 +4,9 @@
 #ifndef HTTP_RIG_H
 #define HTTP_RIG_H
 
+#include "httpd/conn.h"
 #include "support.h"
 #include "support_files.h"
-#include "transport/http_conn.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ enum { HELD = 64 };
 struct rig {
 	cleat_loop *l;
 	struct fail_alloc fa;
-	struct http_server *h;
+	struct httpd *h;
 	struct listener ear; /* what it was before it was given away */
 	uint64_t now_us;     /* the server's clock */
 	size_t fds;          /* open before */
@@ -49,11 +49,11 @@ struct rig {
 
 static inline void rig_free_server(struct rig *r)
 {
-	struct http_server *h = r->h;
+	struct httpd *h = r->h;
 
 	r->h = NULL;
 	r->freed += h != NULL;
-	http_server_free(h);
+	httpd_free(h);
 }
 
 static inline void on_done(void *ctx)
@@ -136,7 +136,7 @@ static inline void svc_request(void *ctx, struct http_exchange *ex)
 
 	r->requests++;
 	if (r->drain_in_request)
-		http_server_drain(r->h, on_done, r);
+		httpd_drain(r->h, on_done, r);
 	if (r->free_in_request) {
 		rig_free_server(r);
 		reply_text(ex, 200, STR_LIT("too late")); /* must do nothing */
@@ -254,7 +254,7 @@ static inline void rig_ground_done(struct rig *r)
 }
 
 /* Listens; `where` as in listen.h. */
-static inline void rig_open_with(struct rig *r, const char *where, struct http_server_opts o)
+static inline void rig_open_with(struct rig *r, const char *where, struct httpd_options o)
 {
 	struct address a;
 
@@ -269,11 +269,11 @@ static inline void rig_open_with(struct rig *r, const char *where, struct http_s
 					   .drained = svc_drained,
 					   .logged = svc_logged,
 					   .ctx = r };
-	assert_int_equal(http_server_new(&o, &r->h), CLEAT_OK);
-	http_server_set_clock(r->h, rig_clock, r);
+	assert_int_equal(httpd_new(&o, &r->h), CLEAT_OK);
+	httpd_set_clock(r->h, rig_clock, r);
 	assert_int_equal(address_parse(where, &a, NULL), CLEAT_OK);
 	assert_int_equal(listener_open(&a, NULL, &r->ear, NULL), CLEAT_OK);
-	assert_int_equal(http_server_add(r->h, &r->ear, NULL), CLEAT_OK);
+	assert_int_equal(httpd_add(r->h, &r->ear, NULL), CLEAT_OK);
 }
 
 static inline const char *unix_address(void)
@@ -286,20 +286,20 @@ static inline const char *unix_address(void)
 
 static inline void rig_open(struct rig *r)
 {
-	rig_open_with(r, ":0", (struct http_server_opts){ 0 });
+	rig_open_with(r, ":0", (struct httpd_options){ 0 });
 }
 
-static inline struct http_server_stats rig_stats(const struct rig *r)
+static inline struct httpd_stats rig_stats(const struct rig *r)
 {
-	struct http_server_stats s;
+	struct httpd_stats s;
 
-	http_server_stats(r->h, &s);
+	httpd_stats(r->h, &s);
 	return s;
 }
 
 static inline void rig_close(struct rig *r)
 {
-	http_server_free(r->h);
+	httpd_free(r->h);
 	rig_ground_done(r);
 }
 
@@ -320,7 +320,7 @@ static inline void rig_turn(struct rig *r)
 static inline void rig_pass(struct rig *r, uint64_t ms)
 {
 	r->now_us += ms * 1000;
-	http_server_tick(r->h);
+	httpd_tick(r->h);
 }
 
 /* ---- clients ------------------------------------------------------------------------------ */

@@ -216,9 +216,9 @@ static inline void warm_up(void)
 }
 
 /* Not running yet. `address` NULL: any port. */
-static inline int site_try(struct site *v, const char *address, cleat_http_opts o)
+static inline int site_try(struct site *v, const char *address, cleat_http_options o)
 {
-	cleat_server_opts so = { .userdata = v, .memory = &v->mem.hook, .workers = 64 };
+	cleat_server_options so = { .userdata = v, .allocator = &v->mem.hook, .workers = 64 };
 	const char *url;
 	int rc;
 
@@ -253,7 +253,7 @@ static inline void site_start(struct site *v)
 	must(pthread_create(&v->thread, NULL, site_run, v) == 0);
 }
 
-static inline void site_open(struct site *v, const char *address, cleat_http_opts o)
+static inline void site_open(struct site *v, const char *address, cleat_http_options o)
 {
 	if (o.threads == 0)
 		o.threads = THREADS;

@@ -9,9 +9,9 @@
 #define _XOPEN_SOURCE 700
 #endif
 
+#include "link/links.h"
 #include "support.h"
 #include "support_files.h"
-#include "transport/links.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -176,24 +176,24 @@ static inline uint32_t rig_random(void *ctx)
 	return r->random;
 }
 
-static inline struct link_base_opts rig_base(struct rig_link *r)
+static inline struct link_base_options rig_base(struct rig_link *r)
 {
-	return (struct link_base_opts){ .loop = r->l,
-					.mem = &r->fa.hook,
-					.max_message = 1 << 20,
-					.random = rig_random,
-					.random_ctx = r,
-					.events = { .message = on_message,
-						    .accepted = on_accepted,
-						    .failed = on_failed,
-						    .down = on_down,
-						    .up = on_up,
-						    .gap = on_gap,
-						    .oversize = on_oversize,
-						    .note = on_link_note,
-						    .err_line = on_err_line,
-						    .closed = on_closed,
-						    .ctx = r } };
+	return (struct link_base_options){ .loop = r->l,
+					   .mem = &r->fa.hook,
+					   .max_message = 1 << 20,
+					   .random = rig_random,
+					   .random_ctx = r,
+					   .events = { .message = on_message,
+						       .accepted = on_accepted,
+						       .failed = on_failed,
+						       .down = on_down,
+						       .up = on_up,
+						       .gap = on_gap,
+						       .oversize = on_oversize,
+						       .note = on_link_note,
+						       .err_line = on_err_line,
+						       .closed = on_closed,
+						       .ctx = r } };
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -202,7 +202,7 @@ static inline struct link_base_opts rig_base(struct rig_link *r)
 static inline void rig_warm_up(void)
 {
 	static bool done;
-	struct link_base_opts base = { .max_message = 1 };
+	struct link_base_options base = { .max_message = 1 };
 	cleat_loop *l;
 	struct link *k;
 
@@ -212,7 +212,7 @@ static inline void rig_warm_up(void)
 	l = cleat_loop_new(NULL);
 	assert_non_null(l);
 	base.loop = l;
-	k = link_http_new(&base, &(struct link_http_opts){ .url = "http://localhost/" }, NULL);
+	k = link_http_new(&base, &(struct link_http_options){ .url = "http://localhost/" }, NULL);
 	if (k)
 		k->ops->free(k);
 	cleat_loop_free(l);
@@ -247,8 +247,8 @@ static inline void rig_base_open(struct rig_link *r)
 	rig_ear(r);
 }
 
-static inline bool rig_link_with(struct rig_link *r, struct link_base_opts base,
-				 struct link_http_opts o, cleat_error *err)
+static inline bool rig_link_with(struct rig_link *r, struct link_base_options base,
+				 struct link_http_options o, cleat_error *err)
 {
 	if (!o.url)
 		o.url = r->url;
@@ -260,7 +260,7 @@ static inline bool rig_link_with(struct rig_link *r, struct link_base_opts base,
 static inline void rig_new(struct rig_link *r)
 {
 	rig_base_open(r);
-	assert_true(rig_link_with(r, rig_base(r), (struct link_http_opts){ 0 }, NULL));
+	assert_true(rig_link_with(r, rig_base(r), (struct link_http_options){ 0 }, NULL));
 }
 
 static inline void rig_drop_told(struct rig_link *r)

@@ -4,12 +4,12 @@
 #define TESTS_LINK_SUPPORT_H
 
 #include "child_support.h"
-#include "transport/links.h"
+#include "link/links.h"
 
 struct link_rig {
 	cleat_loop *loop;
 	struct link *link;
-	struct link_base_opts o;
+	struct link_base_options o;
 	cleat_error err;
 	unsigned ups, downs, closes, messages, oversizes, notes, failures;
 	bool up_failed;
@@ -136,17 +136,17 @@ static inline void rig_init(struct link_rig *r)
 	memset(r, 0, sizeof *r);
 	r->loop = cleat_loop_new(NULL);
 	assert_non_null(r->loop);
-	r->o = (struct link_base_opts){ .loop = r->loop,
-					.max_message = 1 << 20,
-					.events = { .message = rig_message,
-						    .failed = rig_failed,
-						    .down = rig_down,
-						    .up = rig_up,
-						    .oversize = rig_oversize,
-						    .note = rig_note,
-						    .err_line = rig_err_line,
-						    .closed = rig_closed,
-						    .ctx = r } };
+	r->o = (struct link_base_options){ .loop = r->loop,
+					   .max_message = 1 << 20,
+					   .events = { .message = rig_message,
+						       .failed = rig_failed,
+						       .down = rig_down,
+						       .up = rig_up,
+						       .oversize = rig_oversize,
+						       .note = rig_note,
+						       .err_line = rig_err_line,
+						       .closed = rig_closed,
+						       .ctx = r } };
 }
 
 static inline void rig_done(struct link_rig *r)

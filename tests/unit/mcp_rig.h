@@ -7,11 +7,11 @@
 
 #define _XOPEN_SOURCE 700
 
+#include "endpoint/endpoint.h"
 #include "http/field.h"
 #include "http_rig.h"
 #include "messages.h"
 #include "server/core.h"
-#include "transport/mcp.h"
 
 #include <cleat/http.h>
 
@@ -130,18 +130,18 @@ static inline void add_tools(cleat_server *s)
 struct bench {
 	struct rig h; /* loop, memory and address, for the clients */
 	cleat_server *s;
-	struct mcp *m;
+	struct endpoint *m;
 	struct store *store;
 	uint64_t now_ms; /* the endpoint's clock */
 	char notes[8192];
 	size_t refuse; /* accept() gives no connection so many times */
 };
 
-struct bench_opts {
-	struct mcp_opts mcp;
+struct bench_options {
+	struct endpoint_options mcp;
 	struct store_limits store;
-	struct http_server_opts http;
-	cleat_server_opts server;
+	struct httpd_options http;
+	cleat_server_options server;
 	bool tokens; /* "Authorization: Bearer NAME" is NAME; without it nobody passes */
 };
 
@@ -178,33 +178,33 @@ static inline int bench_authorize(void *ctx, const struct http_request *r, struc
 	return ret->p ? CLEAT_OK : CLEAT_ENOENT;
 }
 
-static inline void bench_http(struct bench *b, const struct bench_opts *o)
+static inline void bench_http(struct bench *b, const struct bench_options *o)
 {
-	struct http_server_opts http = o->http;
+	struct httpd_options http = o->http;
 	struct address a;
 
 	http.loop = b->h.l;
 	http.mem = &b->h.fa.hook;
-	http.service = mcp_service(b->m);
+	http.service = endpoint_service(b->m);
 	http.note = bench_note;
 	http.note_ctx = b;
-	assert_int_equal(http_server_new(&http, &b->h.h), CLEAT_OK);
-	http_server_set_clock(b->h.h, rig_clock, &b->h);
+	assert_int_equal(httpd_new(&http, &b->h.h), CLEAT_OK);
+	httpd_set_clock(b->h.h, rig_clock, &b->h);
 	assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
 	assert_int_equal(listener_open(&a, NULL, &b->h.ear, NULL), CLEAT_OK);
-	assert_int_equal(http_server_add(b->h.h, &b->h.ear, NULL), CLEAT_OK);
+	assert_int_equal(httpd_add(b->h.h, &b->h.ear, NULL), CLEAT_OK);
 }
 
-static inline void bench_base(struct bench *b, const struct bench_opts *o)
+static inline void bench_base(struct bench *b, const struct bench_options *o)
 {
-	cleat_server_opts server = o->server;
+	cleat_server_options server = o->server;
 
 	memset(b, 0, sizeof *b);
 	n_parked = n_cancelled = n_roots_changed = 0;
 	b->now_ms = 1000000;
 	rig_ground(&b->h);
 	alarm(120); /* these take longer */
-	server.memory = &b->h.fa.hook;
+	server.allocator = &b->h.fa.hook;
 	server.loop = b->h.l;
 	server.log = bench_note;
 	server.userdata = b;
@@ -213,9 +213,9 @@ static inline void bench_base(struct bench *b, const struct bench_opts *o)
 	assert_ptr_equal(cleat_server_loop(b->s), b->h.l);
 }
 
-static inline void bench_open_with(struct bench *b, const struct bench_opts *o)
+static inline void bench_open_with(struct bench *b, const struct bench_options *o)
 {
-	struct mcp_opts mcp = o->mcp;
+	struct endpoint_options mcp = o->mcp;
 
 	bench_base(b, o);
 	b->store = store_memory_new(&b->h.fa.hook, &o->store, bench_clock, b);
@@ -229,29 +229,29 @@ static inline void bench_open_with(struct bench *b, const struct bench_opts *o)
 	mcp.policy.loopback = true;
 	mcp.store = b->store;
 	mcp.now = bench_clock;
-	assert_int_equal(mcp_new(&mcp, &b->m, NULL), CLEAT_OK);
+	assert_int_equal(endpoint_new(&mcp, &b->m, NULL), CLEAT_OK);
 	bench_http(b, o);
 }
 
 static inline void bench_open(struct bench *b)
 {
-	bench_open_with(b, &(struct bench_opts){ 0 });
+	bench_open_with(b, &(struct bench_options){ 0 });
 }
 
 /* What cleat_server_stop() leads to. */
 static inline void bench_stop(struct bench *b)
 {
 	server_shutdown(b->s);
-	mcp_shutdown(b->m);
-	http_server_drain(b->h.h, on_done, &b->h);
+	endpoint_shutdown(b->m);
+	httpd_drain(b->h.h, on_done, &b->h);
 }
 
 static inline void bench_close(struct bench *b)
 {
 	while (n_parked)
 		unpark("late");
-	http_server_free(b->h.h);
-	mcp_free(b->m);
+	httpd_free(b->h.h);
+	endpoint_free(b->m);
 	cleat_server_free(b->s);
 	b->store->ops->free(b->store);
 	rig_ground_done(&b->h);
@@ -270,15 +270,15 @@ static inline void turn(struct bench *b)
 static inline void pass(struct bench *b, uint64_t ms)
 {
 	b->now_ms += ms;
-	mcp_tick(b->m);
+	endpoint_tick(b->m);
 	turn(b);
 }
 
-static inline struct mcp_stats stats_of(const struct bench *b)
+static inline struct endpoint_stats stats_of(const struct bench *b)
 {
-	struct mcp_stats s;
+	struct endpoint_stats s;
 
-	mcp_stats(b->m, &s);
+	endpoint_stats(b->m, &s);
 	return s;
 }
 

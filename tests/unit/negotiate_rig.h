@@ -10,14 +10,14 @@
 #define UNKNOWN "\"error\":{\"code\":-32601,\"message\":\"Method not found\"}"
 #define BUSY    "\"error\":{\"code\":-32000,\"message\":\"Server not initialized\"}"
 
-static inline void open_stream(struct rig *rig, const cleat_client_opts *o)
+static inline void open_stream(struct rig *rig, const cleat_client_options *o)
 {
 	assert_true(rig_init(rig, o));
 	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
 	rig_up(rig);
 }
 
-static inline void open_http(struct rig *rig, const cleat_client_opts *o)
+static inline void open_http(struct rig *rig, const cleat_client_options *o)
 {
 	assert_true(rig_init(rig, o));
 	rig->link.http = true;

@@ -1,9 +1,9 @@
-/* process_rig.h - a process of cleat serve (serve/process.h) on a loop, and what it has told. */
+/* process_rig.h - a process of cleat serve (program/serve/command/process.h) on a loop, and what it has told. */
 #ifndef PROCESS_RIG_H
 #define PROCESS_RIG_H
 
 #include "child_support.h"
-#include "serve/process.h"
+#include "serve/command/process.h"
 
 #include "base/buf.h"
 

@@ -7,8 +7,8 @@
 #define TESTS_SANDBOX_RIG_H
 
 #include "child_support.h"
-#include "serve/sandbox.h"
-#include "serve/sandbox_landlock.h"
+#include "serve/sandbox/landlock.h"
+#include "serve/sandbox/sandbox.h"
 #include "support_files.h"
 
 #include <arpa/inet.h>

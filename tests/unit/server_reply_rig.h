@@ -31,7 +31,7 @@ static const cleat_field place_fields[] = {
 
 static inline void open_rig(struct rig *r, const char *revision, size_t max_reply)
 {
-	cleat_server_opts o = rig_opts(r);
+	cleat_server_options o = rig_options(r);
 
 	o.max_reply = max_reply;
 	rig_server(r, &o);

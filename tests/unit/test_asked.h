@@ -87,14 +87,14 @@ static inline bool bench_congested(void *ctx)
 
 /* A server that can be asked `who`, and no connection yet. */
 static inline void bench_server(struct bench *b, const struct server_asked *who,
-				const cleat_server_opts *opts)
+				const cleat_server_options *opts)
 {
-	cleat_server_opts o = opts ? *opts : (cleat_server_opts){ 0 };
+	cleat_server_options o = opts ? *opts : (cleat_server_options){ 0 };
 
 	*b = (struct bench){ 0 };
 	o.log = bench_note;
 	o.userdata = b;
-	buf_init(&b->out, o.memory, 64 << 20);
+	buf_init(&b->out, o.allocator, 64 << 20);
 	b->s = cleat_server_new("client", "1", &o);
 	assert_non_null(b->s);
 	assert_int_equal(server_set_asked(b->s, who), CLEAT_OK);

@@ -244,7 +244,7 @@ static uint64_t fake_now(void *ctx)
 
 static void a_question_that_takes_too_long_is_given_up(void **state)
 {
-	const cleat_server_opts o = { .request_timeout_ms = 1000 };
+	const cleat_server_options o = { .request_timeout_ms = 1000 };
 	uint64_t now = 5000;
 	struct bench b;
 
@@ -283,7 +283,7 @@ static int fills_much(cleat_request *req)
 
 static void an_answer_over_the_limit_becomes_an_error(void **state)
 {
-	const cleat_server_opts o = { .max_reply = 4096 };
+	const cleat_server_options o = { .max_reply = 4096 };
 	struct bench b;
 
 	(void)state;
@@ -451,7 +451,7 @@ static bool serve_with_failure(size_t i, size_t n, bool forever, size_t pad)
 	char *question = padded(scripts[i].question, pad);
 	static const cleat_root root = { "file:///r", "r" };
 	struct fail_alloc fa;
-	const cleat_server_opts o = { .memory = &fa.hook };
+	const cleat_server_options o = { .allocator = &fa.hook };
 	const char *got;
 	struct bench b;
 	bool hit;
@@ -508,7 +508,7 @@ static void setting_up_survives_failing_allocations(void **state)
 
 	(void)state;
 	for (size_t n = 1, hit = 1; hit; n++) {
-		const cleat_server_opts o = { .memory = &fa.hook };
+		const cleat_server_options o = { .allocator = &fa.hook };
 		cleat_server *s;
 		int rc;
 

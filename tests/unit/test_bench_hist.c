@@ -1,5 +1,5 @@
 /* test_bench_hist.c - the histogram of `cleat bench`, against the same values in a sorted array. */
-#include "../../cli/bench_hist.h"
+#include "bench/hist.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

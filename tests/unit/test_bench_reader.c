@@ -1,8 +1,8 @@
 /* test_bench_reader.c - answers as `cleat bench` reads them: HTTP/1.1 (RFC 9112), event streams, lines; and
  * what it makes of the messages in them. Every case is read whole, byte by byte and in odd slices.
  */
-#include "../../cli/bench_reader.h"
-#include "../../cli/bench_scan.h"
+#include "bench/reader.h"
+#include "bench/scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* test_bench_tally.c - what `cleat bench` counts: outcomes, how long a run was, its course over time, and that
  * the sum of several threads is what one would have counted.
  */
-#include "../../cli/bench_tally.h"
+#include "bench/tally.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
  */
 #define _GNU_SOURCE
 
+#include "child/lines.h"
 #include "child_rig.h"
-#include "transport/child_lines.h"
 
 /* ---- life --------------------------------------------------------------------------------- */
 

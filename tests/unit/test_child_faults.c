@@ -3,8 +3,8 @@
  */
 #define _GNU_SOURCE
 
+#include "child/child.h"
 #include "child_support.h"
-#include "transport/child.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ static cleat_loop *new_loop(void)
 static struct child *try_spawn(cleat_loop *l, const char *script, int *status)
 {
 	const char *argv[] = { "/bin/sh", "-c", script, NULL };
-	struct child_opts o = { .loop = l, .argv = argv, .exited = on_exit_, .ctx = status };
+	struct child_options o = { .loop = l, .argv = argv, .exited = on_exit_, .ctx = status };
 	struct child *c;
 
 	*status = -1;
@@ -201,7 +201,7 @@ static void test_a_guard_that_does_not_answer(void **state)
 		cleat_loop *l = new_loop();
 		const char *argv[] = { "/bin/sh", "-c", "exec sleep 1000", NULL };
 		int status = -1, pid;
-		struct child_opts o = {
+		struct child_options o = {
 			.loop = l, .argv = argv, .grace_ms = 10, .exited = on_exit_, .ctx = &status
 		};
 		struct proc_look p;

@@ -1,4 +1,4 @@
-/* test_cli_arguments.c - words to JSON by a schema (cli/arguments.c). */
+/* test_cli_arguments.c - words to JSON by a schema (program/cli/arguments.c). */
 #define _POSIX_C_SOURCE 200809L
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../cli/arguments.h"
+#include "cli/arguments.h"
 #include "cli_support.h"
 
 static char directory[] = "/tmp/cleat-arguments-XXXXXX";

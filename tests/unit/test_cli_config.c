@@ -1,9 +1,9 @@
-/* test_cli_config.c - JSON as people write it, and the variables in it (serve/jsonc.c, cli/expand.c). */
+/* test_cli_config.c - JSON as people write it, and the variables in it (program/text/jsonc.c, program/clients/expand.c). */
 #include "support.h"
 
-#include "../../cli/expand.h"
-#include "../../cli/text.h"
-#include "serve/jsonc.h"
+#include "clients/expand.h"
+#include "text/jsonc.h"
+#include "text/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
-/* test_cli_doctor.c - which proxy is used for which address (cli/doctor_proxy.c). */
+/* test_cli_doctor.c - which proxy is used for which address (program/check/doctor_proxy.c). */
 #define _POSIX_C_SOURCE 200809L
 
 #include "support.h"
 
-#include "../../cli/doctor.h"
+#include "check/doctor.h"
 #include "cli_support.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "support.h"
 
-#include "../../cli/jsonedit.h"
+#include "text/jsonedit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
-/* test_cli_options.c - command lines (cli/options.c), durations, and "did you mean" (cli/nearest.c). */
+/* test_cli_options.c - command lines (program/cli/options.c), durations, and "did you mean" (program/text/nearest.c). */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
-#include "../../cli/cli.h"
-#include "../../cli/text.h"
+#include "cli/cli.h"
 #include "cli_support.h"
+#include "text/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

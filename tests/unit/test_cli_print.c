@@ -1,8 +1,8 @@
-/* test_cli_print.c - text for people (cli/print.c): what it may contain, and how much room it takes. */
+/* test_cli_print.c - text for people (program/terminal/print.c): what it may contain, and how much room it takes. */
 #include "support.h"
 
-#include "../../cli/print.h"
-#include "../../cli/text.h"
+#include "terminal/print.h"
+#include "text/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* test_cli_protocol.c - the checker of messages: every table becomes a schema, conversations are followed, and
- * findings name the place (cli/protocol.c). That the tables agree with the official schemas is
+ * findings name the place (program/check/protocol.c). That the tables agree with the official schemas is
  * test_cli_validate.mjs's to show. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 
-#include "../../cli/protocol.h"
-#include "../../cli/protocol_types.h"
+#include "check/protocol.h"
+#include "check/protocol_types.h"
 #include "cli_support.h"
 
 #include <setjmp.h>

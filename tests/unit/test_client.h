@@ -144,7 +144,7 @@ struct rig {
 	atomic_int cancelled;
 };
 
-static inline void rig_begin(struct rig *r, const cleat_client_opts *o)
+static inline void rig_begin(struct rig *r, const cleat_client_options *o)
 {
 	atomic_init(&r->cancelled, 0);
 	r->s = new_server(&r->cancelled);
@@ -228,15 +228,15 @@ static inline void ending_progress(cleat_call *call, double done, double total, 
 	e->progress++;
 }
 
-static inline cleat_call_opts ending_opts(struct ending *e)
+static inline cleat_call_options ending_options(struct ending *e)
 {
-	return (cleat_call_opts){ .on_done = ending_done,
-				  .on_progress = ending_progress,
-				  .userdata = e };
+	return (cleat_call_options){ .on_done = ending_done,
+				     .on_progress = ending_progress,
+				     .userdata = e };
 }
 
 /* The same as an argument. */
-#define ENDING(e) ((const cleat_call_opts[]){ ending_opts(e) })
+#define ENDING(e) ((const cleat_call_options[]){ ending_options(e) })
 
 /* Steps until it has ended. */
 static inline void wait_ending(cleat_client *c, const struct ending *e)

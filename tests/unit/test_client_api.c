@@ -84,7 +84,7 @@ static void every_blocking_call_in_every_revision(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
-		cleat_client_opts o = { .protocol = revisions[i] };
+		cleat_client_options o = { .protocol = revisions[i] };
 		const char *revision = revisions[i] ? revisions[i] : "2026-07-28";
 		cleat_result *r;
 		struct rig g;
@@ -160,7 +160,7 @@ static void start_tells_by_on_state(void **state)
 	struct rig g;
 
 	(void)state;
-	rig_begin(&g, &(cleat_client_opts){ .on_state = on_ready, .userdata = &ready });
+	rig_begin(&g, &(cleat_client_options){ .on_state = on_ready, .userdata = &ready });
 	assert_ptr_equal(cleat_client_userdata(g.c), &ready);
 	assert_int_equal(cleat_client_start(g.c), CLEAT_OK);
 	assert_int_equal(ready, 0);
@@ -176,7 +176,7 @@ static void start_tells_by_on_state(void **state)
 static void a_blocking_call_has_options_and_the_callers_userdata(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = { .on_progress = ending_progress, .userdata = &e };
+	cleat_call_options o = { .on_progress = ending_progress, .userdata = &e };
 	struct rig g;
 
 	(void)state;
@@ -185,7 +185,7 @@ static void a_blocking_call_has_options_and_the_callers_userdata(void **state)
 	assert_int_equal(e.progress, 3);
 	assert_text(cleat_client_request_withf(g.c, NULL, "tools/call", "{name: 'steps'}"), "done");
 	assert_text(cleat_client_call_withf(g.c, &o, "echo", "{text: %s}", "with"), "with");
-	assert_fails(cleat_client_request_withf(g.c, &(cleat_call_opts){ .timeout_ms = 20 },
+	assert_fails(cleat_client_request_withf(g.c, &(cleat_call_options){ .timeout_ms = 20 },
 						"tools/call", "{name: 'hang'}"),
 		     CLEAT_ETIMEOUT);
 	o.on_done = ending_done;
@@ -270,14 +270,14 @@ static void a_call_that_starts_wrong_ends_later(void **state)
 	}
 	/* There is nobody to tell. */
 	assert_null(cleat_client_startf(g.c, NULL, "echo", NULL));
-	assert_null(cleat_client_start_list(g.c, &(cleat_call_opts){ 0 }, CLEAT_LIST_TOOLS));
+	assert_null(cleat_client_start_list(g.c, &(cleat_call_options){ 0 }, CLEAT_LIST_TOOLS));
 	rig_end(&g);
 }
 
 static void no_client_is_out_of_memory(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = ending_opts(&e);
+	cleat_call_options o = ending_options(&e);
 
 	(void)state;
 	assert_fails(cleat_client_callf(NULL, "echo", NULL), CLEAT_ENOMEM);
@@ -303,7 +303,7 @@ static void no_client_is_out_of_memory(void **state)
 	assert_null(cleat_client_server(NULL));
 	assert_string_equal(cleat_client_server_name(NULL), "");
 	assert_false(cleat_client_server_can(NULL, "tools"));
-	assert_null(cleat_client_watch(NULL, &(cleat_watch_opts){ 0 }));
+	assert_null(cleat_client_watch(NULL, &(cleat_watch_options){ 0 }));
 	cleat_call_cancel(NULL);
 	cleat_client_free(NULL);
 	assert_null(cleat_client_inproc(NULL, NULL)); /* no server: likewise */
@@ -373,9 +373,9 @@ static void what_cannot_be_reached_is_the_result_of_calls(void **state)
 		cleat_client_spawn(nothing, NULL),
 		cleat_client_spawn(empty, NULL),
 		cleat_client_attach(-1, 1, NULL),
-		cleat_client_inproc(s, &(cleat_client_opts){ .loop = other }),
+		cleat_client_inproc(s, &(cleat_client_options){ .loop = other }),
 		cleat_client_inproc(broken, NULL),
-		cleat_client_inproc(s, &(cleat_client_opts){ .protocol = "1999-01-01" }),
+		cleat_client_inproc(s, &(cleat_client_options){ .protocol = "1999-01-01" }),
 	};
 
 	(void)state;
@@ -397,24 +397,24 @@ static void options_of_an_older_program_are_shorter(void **state)
 {
 	int marker = 7;
 	struct ending e = { 0 };
-	cleat_client_opts o = { .userdata = &marker };
-	cleat_call_opts call = ending_opts(&e);
+	cleat_client_options o = { .userdata = &marker };
+	cleat_call_options call = ending_options(&e);
 	cleat_server *s = new_server(NULL);
 	cleat_client *c;
 
 	(void)state;
 	o.protocol = "garbage";
 	o.era = (enum cleat_era)99;
-	c = cleat_client_inproc_(s, &o, offsetof(cleat_client_opts, era));
+	c = cleat_client_inproc_(s, &o, offsetof(cleat_client_options, era));
 	assert_ptr_equal(cleat_client_userdata(c), &marker);
 	assert_text(cleat_client_callf(c, "echo", "{text: 'ok'}"), "ok");
 	call.userdata = NULL;
 	call.meta = "garbage";
-	assert_null(
-		cleat_client_startf_(c, &call, offsetof(cleat_call_opts, on_done), "echo", NULL));
+	assert_null(cleat_client_startf_(c, &call, offsetof(cleat_call_options, on_done), "echo",
+					 NULL));
 	call.on_done = NULL;
 	call.on_progress = NULL;
-	assert_text(cleat_client_request_withf_(c, &call, offsetof(cleat_call_opts, log_level),
+	assert_text(cleat_client_request_withf_(c, &call, offsetof(cleat_call_options, log_level),
 						"tools/call", "{name: 'steps'}"),
 		    "done");
 	cleat_client_free(c);
@@ -447,7 +447,7 @@ static void block_inside(cleat_call *call, cleat_result *r)
 static void waiting_inside_a_callback_is_misuse(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = { .on_done = block_inside, .userdata = &e };
+	cleat_call_options o = { .on_done = block_inside, .userdata = &e };
 	struct rig g;
 
 	(void)state;
@@ -492,7 +492,7 @@ static void several_calls_at_once(void **state)
 	memset(e, 0, sizeof e);
 	rig_begin(&g, NULL);
 	for (int i = 0; i < CALLS; i++) {
-		cleat_call_opts o = ending_opts(&e[i]);
+		cleat_call_options o = ending_options(&e[i]);
 		cleat_call *call = cleat_client_startf(g.c, &o, "add", "{a: %d, b: 1}", i);
 
 		assert_non_null(call);
@@ -517,7 +517,7 @@ static void several_calls_at_once(void **state)
 static void chain(cleat_call *call, cleat_result *r)
 {
 	struct ending *e = cleat_call_userdata(call);
-	cleat_call_opts o = { .on_done = chain, .userdata = e };
+	cleat_call_options o = { .on_done = chain, .userdata = e };
 
 	assert_ok(r);
 	cleat_result_free(r);
@@ -531,7 +531,7 @@ static void chain(cleat_call *call, cleat_result *r)
 static void the_next_call_starts_in_on_done(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = { .on_done = chain, .userdata = &e };
+	cleat_call_options o = { .on_done = chain, .userdata = &e };
 	struct rig g;
 
 	(void)state;
@@ -594,7 +594,7 @@ static void nobody_waits_when_it_is_over(void **state)
 static void inside_a_foreign_loop(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = ending_opts(&e);
+	cleat_call_options o = ending_options(&e);
 	cleat_loop *loop;
 	struct rig g;
 
@@ -619,8 +619,8 @@ static void inside_a_foreign_loop(void **state)
 static void clients_share_a_loop(void **state)
 {
 	cleat_loop *loop = cleat_loop_new(NULL);
-	cleat_server *s = cleat_server_new("shared", "1", &(cleat_server_opts){ .loop = loop });
-	cleat_client_opts o = { .loop = loop };
+	cleat_server *s = cleat_server_new("shared", "1", &(cleat_server_options){ .loop = loop });
+	cleat_client_options o = { .loop = loop };
 	struct ending e[2] = { { 0 } };
 	cleat_client *c[2];
 

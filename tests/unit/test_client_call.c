@@ -7,7 +7,7 @@ static void modern_request_carries_its_metadata(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .name = "me", .log_level = "info" }, false);
+	rig_modern(&rig, &(cleat_client_options){ .name = "me", .log_level = "info" }, false);
 	rig_call(&rig, "tools/call", ADD);
 	assert_string_equal(
 		rig_last(&rig)->text,
@@ -53,8 +53,8 @@ static void own_meta_is_merged(void **state)
 	(void)state;
 	rig_modern(&rig, NULL, false);
 	rig_call_with(&rig,
-		      &(cleat_call_opts){ .meta = "{\"traceparent\":\"00-1\",\"x/y\":[1, 2]}",
-					  .log_level = "debug" },
+		      &(cleat_call_options){ .meta = "{\"traceparent\":\"00-1\",\"x/y\":[1, 2]}",
+					     .log_level = "debug" },
 		      "tools/list",
 		      "{\"_meta\":{\"x/y\":3,\"z/z\":{},\"progressToken\":\"mine\","
 		      "\"io.modelcontextprotocol/protocolVersion\":\"1\"}}");
@@ -85,7 +85,7 @@ static void wrong_params_are_the_result(void **state)
 		rig_modern(&rig, NULL, false);
 		rig_call_with(
 			&rig,
-			&(cleat_call_opts){ .meta = cases[i].meta, .log_level = cases[i].level },
+			&(cleat_call_options){ .meta = cases[i].meta, .log_level = cases[i].level },
 			"tools/call", cases[i].params);
 		assert_int_equal(rig.n_sent, 1);
 		assert_int_equal(rig.n_done, 0);
@@ -173,9 +173,9 @@ static void progress_sets_the_clock_back_up_to_the_hard_timeout(void **state)
 	(void)state;
 	rig_modern(&rig, NULL, false);
 	rig_call_with(&rig,
-		      &(cleat_call_opts){ .timeout_ms = 1000,
-					  .hard_timeout_ms = 2500,
-					  .on_progress = rig_on_progress },
+		      &(cleat_call_options){ .timeout_ms = 1000,
+					     .hard_timeout_ms = 2500,
+					     .on_progress = rig_on_progress },
 		      "tools/call", ADD);
 	rig_pass(&rig, 900);
 	rig_say(&rig, NOTE("notifications/progress",
@@ -282,7 +282,7 @@ static void too_many_calls_are_refused(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .max_calls = 2 }, false);
+	rig_modern(&rig, &(cleat_client_options){ .max_calls = 2 }, false);
 	rig_call(&rig, "tools/call", ADD);
 	rig_call(&rig, "tools/call", ADD);
 	rig_call(&rig, "tools/call", ADD);
@@ -381,7 +381,7 @@ static void log_messages_go_to_the_call_or_the_client(void **state)
 
 	(void)state;
 	rig_modern(&rig, NULL, true);
-	rig_call_with(&rig, &(cleat_call_opts){ .on_log = rig_call_log, .log_level = "info" },
+	rig_call_with(&rig, &(cleat_call_options){ .on_log = rig_call_log, .log_level = "info" },
 		      "tools/call", ADD);
 	tag = rig_request(&rig)->tag;
 	rig_message(&rig, NOTE("notifications/message", "\"level\":\"warning\",\"data\":\"hot\""),
@@ -433,7 +433,8 @@ static void tracing_may_call(void **state)
 	rig_modern(&rig, NULL, false);
 	client_close(rig.c);
 	client_free(rig.c);
-	c = client_new(&(cleat_client_opts){ .on_message = call_back, .userdata = &once }, &hooks);
+	c = client_new(&(cleat_client_options){ .on_message = call_back, .userdata = &once },
+		       &hooks);
 	rig.c = c;
 	rig.frees = 0;
 	client_set_runner(c, &rig);
@@ -463,7 +464,7 @@ static void freeing_needs_no_closing(void **state)
 	rig_call(&rig, "tools/call", ADD);
 	rig_call(&rig, "tools/call", "{");
 	client_notify(rig.c, RIG_LIT("notifications/x"), RIG_LIT("{}"));
-	w = cleat_client_watch(rig.c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS });
+	w = cleat_client_watch(rig.c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS });
 	assert_non_null(w);
 	client_free(rig.c);
 	assert_int_equal(rig.n_done, 0);
@@ -568,7 +569,7 @@ static void a_given_failure_is_a_result(void **state)
 
 	(void)state;
 	rig_modern(&rig, NULL, false);
-	client_call_failed(rig.c, &(cleat_call_opts){ .on_done = rig_on_done },
+	client_call_failed(rig.c, &(cleat_call_options){ .on_done = rig_on_done },
 			   CLEAT_STEP_ARGUMENTS, &why);
 	assert_int_equal(rig.n_done, 0);
 	rig_pump(&rig);

@@ -65,7 +65,7 @@ static void closing_ends_although_calls_are_begun_for_ever(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .max_calls = 8 }, false);
+	rig_modern(&rig, &(cleat_client_options){ .max_calls = 8 }, false);
 	rig.during_done = call_again;
 	rig_call(&rig, "tools/call", ADD);
 	client_close(rig.c);

@@ -31,16 +31,16 @@ struct bench {
 	char url[200];
 };
 
-static void serve(struct bench *b, const cleat_http_opts *http)
+static void serve(struct bench *b, const cleat_http_options *http)
 {
 	*b = (struct bench){ .loop = cleat_loop_new(NULL) };
-	b->s = cleat_server_new("http", "1", &(cleat_server_opts){ .loop = b->loop });
+	b->s = cleat_server_new("http", "1", &(cleat_server_options){ .loop = b->loop });
 	add_all(b->s, NULL);
 	assert_int_equal(cleat_server_listen_http(b->s, "127.0.0.1:0", http), CLEAT_OK);
 	snprintf(b->url, sizeof b->url, "%s", cleat_server_http_url(b->s, 0));
 }
 
-static void reach(struct bench *b, const char *url, cleat_client_opts o)
+static void reach(struct bench *b, const char *url, cleat_client_options o)
 {
 	o.loop = b->loop;
 	b->c = cleat_client_connect(url, &o);
@@ -73,13 +73,13 @@ static void a_token_is_sent(void **state)
 	struct bench b;
 
 	(void)state;
-	serve(&b, &(cleat_http_opts){ .verify = only_ann });
+	serve(&b, &(cleat_http_options){ .verify = only_ann });
 	for (size_t i = 0; i < CLEAT_COUNT(eras); i++) {
-		cleat_client_opts right = { .protocol = eras[i], .bearer = "secret-of-ann" };
-		cleat_client_opts header = { .protocol = eras[i], .headers = headers };
-		cleat_client_opts wrong = { .protocol = eras[i], .bearer = "something-else" };
-		cleat_client_opts none = { .protocol = eras[i] };
-		const cleat_client_opts *const good[] = { &right, &header }, *const bad[] = {
+		cleat_client_options right = { .protocol = eras[i], .bearer = "secret-of-ann" };
+		cleat_client_options header = { .protocol = eras[i], .headers = headers };
+		cleat_client_options wrong = { .protocol = eras[i], .bearer = "something-else" };
+		cleat_client_options none = { .protocol = eras[i] };
+		const cleat_client_options *const good[] = { &right, &header }, *const bad[] = {
 			&wrong, &none
 		};
 
@@ -108,8 +108,8 @@ static void a_session_that_is_lost_is_begun_anew(void **state)
 	struct bench b;
 
 	(void)state;
-	serve(&b, &(cleat_http_opts){ .session_idle_ms = 1000 });
-	reach(&b, b.url, (cleat_client_opts){ .protocol = "2025-11-25", .no_stream = true });
+	serve(&b, &(cleat_http_options){ .session_idle_ms = 1000 });
+	reach(&b, b.url, (cleat_client_options){ .protocol = "2025-11-25", .no_stream = true });
 	assert_text(cleat_client_callf(b.c, "echo", "{text: 'first'}"), "first");
 	until = loop_now() + 2500;
 	while (loop_now() < until)
@@ -131,7 +131,7 @@ static void what_is_not_mcp_says_what_it_is(void **state)
 
 		snprintf(url, sizeof url, "%.*s%s", (int)(strlen(b.url) - strlen("/mcp")), b.url,
 			 places[i]);
-		reach(&b, url, (cleat_client_opts){ 0 });
+		reach(&b, url, (cleat_client_options){ 0 });
 		r = cleat_client_callf(b.c, "echo", NULL);
 		assert_int_equal(cleat_result_http_status(r), 404);
 		assert_int_not_equal(cleat_result_status(r), CLEAT_OK);
@@ -193,7 +193,7 @@ static void freed_while_connecting(void **state)
 	serve(&b, NULL);
 	for (int steps = 0; steps < 6; steps++) {
 		e = (struct ending){ 0 };
-		reach(&b, b.url, (cleat_client_opts){ 0 });
+		reach(&b, b.url, (cleat_client_options){ 0 });
 		assert_non_null(cleat_client_startf(b.c, ENDING(&e), "hang", NULL));
 		for (int i = 0; i < steps; i++)
 			cleat_loop_step(b.loop, 1);
@@ -269,10 +269,10 @@ static void a_server_in_another_process(void **state)
 	(void)state;
 	start_process(url, sizeof url, "127.0.0.1:0");
 	for (size_t i = 0; i <= CLEAT_COUNT(eras); i++) {
-		cleat_client_opts o = { .protocol = i < CLEAT_COUNT(eras) ? eras[i] : NULL };
+		cleat_client_options o = { .protocol = i < CLEAT_COUNT(eras) ? eras[i] : NULL };
 		cleat_client *c = cleat_client_connect(url, &o);
 		struct ending e = { 0 };
-		cleat_call_opts progress = { .on_progress = ending_progress, .userdata = &e };
+		cleat_call_options progress = { .on_progress = ending_progress, .userdata = &e };
 
 		assert_text(cleat_client_callf(c, "echo", "{text: 'far'}"), "far");
 		assert_text(
@@ -306,7 +306,7 @@ static void a_server_behind_a_unix_socket(void **state)
 	snprintf(whole, sizeof whole, "unix:%s#/mcp", path);
 	start_process(url, sizeof url, listen);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		cleat_client_opts o = { .unix_socket = cases[i].socket };
+		cleat_client_options o = { .unix_socket = cases[i].socket };
 		cleat_client *c = cleat_client_connect(cases[i].address, &o);
 
 		assert_text(cleat_client_callf(c, "echo", "{text: 'near'}"), "near");
@@ -321,7 +321,7 @@ static void a_server_that_was_replaced_is_reached_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(eras); i++) {
 		char url[200], address[100];
-		cleat_client_opts o = { .protocol = eras[i] };
+		cleat_client_options o = { .protocol = eras[i] };
 		struct ending e = { 0 };
 		cleat_client *c;
 

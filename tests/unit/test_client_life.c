@@ -25,9 +25,9 @@ static void a_call_is_given_up_in_its_progress(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
-		cleat_client_opts o = { .protocol = revisions[i] };
+		cleat_client_options o = { .protocol = revisions[i] };
 		struct ending e = { 0 };
-		cleat_call_opts call = { .on_progress = cancel_now, .userdata = &e };
+		cleat_call_options call = { .on_progress = cancel_now, .userdata = &e };
 		struct rig g;
 
 		rig_begin(&g, &o);
@@ -55,7 +55,7 @@ static void a_call_is_given_up_by_another_thread(void **state)
 	(void)state;
 	rig_begin(&g, NULL);
 	for (int i = 0; i < CALLS; i++) {
-		cleat_call_opts o = ending_opts(&e[i]);
+		cleat_call_options o = ending_options(&e[i]);
 
 		e[i].call = cleat_client_startf(g.c, &o, "hang", NULL);
 	}
@@ -128,8 +128,8 @@ static void ending_and_giving_up_at_the_same_time(void **state)
 	while (race.ended < CALLS) {
 		pthread_mutex_lock(&race.lock);
 		for (size_t i = 0; i < CLEAT_COUNT(race.under_way); i++) {
-			cleat_call_opts o = { .on_done = race_done,
-					      .userdata = &race.under_way[i] };
+			cleat_call_options o = { .on_done = race_done,
+						 .userdata = &race.under_way[i] };
 
 			if (!race.under_way[i] && begun++ < CALLS)
 				race.under_way[i] = cleat_client_startf(
@@ -151,7 +151,7 @@ static void ending_and_giving_up_at_the_same_time(void **state)
 static void a_call_is_given_up_before_the_server_is_ready(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = ending_opts(&e);
+	cleat_call_options o = ending_options(&e);
 	struct rig g;
 
 	(void)state;
@@ -207,7 +207,7 @@ static void call_while_freeing(cleat_call *call, cleat_result *r)
 static void calls_inside_the_end_are_refused(void **state)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = { .on_done = call_while_freeing, .userdata = &e };
+	cleat_call_options o = { .on_done = call_while_freeing, .userdata = &e };
 	struct rig g;
 
 	(void)state;
@@ -223,7 +223,7 @@ static void calls_inside_the_end_are_refused(void **state)
 static void start_while_freeing(cleat_call *call, cleat_result *r)
 {
 	struct ending *e = cleat_call_userdata(call);
-	cleat_call_opts o = ending_opts(e);
+	cleat_call_options o = ending_options(e);
 
 	cleat_result_free(r);
 	o.userdata = e + 1;
@@ -234,7 +234,7 @@ static void start_while_freeing(cleat_call *call, cleat_result *r)
 static void a_call_begun_inside_the_end_ends_too(void **state)
 {
 	struct ending e[2] = { { 0 } };
-	cleat_call_opts o = { .on_done = start_while_freeing, .userdata = &e };
+	cleat_call_options o = { .on_done = start_while_freeing, .userdata = &e };
 	struct rig g;
 
 	(void)state;
@@ -260,7 +260,7 @@ static void free_now(void *ctx)
 static void freeing_inside_a_callback_of_the_loop(void **state)
 {
 	cleat_loop *loop = cleat_loop_new(NULL);
-	cleat_server *s = cleat_server_new("shared", "1", &(cleat_server_opts){ .loop = loop });
+	cleat_server *s = cleat_server_new("shared", "1", &(cleat_server_options){ .loop = loop });
 	cleat_client *c = cleat_client_inproc(s, NULL);
 	struct loop_timer *t = loop_timer_new(loop, free_now, &c);
 	struct ending e = { 0 };
@@ -289,7 +289,7 @@ static void the_server_stops_under_its_client(void **state)
 		cleat_result *r;
 		struct rig g;
 
-		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i] });
+		rig_begin(&g, &(cleat_client_options){ .protocol = revisions[i] });
 		cleat_client_startf(g.c, ENDING(&e), "hang", NULL);
 		while (!e.progress)
 			cleat_loop_step(cleat_client_loop(g.c), 1000);
@@ -352,10 +352,11 @@ static void questions_are_answered_by_handlers(void **state)
 			for (int blocking = 0; blocking < 2; blocking++) {
 				struct rig g;
 
-				rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[k],
-								    .on_form = cases[i].on_form,
-								    .blocking_handlers = blocking,
-								    .userdata = &size });
+				rig_begin(&g,
+					  &(cleat_client_options){ .protocol = revisions[k],
+								   .on_form = cases[i].on_form,
+								   .blocking_handlers = blocking,
+								   .userdata = &size });
 				assert_text(cleat_client_callf(g.c, "ask", NULL), cases[i].said);
 				assert_text(cleat_client_callf(g.c, "ask", NULL), cases[i].said);
 				rig_end(&g);
@@ -396,10 +397,11 @@ static void a_page_that_has_to_be_visited_first_is(void **state)
 			struct rig g;
 			cleat_result *r;
 
-			rig_begin(&g, &(cleat_client_opts){ .protocol = "2025-11-25",
-							    .on_url = agrees ? visit : form_decline,
-							    .blocking_handlers = blocking,
-							    .userdata = &visits });
+			rig_begin(&g,
+				  &(cleat_client_options){ .protocol = "2025-11-25",
+							   .on_url = agrees ? visit : form_decline,
+							   .blocking_handlers = blocking,
+							   .userdata = &visits });
 			cleat_server_add_tool(g.s, &(cleat_tool){ .name = "locked",
 								  .call = tool_locked,
 								  .userdata = &visits });
@@ -432,10 +434,10 @@ static void a_wrong_answer_is_noted(void **state)
 		int notes = 0;
 		struct rig g;
 
-		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i],
-						    .on_form = form_wrong,
-						    .on_note = count_note,
-						    .userdata = &notes });
+		rig_begin(&g, &(cleat_client_options){ .protocol = revisions[i],
+						       .on_form = form_wrong,
+						       .on_note = count_note,
+						       .userdata = &notes });
 		cleat_result_free(cleat_client_callf(g.c, "ask", NULL));
 		assert_true(notes > 0);
 		rig_end(&g);
@@ -451,7 +453,7 @@ static void wrong_roots_are_the_result_of_calls(void **state)
 		cleat_result *r;
 		struct rig g;
 
-		rig_begin(&g, &(cleat_client_opts){ .roots = &wrong[i], .n_roots = 1 });
+		rig_begin(&g, &(cleat_client_options){ .roots = &wrong[i], .n_roots = 1 });
 		r = cleat_client_callf(g.c, "roots", NULL);
 		assert_int_equal(cleat_result_step(r), CLEAT_STEP_ARGUMENTS);
 		assert_has(cleat_result_error(r)->message, "root");
@@ -470,7 +472,7 @@ static void roots_are_told(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
 		struct rig g;
 
-		rig_begin(&g, &(cleat_client_opts){
+		rig_begin(&g, &(cleat_client_options){
 				      .protocol = revisions[i], .roots = one, .n_roots = 1 });
 		assert_text(cleat_client_callf(g.c, "roots", NULL), "1 roots, first file:///a");
 		assert_int_equal(cleat_client_set_roots(g.c, two, 2), CLEAT_OK);
@@ -480,14 +482,14 @@ static void roots_are_told(void **state)
 		assert_text(cleat_client_callf(g.c, "roots", NULL), "0 roots, first none");
 		rig_end(&g);
 		rig_begin(&g,
-			  &(cleat_client_opts){ .protocol = revisions[i], .offer_roots = true });
+			  &(cleat_client_options){ .protocol = revisions[i], .offer_roots = true });
 		assert_text(cleat_client_callf(g.c, "roots", NULL), "0 roots, first none");
 		rig_end(&g);
-		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i] });
+		rig_begin(&g, &(cleat_client_options){ .protocol = revisions[i] });
 		assert_int_equal(cleat_client_set_roots(g.c, one, 1), CLEAT_OK);
 		assert_text(cleat_client_callf(g.c, "roots", NULL), "1 roots, first file:///a");
 		rig_end(&g);
-		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i] });
+		rig_begin(&g, &(cleat_client_options){ .protocol = revisions[i] });
 		assert_text(cleat_client_callf(g.c, "roots", NULL), "no roots");
 		rig_end(&g);
 	}
@@ -512,10 +514,10 @@ static void freeing_waits_for_a_blocking_handler(void **state)
 		struct rig g;
 
 		atomic_init(&begun, 0);
-		rig_begin(&g, &(cleat_client_opts){ .protocol = revisions[i],
-						    .on_form = form_wait,
-						    .blocking_handlers = true,
-						    .userdata = &begun });
+		rig_begin(&g, &(cleat_client_options){ .protocol = revisions[i],
+						       .on_form = form_wait,
+						       .blocking_handlers = true,
+						       .userdata = &begun });
 		cleat_client_startf(g.c, ENDING(&e), "ask", NULL);
 		while (!atomic_load(&begun))
 			cleat_loop_step(cleat_client_loop(g.c), 1);
@@ -539,17 +541,18 @@ static void live(const cleat_allocator *mem, const char *revision)
 {
 	cleat_server *s = new_server(NULL);
 	const cleat_root root = { "file:///a", NULL };
-	cleat_client *c = cleat_client_inproc(s, &(cleat_client_opts){ .allocator = mem,
-								       .protocol = revision,
-								       .on_form = form_small,
-								       .roots = &root,
-								       .n_roots = 1,
-								       .timeout_ms = 30,
-								       .hard_timeout_ms = 200,
-								       .probe_timeout_ms = 30,
-								       .connect_timeout_ms = 200 });
+	cleat_client *c =
+		cleat_client_inproc(s, &(cleat_client_options){ .allocator = mem,
+								.protocol = revision,
+								.on_form = form_small,
+								.roots = &root,
+								.n_roots = 1,
+								.timeout_ms = 30,
+								.hard_timeout_ms = 200,
+								.probe_timeout_ms = 30,
+								.connect_timeout_ms = 200 });
 	struct ending e = { 0 };
-	cleat_call_opts o = ending_opts(&e);
+	cleat_call_options o = ending_options(&e);
 	cleat_call *call;
 
 	cleat_result_free(cleat_client_callf(c, "echo", "{text: %s}", "x"));
@@ -577,27 +580,27 @@ static void memory_may_end_anywhere(void **state)
 			live(&fa.hook, revisions[i]);
 }
 
-static cleat_client *make_child(const cleat_client_opts *o)
+static cleat_client *make_child(const cleat_client_options *o)
 {
 	return cleat_client_spawn((const char *const[]){ "/nonexistent/server", NULL }, o);
 }
 
-static cleat_client *make_fds(const cleat_client_opts *o)
+static cleat_client *make_fds(const cleat_client_options *o)
 {
 	return cleat_client_attach(0, 1, o);
 }
 
-static cleat_client *make_http(const cleat_client_opts *o)
+static cleat_client *make_http(const cleat_client_options *o)
 {
 	return cleat_client_connect("unix:/nonexistent/mcp.sock", o);
 }
 
-static cleat_client *make_stream(const cleat_client_opts *o)
+static cleat_client *make_stream(const cleat_client_options *o)
 {
 	return cleat_client_connect("unix-stream:/nonexistent/mcp.sock", o);
 }
 
-static cleat_client *make_tcp(const cleat_client_opts *o)
+static cleat_client *make_tcp(const cleat_client_options *o)
 {
 	return cleat_client_connect("tcp://127.0.0.1:1", o);
 }
@@ -605,7 +608,7 @@ static cleat_client *make_tcp(const cleat_client_opts *o)
 /* Whichever way leads to the server: it is not there, or there is no memory to find that out. */
 static void memory_may_end_on_the_way(void **state)
 {
-	static cleat_client *(*const makers[])(const cleat_client_opts *) = {
+	static cleat_client *(*const makers[])(const cleat_client_options *) = {
 		make_child, make_fds, make_http, make_stream, make_tcp
 	};
 
@@ -614,7 +617,7 @@ static void memory_may_end_on_the_way(void **state)
 		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 			cleat_client *c;
 
-			c = makers[i](&(cleat_client_opts){ .allocator = &fa.hook });
+			c = makers[i](&(cleat_client_options){ .allocator = &fa.hook });
 			if (makers[i] != make_fds)
 				assert_int_not_equal(cleat_client_open(c), CLEAT_OK);
 			cleat_client_free(c);

@@ -112,7 +112,7 @@ static void pages_and_cursors_have_limits(void **state)
 	char page[64];
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .max_pages = 3 }, false);
+	rig_modern(&rig, &(cleat_client_options){ .max_pages = 3 }, false);
 	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
 	for (int i = 0; i < 3; i++) {
 		snprintf(page, sizeof page, PAGE("", ",\"nextCursor\":\"%d\""), i);
@@ -134,7 +134,7 @@ static void pages_and_cursors_have_limits(void **state)
 static void a_list_has_the_limits_of_a_message(void **state)
 {
 	static const struct {
-		cleat_client_opts o;
+		cleat_client_options o;
 		const char *part; /* of what is wrong; NULL: nothing */
 	} cases[] = {
 		{ { .json = { .max_nodes = 156 } }, "json.max_nodes" },
@@ -196,7 +196,7 @@ static void fresh_results_are_not_asked_for_again(void **state)
 	assert_true(cleat_result_is_cached(rig_result(&rig)));
 	rig_call(&rig, "resources/read", "{\"uri\":\"a:2\"}");
 	assert_int_equal(rig.n_sent, 3);
-	rig_call_with(&rig, &(cleat_call_opts){ .no_cache = true }, "resources/read",
+	rig_call_with(&rig, &(cleat_call_options){ .no_cache = true }, "resources/read",
 		      "{\"uri\":\"a:1\"}");
 	assert_int_equal(rig.n_sent, 4);
 	rig_pass(&rig, 60000);
@@ -227,7 +227,7 @@ static void what_must_not_be_kept_is_not(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct rig rig;
-		cleat_client_opts o = { .no_cache = cases[i].no_cache };
+		cleat_client_options o = { .no_cache = cases[i].no_cache };
 		size_t sent;
 
 		if (cases[i].legacy)

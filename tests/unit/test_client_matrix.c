@@ -115,24 +115,24 @@ static void serve_http_unix(struct bench *b)
 
 /* ---- clients ------------------------------------------------------------------------------ */
 
-static cleat_client *connect_address(struct bench *b, const cleat_client_opts *o)
+static cleat_client *connect_address(struct bench *b, const cleat_client_options *o)
 {
 	return cleat_client_connect(b->address, o);
 }
 
-static cleat_client *connect_inproc(struct bench *b, const cleat_client_opts *o)
+static cleat_client *connect_inproc(struct bench *b, const cleat_client_options *o)
 {
 	return cleat_client_inproc(b->s, o);
 }
 
-static cleat_client *connect_child(struct bench *b, const cleat_client_opts *o)
+static cleat_client *connect_child(struct bench *b, const cleat_client_options *o)
 {
 	const char *const argv[] = { b->self, "--serve", NULL };
 
 	return cleat_client_spawn(argv, o);
 }
 
-static cleat_client *connect_fds(struct bench *b, const cleat_client_opts *o)
+static cleat_client *connect_fds(struct bench *b, const cleat_client_options *o)
 {
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, b->accepted), 0);
 	b->n_accepted = 2;
@@ -143,7 +143,7 @@ static cleat_client *connect_fds(struct bench *b, const cleat_client_opts *o)
 static const struct way {
 	const char *name;
 	void (*serve)(struct bench *b); /* NULL: not needed */
-	cleat_client *(*connect)(struct bench *b, const cleat_client_opts *o);
+	cleat_client *(*connect)(struct bench *b, const cleat_client_options *o);
 	bool old_sse;
 } ways[] = {
 	{ "in process", NULL, connect_inproc, false },
@@ -186,22 +186,23 @@ static void on_log(cleat_client *c, int level, const char *logger, const cleat_j
 static void open_bench(struct bench *b, const struct way *w, const char *revision, const char *self)
 {
 	static const cleat_root roots[] = { { "file:///a", "A" }, { "file:///b", NULL } };
-	cleat_client_opts o = { .protocol = revision,
-				.userdata = b,
-				.on_form = on_form,
-				.on_sampling = on_sampling,
-				.roots = roots,
-				.n_roots = 2,
-				.on_log = on_log,
-				.log_level = "info",
-				.old_sse = w->old_sse };
+	cleat_client_options o = { .protocol = revision,
+				   .userdata = b,
+				   .on_form = on_form,
+				   .on_sampling = on_sampling,
+				   .roots = roots,
+				   .n_roots = 2,
+				   .on_log = on_log,
+				   .log_level = "info",
+				   .old_sse = w->old_sse };
 
 	*b = (struct bench){ .listener = -1, .self = self };
 	b->loop = cleat_loop_new(NULL);
 	assert_non_null(b->loop);
 	o.loop = b->loop;
-	b->s = cleat_server_new("fixture", "1.0.0",
-				&(cleat_server_opts){ .loop = b->loop, .userdata = &b->fixture });
+	b->s = cleat_server_new(
+		"fixture", "1.0.0",
+		&(cleat_server_options){ .loop = b->loop, .userdata = &b->fixture });
 	fixture_add_all(b->s);
 	if (w->serve)
 		w->serve(b);
@@ -286,7 +287,7 @@ static void contents(struct bench *b)
 static void progress_and_log(struct bench *b)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = { .on_progress = ending_progress, .userdata = &e };
+	cleat_call_options o = { .on_progress = ending_progress, .userdata = &e };
 
 	assert_text(cleat_client_request_withf(
 			    b->c, &o, "tools/call",
@@ -380,11 +381,12 @@ static void changes(struct bench *b)
 	static const char *const uris[] = { "test://watched-resource", NULL };
 	cleat_doc *args = cleat_doc_newf(NULL, "{uri: %s}", uris[0]);
 	struct heard h = { 0 };
-	cleat_watch *w = cleat_client_watch(b->c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS,
-								       .uris = uris,
-								       .on_change = on_change,
-								       .on_end = on_end,
-								       .userdata = &h });
+	cleat_watch *w =
+		cleat_client_watch(b->c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
+								 .uris = uris,
+								 .on_change = on_change,
+								 .on_end = on_end,
+								 .userdata = &h });
 
 	assert_non_null(w);
 	change_until(b, &h.tools, "test_trigger_tool_change", NULL);
@@ -398,7 +400,7 @@ static void changes(struct bench *b)
 static void giving_up(struct bench *b)
 {
 	struct ending e = { 0 };
-	cleat_call_opts o = ending_opts(&e);
+	cleat_call_options o = ending_options(&e);
 	cleat_call *call = cleat_client_startf(b->c, &o, "park_until_cancelled", "{key: %s}", "k");
 
 	assert_non_null(call);
@@ -487,8 +489,8 @@ static void freed_in_the_middle(void **state)
 static int serve(int argc, char **argv)
 {
 	static struct fixture fixture;
-	cleat_server *s =
-		cleat_server_new("fixture", "1.0.0", &(cleat_server_opts){ .userdata = &fixture });
+	cleat_server *s = cleat_server_new("fixture", "1.0.0",
+					   &(cleat_server_options){ .userdata = &fixture });
 
 	fixture_add_all(s);
 	argv[1] = (char *)"--stdio";

@@ -59,7 +59,7 @@ static size_t begin_calls(struct rig *rig)
 {
 	size_t n = 0;
 
-	n += rig_call_with(rig, &(cleat_call_opts){ .meta = "{\"x\":1}", .log_level = "info" },
+	n += rig_call_with(rig, &(cleat_call_options){ .meta = "{\"x\":1}", .log_level = "info" },
 			   CALL_H) != NULL;
 	n += rig_call(rig, "prompts/get", "{\"name\":\"p\"}") != NULL;
 	n += rig_call(rig, "resources/read", "{\"uri\":\"a\"}") != NULL;
@@ -72,14 +72,14 @@ static size_t begin_calls(struct rig *rig)
 static void live(struct fail_alloc *fa, bool modern, bool http)
 {
 	const char *uris[] = { "file:///x", "file:///y", NULL };
-	cleat_client_opts o = { .allocator = &fa->hook,
-				.era = modern ? CLEAT_ERA_AUTO : CLEAT_ERA_LEGACY,
-				.roots = roots,
-				.n_roots = 2,
-				.headers = headers,
-				.log_level = "info",
-				.name = "n",
-				.restart = true };
+	cleat_client_options o = { .allocator = &fa->hook,
+				   .era = modern ? CLEAT_ERA_AUTO : CLEAT_ERA_LEGACY,
+				   .roots = roots,
+				   .n_roots = 2,
+				   .headers = headers,
+				   .log_level = "info",
+				   .name = "n",
+				   .restart = true };
 	static struct rig rig;
 	cleat_watch *w;
 	size_t served = 0, begun;
@@ -89,10 +89,10 @@ static void live(struct fail_alloc *fa, bool modern, bool http)
 		return;
 	rig.link.http = http;
 	rig.answer_at_once = "\"result\":{\"roots\":[]}";
-	w = cleat_client_watch(rig.c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS,
-							   .uris = uris,
-							   .on_change = rig_on_change,
-							   .on_end = rig_on_end });
+	w = cleat_client_watch(rig.c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
+							      .uris = uris,
+							      .on_change = rig_on_change,
+							      .on_end = rig_on_end });
 	client_notify(rig.c, RIG_LIT("notifications/x"), RIG_LIT("{\"a\":1}"));
 	begun = begin_calls(&rig);
 	rig_up(&rig);
@@ -153,7 +153,7 @@ static void an_answer_without_memory_ends_its_call(void **state)
 	(void)state;
 	for (int others = 0; others < 2; others++) {
 		fail_alloc_init(&fa, 0, false);
-		rig_modern(&rig, &(cleat_client_opts){ .allocator = &fa.hook }, false);
+		rig_modern(&rig, &(cleat_client_options){ .allocator = &fa.hook }, false);
 		rig_call(&rig, "prompts/get", "{\"name\":\"p\"}");
 		if (others)
 			rig_call(&rig, "prompts/get", "{\"name\":\"q\"}");

@@ -297,12 +297,12 @@ static void capabilities_fit_handlers_and_revision(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct rig rig;
 
-		open_stream(&rig, &(cleat_client_opts){ .protocol = cases[i].protocol,
-							.on_form = cases[i].form,
-							.on_url = cases[i].url,
-							.on_sampling = cases[i].sampling,
-							.sampling_tools = cases[i].tools,
-							.offer_roots = cases[i].roots });
+		open_stream(&rig, &(cleat_client_options){ .protocol = cases[i].protocol,
+							   .on_form = cases[i].form,
+							   .on_url = cases[i].url,
+							   .on_sampling = cases[i].sampling,
+							   .sampling_tools = cases[i].tools,
+							   .offer_roots = cases[i].roots });
 		assert_has(rig_last(&rig)->text, cases[i].part);
 		rig_done(&rig);
 	}
@@ -327,8 +327,8 @@ static void an_unknown_revision_is_refused(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct rig rig;
 
-		open_stream(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY,
-							.protocol = cases[i].pinned });
+		open_stream(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY,
+							   .protocol = cases[i].pinned });
 		rig_answer(&rig, cases[i].answer);
 		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, cases[i].part);
 		rig_done(&rig);
@@ -341,7 +341,7 @@ static void log_level_is_set_where_there_is_logging(void **state)
 
 	(void)state;
 	for (int logging = 0; logging < 2; logging++) {
-		rig_legacy(&rig, &(cleat_client_opts){ .log_level = "warning" }, false,
+		rig_legacy(&rig, &(cleat_client_options){ .log_level = "warning" }, false,
 			   logging ? RIG_INITIALIZE("2025-11-25", "{\"logging\":{}}")
 				   : RIG_INITIALIZE("2025-11-25", "{}"));
 		assert_int_equal(rig.n_sent, 2 + logging);
@@ -364,7 +364,7 @@ static void over_http_calls_wait_for_the_log_level(void **state)
 	(void)state;
 	for (int silent = 0; silent < 2; silent++) {
 		open_http(&rig,
-			  &(cleat_client_opts){ .log_level = "info", .era = CLEAT_ERA_LEGACY });
+			  &(cleat_client_options){ .log_level = "info", .era = CLEAT_ERA_LEGACY });
 		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", "{\"logging\":{}}"));
 		rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
 		assert_string_equal(rig_last(&rig)->method, "logging/setLevel");
@@ -424,9 +424,9 @@ static void eras_can_be_chosen(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct rig rig;
 
-		open_stream(&rig, &(cleat_client_opts){ .era = cases[i].era,
-							.known_era = cases[i].known,
-							.protocol = cases[i].protocol });
+		open_stream(&rig, &(cleat_client_options){ .era = cases[i].era,
+							   .known_era = cases[i].known,
+							   .protocol = cases[i].protocol });
 		assert_string_equal(rig_last(&rig)->method, cases[i].first);
 		if (cases[i].version)
 			expect_initialize(&rig, cases[i].version);
@@ -437,7 +437,7 @@ static void eras_can_be_chosen(void **state)
 static void wrong_options_are_the_result_of_calls(void **state)
 {
 	static const struct {
-		cleat_client_opts o;
+		cleat_client_options o;
 		const char *part;
 	} cases[] = {
 		{ { .protocol = "2025-01-01" }, "\"2025-01-01\"" },
@@ -465,7 +465,7 @@ static void modern_only_does_not_fall_back(void **state)
 	struct rig rig;
 
 	(void)state;
-	open_stream(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_MODERN });
+	open_stream(&rig, &(cleat_client_options){ .era = CLEAT_ERA_MODERN });
 	assert_int_equal(rig_pump(&rig), 30000);
 	rig_answer(&rig, UNKNOWN);
 	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "Method not found");
@@ -478,13 +478,13 @@ static void a_wrong_hint_costs_one_question(void **state)
 	struct rig rig;
 
 	(void)state;
-	open_stream(&rig, &(cleat_client_opts){ .known_era = CLEAT_ERA_LEGACY });
+	open_stream(&rig, &(cleat_client_options){ .known_era = CLEAT_ERA_LEGACY });
 	rig_answer(&rig, UNKNOWN);
 	assert_string_equal(rig_request(&rig)->method, "server/discover");
 	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
 	expect_ready(&rig, true);
 	rig_done(&rig);
-	open_stream(&rig, &(cleat_client_opts){ .known_era = CLEAT_ERA_LEGACY });
+	open_stream(&rig, &(cleat_client_options){ .known_era = CLEAT_ERA_LEGACY });
 	rig_answer(&rig, UNKNOWN);
 	rig_answer(&rig, UNKNOWN);
 	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "neither");
@@ -533,7 +533,7 @@ static void opening_has_a_limit(void **state)
 	struct rig rig;
 
 	(void)state;
-	assert_true(rig_init(&rig, &(cleat_client_opts){ .connect_timeout_ms = 5000 }));
+	assert_true(rig_init(&rig, &(cleat_client_options){ .connect_timeout_ms = 5000 }));
 	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
 	rig_pass(&rig, 4999);
 	assert_int_equal(rig.n_done, 0);
@@ -552,7 +552,7 @@ static void initialize_is_never_cancelled(void **state)
 	struct rig rig;
 
 	(void)state;
-	open_stream(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY });
+	open_stream(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY });
 	rig_pass(&rig, 30000);
 	assert_int_equal(rig.n_sent, 1);
 	assert_int_equal(rig.n_done, 1);

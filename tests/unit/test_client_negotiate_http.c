@@ -142,7 +142,7 @@ static void a_modern_server_without_discover_is_used_all_the_same(void **state)
 	assert_int_equal(rig.fall_backs, 0);
 	expect_ready(&rig, true);
 	rig_done(&rig);
-	open_http(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_MODERN });
+	open_http(&rig, &(cleat_client_options){ .era = CLEAT_ERA_MODERN });
 	rig_reply(&rig, rig_request(&rig), 404, UNKNOWN);
 	expect_ready(&rig, true);
 	rig_done(&rig);
@@ -154,7 +154,7 @@ static void initialized_may_be_refused_or_answered(void **state)
 
 	(void)state;
 	for (int answered = 0; answered < 2; answered++) {
-		open_http(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY });
+		open_http(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY });
 		rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
 		if (answered) {
 			rig_message(&rig, "{\"jsonrpc\":\"2.0\",\"result\":{}}",
@@ -174,7 +174,7 @@ static void no_stream_is_opened_when_none_is_wanted(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_legacy(&rig, &(cleat_client_opts){ .no_stream = true }, true,
+	rig_legacy(&rig, &(cleat_client_options){ .no_stream = true }, true,
 		   RIG_INITIALIZE("2025-11-25", RIG_CAPS));
 	assert_int_equal(rig.listens, 0);
 	rig_done(&rig);

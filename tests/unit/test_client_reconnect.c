@@ -67,8 +67,8 @@ static void a_greeting_that_failed_is_not_repeated(void **state)
 	for (int renews = 0; renews < 2; renews++) {
 		struct rig rig;
 
-		assert_true(rig_init(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY,
-								 .connect_timeout_ms = 5000 }));
+		assert_true(rig_init(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY,
+								    .connect_timeout_ms = 5000 }));
 		rig.link.renews = renews;
 		rig_call(&rig, CALL_T);
 		rig_up(&rig);
@@ -98,7 +98,7 @@ static void what_was_not_taken_waits(void **state)
 
 	(void)state;
 	for (int restart = 0; restart < 2; restart++) {
-		rig_modern(&rig, &(cleat_client_opts){ .restart = restart }, false);
+		rig_modern(&rig, &(cleat_client_options){ .restart = restart }, false);
 		rig.random = 1000;
 		rig.send_status = CLEAT_ECLOSED;
 		rig_call(&rig, CALL_T);
@@ -136,7 +136,7 @@ static void restarting_backs_off(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .restart = true }, false);
+	rig_modern(&rig, &(cleat_client_options){ .restart = true }, false);
 	for (size_t i = 0; i < CLEAT_COUNT(delays); i++) {
 		rig.random = (uint32_t)delays[i]; /* all of it */
 		rig_down(&rig, "gone");
@@ -159,7 +159,7 @@ static void calls_wait_for_the_restart(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .restart = true }, false);
+	rig_modern(&rig, &(cleat_client_options){ .restart = true }, false);
 	rig.random = 1000;
 	rig_down(&rig, "gone");
 	rig_call(&rig, CALL_T);
@@ -169,7 +169,7 @@ static void calls_wait_for_the_restart(void **state)
 	assert_string_equal(rig_last(&rig)->method, "tools/call");
 	/* but not longer than they may */
 	rig_down(&rig, "gone again");
-	rig_call_with(&rig, &(cleat_call_opts){ .timeout_ms = 500 }, CALL_T);
+	rig_call_with(&rig, &(cleat_call_options){ .timeout_ms = 500 }, CALL_T);
 	rig_pass(&rig, 500);
 	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT,
 		   "not ready within 0.5 s; the last reason: gone again");
@@ -183,7 +183,7 @@ static void the_breaker_opens_and_closes(void **state)
 	unsigned opens;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .restart = true }, false);
+	rig_modern(&rig, &(cleat_client_options){ .restart = true }, false);
 	for (int i = 0; i < 4; i++) {
 		rig.random = 0;
 		rig_down(&rig, "gone");
@@ -228,8 +228,8 @@ static void a_server_that_does_not_start_is_not_restarted(void **state)
 	struct rig rig;
 
 	(void)state;
-	assert_true(
-		rig_init(&rig, &(cleat_client_opts){ .restart = true, .era = CLEAT_ERA_LEGACY }));
+	assert_true(rig_init(&rig,
+			     &(cleat_client_options){ .restart = true, .era = CLEAT_ERA_LEGACY }));
 	rig_call(&rig, CALL_T);
 	rig_up(&rig);
 	rig_down(&rig, "exited with status 2");
@@ -393,7 +393,7 @@ static void old_sse_is_opened_again(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_legacy(&rig, &(cleat_client_opts){ .old_sse = true }, true,
+	rig_legacy(&rig, &(cleat_client_options){ .old_sse = true }, true,
 		   RIG_INITIALIZE("2024-11-05", "{}"));
 	rig_call(&rig, CALL_T);
 	rig_down(&rig, "stream ended");

@@ -75,25 +75,25 @@ static int stop_server(void **state)
 
 /* ---- clients ------------------------------------------------------------------------------ */
 
-static cleat_client *reach_child(const cleat_client_opts *o)
+static cleat_client *reach_child(const cleat_client_options *o)
 {
 	const char *const argv[] = { myself(), "--serve", NULL };
 
 	return cleat_client_spawn(argv, o);
 }
 
-static cleat_client *reach_http(const cleat_client_opts *o)
+static cleat_client *reach_http(const cleat_client_options *o)
 {
 	return cleat_client_connect(url, o);
 }
 
 /* An HTTP server, which does not understand; but it is there. */
-static cleat_client *reach_tcp(const cleat_client_opts *o)
+static cleat_client *reach_tcp(const cleat_client_options *o)
 {
 	return cleat_client_connect(stream, o);
 }
 
-typedef cleat_client *reach_fn(const cleat_client_opts *o);
+typedef cleat_client *reach_fn(const cleat_client_options *o);
 
 static const struct {
 	const char *name;
@@ -119,7 +119,7 @@ static int outcome(cleat_client *c, int os_errno)
 
 static int try_to_reach(reach_fn *reach, cleat_loop *loop, int os_errno)
 {
-	cleat_client_opts o = { .loop = loop, .connect_timeout_ms = 5000, .proxy = "" };
+	cleat_client_options o = { .loop = loop, .connect_timeout_ms = 5000, .proxy = "" };
 	cleat_client *c = reach(&o);
 	int end = c ? outcome(c, os_errno) : NO_CLIENT;
 

@@ -87,7 +87,7 @@ static void rounds_have_a_limit(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .max_rounds = 3 }, false);
+	rig_modern(&rig, &(cleat_client_options){ .max_rounds = 3 }, false);
 	rig.answer_at_once = ACCEPT;
 	rig_call(&rig, CALL_T);
 	for (int i = 0; i < 4; i++)
@@ -217,7 +217,7 @@ static void a_question_that_cannot_be_answered_ends_the_call(void **state)
 static void time_stands_still_while_somebody_is_asked(void **state)
 {
 	struct rig rig;
-	const cleat_call_opts o = { .timeout_ms = 1000, .hard_timeout_ms = 10000 };
+	const cleat_call_options o = { .timeout_ms = 1000, .hard_timeout_ms = 10000 };
 
 	(void)state;
 	rig_modern(&rig, NULL, false);
@@ -335,7 +335,7 @@ static void ping_is_answered_at_any_time(void **state)
 	struct rig rig;
 
 	(void)state;
-	assert_true(rig_init(&rig, &(cleat_client_opts){ .era = CLEAT_ERA_LEGACY }));
+	assert_true(rig_init(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY }));
 	client_start(rig.c);
 	rig_up(&rig);
 	rig_say(&rig, REQUEST("1", "ping", ""));
@@ -430,7 +430,7 @@ static void roots_that_change_are_told_where_they_were_offered(void **state)
 	struct rig rig;
 
 	(void)state;
-	rig_legacy(&rig, &(cleat_client_opts){ .offer_roots = true }, false,
+	rig_legacy(&rig, &(cleat_client_options){ .offer_roots = true }, false,
 		   RIG_INITIALIZE("2025-06-18", RIG_CAPS));
 	client_roots_changed(rig.c);
 	assert_string_equal(rig_last(&rig)->method, "notifications/roots/list_changed");

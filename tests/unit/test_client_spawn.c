@@ -75,7 +75,7 @@ static int serve(const char *how)
 	return cleat_server_main(s, 1, argv);
 }
 
-static cleat_client *spawn_self(const char *how, const cleat_client_opts *o)
+static cleat_client *spawn_self(const char *how, const cleat_client_options *o)
 {
 	const char *const argv[] = { self, how, NULL };
 
@@ -105,7 +105,7 @@ static void the_examples_are_spoken_to(void **state)
 		for (size_t k = 0; k < CLEAT_COUNT(revisions_of_stdio); k++) {
 			char path[2 * PATH_MAX];
 			const char *const argv[] = { path, NULL };
-			cleat_client_opts o = { .protocol = revisions_of_stdio[k] };
+			cleat_client_options o = { .protocol = revisions_of_stdio[k] };
 			cleat_doc *args = cleat_doc_parse(cases[i].args, strlen(cases[i].args),
 							  NULL, NULL, NULL);
 			cleat_client *c;
@@ -165,7 +165,7 @@ static void a_program_that_is_no_server(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(programs); i++) {
 		const char *const argv[] = { programs[i][0], programs[i][1],
 					     programs[i][1] ? "exit 4" : NULL, NULL };
-		cleat_client_opts o = { .probe_timeout_ms = 200, .connect_timeout_ms = 1000 };
+		cleat_client_options o = { .probe_timeout_ms = 200, .connect_timeout_ms = 1000 };
 		cleat_client *c = cleat_client_spawn(argv, &o);
 		cleat_result *r = cleat_client_callf(c, "echo", NULL);
 
@@ -179,7 +179,7 @@ static void a_program_that_is_no_server(void **state)
 
 static void a_server_that_says_nothing_times_out(void **state)
 {
-	cleat_client_opts o = { .probe_timeout_ms = 50, .connect_timeout_ms = 200 };
+	cleat_client_options o = { .probe_timeout_ms = 50, .connect_timeout_ms = 200 };
 	cleat_client *c = spawn_self("--deaf", &o);
 	cleat_result *r = cleat_client_callf(c, "echo", NULL);
 
@@ -193,7 +193,7 @@ static void a_server_that_dies_ends_its_calls(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(revisions_of_stdio); i++) {
-		cleat_client_opts o = { .protocol = revisions_of_stdio[i] };
+		cleat_client_options o = { .protocol = revisions_of_stdio[i] };
 		cleat_client *c = spawn_self("--serve", &o);
 		struct ending e = { 0 };
 		cleat_result *r;
@@ -222,10 +222,10 @@ static void a_server_that_dies_is_started_again(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(revisions_of_stdio); i++) {
 		int ready = 0, first;
-		cleat_client_opts o = { .protocol = revisions_of_stdio[i],
-					.restart = true,
-					.on_state = on_state,
-					.userdata = &ready };
+		cleat_client_options o = { .protocol = revisions_of_stdio[i],
+					   .restart = true,
+					   .on_state = on_state,
+					   .userdata = &ready };
 		cleat_client *c = spawn_self("--serve", &o);
 		cleat_result *r;
 
@@ -261,7 +261,7 @@ static void collect_line(cleat_client *c, const char *line, void *userdata)
 static void its_errors_come_line_by_line(void **state)
 {
 	char lines[1000] = "";
-	cleat_client_opts o = { .on_stderr = collect_line, .userdata = lines };
+	cleat_client_options o = { .on_stderr = collect_line, .userdata = lines };
 	cleat_client *c = spawn_self("--serve", &o);
 	uint64_t until = loop_now() + 60000;
 
@@ -276,7 +276,7 @@ static void its_errors_come_line_by_line(void **state)
 static void its_surroundings_are_chosen(void **state)
 {
 	const char *const env[] = { "CLEAT_TEST_SET=yes", "CLEAT_TEST_OURS", NULL };
-	cleat_client_opts o = { .env = env, .cwd = "/" };
+	cleat_client_options o = { .env = env, .cwd = "/" };
 	cleat_client *c;
 
 	(void)state;
@@ -346,7 +346,7 @@ static void one_that_died_between_two_calls_is_started_again(void **state)
 static void two_children_on_one_loop(void **state)
 {
 	cleat_loop *loop = cleat_loop_new(NULL);
-	cleat_client_opts o = { .loop = loop };
+	cleat_client_options o = { .loop = loop };
 	cleat_client *a = spawn_self("--serve", &o), *b = spawn_self("--serve", &o);
 	struct ending e = { 0 };
 

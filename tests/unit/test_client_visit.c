@@ -22,7 +22,7 @@ static int never(cleat_request *req)
 
 static void begin(struct rig *rig, bool http)
 {
-	rig_legacy(rig, &(cleat_client_opts){ .on_url = never }, http,
+	rig_legacy(rig, &(cleat_client_options){ .on_url = never }, http,
 		   RIG_INITIALIZE(REVISION, RIG_CAPS));
 }
 
@@ -168,7 +168,7 @@ static void otherwise_it_is_an_error_like_any_other(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		cleat_client_opts o = { .on_url = cases[i].handler ? never : NULL };
+		cleat_client_options o = { .on_url = cases[i].handler ? never : NULL };
 		char hello[512];
 		struct rig rig;
 
@@ -242,7 +242,7 @@ static void time_stands_still_while_the_user_decides(void **state)
 
 	(void)state;
 	begin(&rig, false);
-	rig_call_with(&rig, &(cleat_call_opts){ .timeout_ms = 1000, .hard_timeout_ms = 9000 },
+	rig_call_with(&rig, &(cleat_call_options){ .timeout_ms = 1000, .hard_timeout_ms = 9000 },
 		      CALL_T);
 	rig_answer(&rig, NEEDS(PAGE("a")));
 	rig_pass(&rig, 5000);
@@ -301,7 +301,7 @@ static void without_memory_the_error_is_what_is_left(void **state)
 	rig_done(&rig);
 	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		fail_alloc_calm(&fa);
-		rig_legacy(&rig, &(cleat_client_opts){ .on_url = never, .allocator = &fa.hook },
+		rig_legacy(&rig, &(cleat_client_options){ .on_url = never, .allocator = &fa.hook },
 			   false, RIG_INITIALIZE(REVISION, RIG_CAPS));
 		rig.answer_at_once = ACCEPT;
 		rig_call(&rig, CALL_T);

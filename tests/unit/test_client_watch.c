@@ -8,11 +8,11 @@ static cleat_watch *watch(struct rig *rig, const char *name, unsigned lists, con
 {
 	const char *uris[] = { uri, NULL };
 	cleat_watch *w =
-		cleat_client_watch(rig->c, &(cleat_watch_opts){ .lists = lists,
-								.uris = uris,
-								.on_change = rig_on_change,
-								.on_end = rig_on_end,
-								.userdata = (void *)name });
+		cleat_client_watch(rig->c, &(cleat_watch_options){ .lists = lists,
+								   .uris = uris,
+								   .on_change = rig_on_change,
+								   .on_end = rig_on_end,
+								   .userdata = (void *)name });
 
 	return w;
 }
@@ -213,7 +213,7 @@ static void watches_survive_a_restart(void **state)
 	cleat_watch *w;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .restart = true }, false);
+	rig_modern(&rig, &(cleat_client_options){ .restart = true }, false);
 	w = watch(&rig, "", CLEAT_CHANGE_TOOLS, NULL);
 	rig_pump(&rig);
 	acknowledge(&rig, id(&rig), "\"toolsListChanged\":true");
@@ -289,7 +289,7 @@ static void silence_is_tried_again(void **state)
 	cleat_watch *w;
 
 	(void)state;
-	rig_modern(&rig, &(cleat_client_opts){ .timeout_ms = 2000 }, false);
+	rig_modern(&rig, &(cleat_client_options){ .timeout_ms = 2000 }, false);
 	rig.random = 500;
 	w = watch(&rig, "a", CLEAT_CHANGE_TOOLS, NULL);
 	rig_pump(&rig);
@@ -326,15 +326,15 @@ static void watches_may_be_freed_in_their_callbacks(void **state)
 	(void)state;
 	rig_modern(&rig, NULL, false);
 	for (size_t i = 0; i < CLEAT_COUNT(victims); i++)
-		victims[i] =
-			cleat_client_watch(rig.c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS,
-								       .on_change = free_all });
+		victims[i] = cleat_client_watch(rig.c,
+						&(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
+									.on_change = free_all });
 	rig_pump(&rig);
 	acknowledge(&rig, id(&rig), "\"toolsListChanged\":true");
 	notify(&rig, id(&rig), "tools/list_changed", "");
 	assert_string_equal(rig.changes, "1\n"); /* the others were gone before they could hear */
 	assert_string_equal(rig_last(&rig)->method, "notifications/cancelled");
-	cleat_client_watch(rig.c, &(cleat_watch_opts){ .on_end = free_at_end });
+	cleat_client_watch(rig.c, &(cleat_watch_options){ .on_end = free_at_end });
 	rig_pump(&rig);
 	assert_has(rig.changes, "end -13");
 	rig_done(&rig);
@@ -349,8 +349,8 @@ static void watch_again(cleat_watch *w, const cleat_error *why)
 	(void)why;
 	cleat_watch_free(w);
 	if (++watched_again < 100000)
-		cleat_client_watch(c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS,
-							   .on_end = watch_again });
+		cleat_client_watch(c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
+							      .on_end = watch_again });
 }
 
 /* A program that does not take no for an answer: the loop goes on, and closing has an end. */
@@ -361,10 +361,10 @@ static void watching_again_at_once_does_not_keep_the_loop(void **state)
 
 	(void)state;
 	watched_again = 0;
-	assert_true(rig_init(&rig, &(cleat_client_opts){ .max_calls = 10 }));
+	assert_true(rig_init(&rig, &(cleat_client_options){ .max_calls = 10 }));
 	client_fail(rig.c, CLEAT_STEP_ARGUMENTS, &why);
-	cleat_client_watch(
-		rig.c, &(cleat_watch_opts){ .lists = CLEAT_CHANGE_TOOLS, .on_end = watch_again });
+	cleat_client_watch(rig.c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
+							  .on_end = watch_again });
 	client_pump(rig.c);
 	client_close(rig.c);
 	assert_true(watched_again > 0);
@@ -548,7 +548,7 @@ static void legacy_subscriptions_are_tried_again_after_trouble(void **state)
 		cleat_watch *a, *b;
 		size_t sent;
 
-		rig_legacy(&rig, &(cleat_client_opts){ .timeout_ms = 2000 }, true,
+		rig_legacy(&rig, &(cleat_client_options){ .timeout_ms = 2000 }, true,
 			   RIG_INITIALIZE("2025-06-18", RIG_CAPS));
 		rig.random = 500;
 		b = watch(&rig, "b", 0, "file:///b");
@@ -587,7 +587,7 @@ static void legacy_subscriptions_are_tried_again_with_the_connection(void **stat
 	cleat_watch *w;
 
 	(void)state;
-	rig_legacy(&rig, &(cleat_client_opts){ .restart = true }, false,
+	rig_legacy(&rig, &(cleat_client_options){ .restart = true }, false,
 		   RIG_INITIALIZE("2025-06-18", RIG_CAPS));
 	rig.random = 60000;
 	w = watch(&rig, "", 0, "file:///x");
@@ -647,7 +647,7 @@ static void watches_on_hopeless_clients_end(void **state)
 	assert_null(cleat_watch_client(NULL));
 	assert_null(cleat_watch_userdata(NULL));
 	cleat_watch_free(NULL);
-	assert_true(rig_init(&rig, &(cleat_client_opts){ .protocol = "never" }));
+	assert_true(rig_init(&rig, &(cleat_client_options){ .protocol = "never" }));
 	w = watch(&rig, "", ALL, NULL);
 	assert_string_equal(rig.changes, "");
 	rig_pump(&rig);

@@ -155,11 +155,11 @@ static void prompt_arguments(void **state)
 
 static void implementation_in_every_revision(void **state)
 {
-	const cleat_server_opts o = { .title = "T",
-				      .description = "D",
-				      .website = "https://w",
-				      .instructions = "not here",
-				      .icons = icons + 1 };
+	const cleat_server_options o = { .title = "T",
+					 .description = "D",
+					 .website = "https://w",
+					 .instructions = "not here",
+					 .icons = icons + 1 };
 
 	(void)state;
 	DESCRIBE(REV_2025_03_26, describe_implementation(w, f, "n", "1", &o));

@@ -1,5 +1,5 @@
 /* tests/unit/test_field_check.c - what field_check() says about objects that do and do not fit. */
-#include "schema/field.h"
+#include "field/field.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

@@ -1,5 +1,5 @@
 /* tests/unit/test_field_decode.c - JSON into structs and out of them again. */
-#include "schema/field.h"
+#include "field/field.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

@@ -1,5 +1,5 @@
 /* tests/unit/test_field_schema.c - field tables as JSON Schema, for tools and for forms. */
-#include "schema/field.h"
+#include "field/field.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

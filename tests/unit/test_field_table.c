@@ -1,5 +1,5 @@
 /* tests/unit/test_field_table.c - which tables are refused and why; deep copies; lookups. */
-#include "schema/field.h"
+#include "field/field.h"
 #include "unit/support.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* tests/unit/test_form.c - which JSON Schemas can be a form (2025-11-25 client/elicitation, requested
  * schema; PrimitiveSchemaDefinition of each revision).
  */
-#include "schema/form.h"
+#include "field/form.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "schema/format.h"
+#include "format/format.h"
 #include "support.h"
 #include "json/parse.h"
 
@@ -418,7 +418,7 @@ struct miss {
 };
 
 /* What is not found out, in either dialect. For the first two, which code points are marks, and for
- * the third, which are viramas, takes tables of Unicode properties; see schema/format_alabel.c. */
+ * the third, which are viramas, takes tables of Unicode properties; see format/alabel.c. */
 static struct miss misses[] = {
 	{ "hostname.json", "validation of A-label (punycode) host names",
 	  "Begins with a Spacing Combining Mark", false },

@@ -2,9 +2,9 @@
  * counterpart. stdio transport: "Messages are delimited by newlines, and MUST NOT contain embedded
  * newlines."
  */
+#include "net/framing.h"
+#include "net/outbox.h"
 #include "support.h"
-#include "transport/framing.h"
-#include "transport/outbox.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -89,15 +89,15 @@ static void header_of_an_answer_is_found_without_regard_to_case(void **state)
 			   "Content-Length: 1\r\n\r\n");
 	g = start_get(&r, "/");
 	WAIT_FOR(&r, g->heads);
-	assert_true(str_eqz(http_fetch_header(g->f, "mcp-session-id"), "a b"));
-	assert_true(str_eqz(http_fetch_header(g->f, "MCP-SESSION-ID"), "a b"));
-	assert_non_null(http_fetch_header(g->f, "empty").p);
-	assert_int_equal(http_fetch_header(g->f, "empty").n, 0);
-	assert_null(http_fetch_header(g->f, "Mcp-Session").p);
-	assert_null(http_fetch_header(g->f, "Mcp-Session-Idx").p);
-	assert_null(http_fetch_header(g->f, "HTTP/1.1 200 OK").p);
-	assert_int_equal(http_fetch_status(g->f), 200);
-	http_fetch_cancel(g->f);
+	assert_true(str_eqz(fetch_header(g->f, "mcp-session-id"), "a b"));
+	assert_true(str_eqz(fetch_header(g->f, "MCP-SESSION-ID"), "a b"));
+	assert_non_null(fetch_header(g->f, "empty").p);
+	assert_int_equal(fetch_header(g->f, "empty").n, 0);
+	assert_null(fetch_header(g->f, "Mcp-Session").p);
+	assert_null(fetch_header(g->f, "Mcp-Session-Idx").p);
+	assert_null(fetch_header(g->f, "HTTP/1.1 200 OK").p);
+	assert_int_equal(fetch_status(g->f), 200);
+	fetch_cancel(g->f);
 	free(g);
 	rig_close(&r);
 }
@@ -125,13 +125,13 @@ static void headers_of_an_answer_come_one_by_one_as_they_were_sent(void **state)
 	g = start_get(&r, "/");
 	WAIT_FOR(&r, g->heads);
 	for (size_t i = 0; i < CLEAT_COUNT(sent); i++) {
-		assert_true(http_fetch_next_header(g->f, &at, &h));
+		assert_true(fetch_next_header(g->f, &at, &h));
 		assert_true(str_eqz(h.name, sent[i].name));
 		assert_true(str_eqz(h.value, sent[i].value));
 	}
-	assert_false(http_fetch_next_header(g->f, &at, &h));
-	assert_false(http_fetch_next_header(g->f, &at, &h));
-	http_fetch_cancel(g->f);
+	assert_false(fetch_next_header(g->f, &at, &h));
+	assert_false(fetch_next_header(g->f, &at, &h));
+	fetch_cancel(g->f);
 	free(g);
 	rig_close(&r);
 }
@@ -156,13 +156,13 @@ static void request_is_sent_as_it_was_asked_for(void **state)
 				  NULL };
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	rig_open(&r);
 	r.answer = STR_LIT(OK_HELLO);
 	g = got_new(&r);
-	o = got_opts(&r, g, "/mcp/a%20b?q=1#fragment");
+	o = got_options(&r, g, "/mcp/a%20b?q=1#fragment");
 	o.method = "POST";
 	o.headers = headers;
 	o.body = (struct str){ "{\"a\":\0 1}", 9 };
@@ -192,7 +192,7 @@ static void methods_alternate_and_leave_nothing_behind(void **state)
 	r.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 3; i++) {
 		struct got *g = got_new(&r);
-		struct http_fetch_opts o = got_opts(&r, g, "/d");
+		struct fetch_options o = got_options(&r, g, "/d");
 
 		expect_ok(do_post(&r, "/p", STR_LIT("body")), 200, "hello");
 		assert_memory_equal(r.request, "POST /p ", 8);
@@ -272,15 +272,15 @@ static void bad_requests_are_refused_without_repeating_secrets(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const char *headers[] = { cases[i].header, NULL };
 		cleat_error e = { 0 };
-		struct http_fetch_opts o = { .method = cases[i].method,
-					     .url = cases[i].url,
-					     .headers = headers };
+		struct fetch_options o = { .method = cases[i].method,
+					   .url = cases[i].url,
+					   .headers = headers };
 
-		assert_null(http_fetch_start(r.h, &o, &e));
+		assert_null(fetch_start(r.h, &o, &e));
 		assert_int_equal(e.status, CLEAT_EINVAL);
 		assert_null(strstr(e.message, "secret"));
 		assert_true(e.message[0] != '\0');
-		assert_null(http_fetch_start(r.h, &o, NULL));
+		assert_null(fetch_start(r.h, &o, NULL));
 	}
 	expect_alive(&r);
 	rig_close(&r);
@@ -290,7 +290,7 @@ static void too_many_headers_and_requests_are_refused(void **state)
 {
 	const char *lines[300];
 	char *longer = malloc(100000);
-	struct http_fetch_opts o = { .method = "GET", .headers = lines };
+	struct fetch_options o = { .method = "GET", .headers = lines };
 	cleat_error e = { 0 };
 	struct rig r;
 	size_t n = 0;
@@ -302,17 +302,17 @@ static void too_many_headers_and_requests_are_refused(void **state)
 	for (size_t i = 0; i < 299; i++)
 		lines[i] = "A: b";
 	lines[299] = NULL;
-	assert_null(http_fetch_start(r.h, &o, &e));
+	assert_null(fetch_start(r.h, &o, &e));
 	assert_int_equal(e.status, CLEAT_ELIMIT);
 	memset(longer, 'x', 99999);
 	longer[99999] = '\0';
 	memcpy(longer, "A: ", 3);
 	lines[0] = longer;
 	lines[1] = lines[2] = NULL;
-	assert_null(http_fetch_start(r.h, &o, &e));
+	assert_null(fetch_start(r.h, &o, &e));
 	assert_int_equal(e.status, CLEAT_ELIMIT);
 	lines[0] = NULL;
-	while (http_fetch_start(r.h, &o, &e))
+	while (fetch_start(r.h, &o, &e))
 		n++;
 	assert_int_equal(e.status, CLEAT_ELIMIT);
 	assert_true(n > 1000);
@@ -359,7 +359,7 @@ static void requests_at_the_same_time_do_not_wait_for_each_other(void **state)
 		expect_ok(wait_end(g[i]), 200, "hello");
 	assert_int_equal(r.accepted, 9);
 	assert_int_equal(stream->ends, 0);
-	http_fetch_cancel(stream->f);
+	fetch_cancel(stream->f);
 	free(stream);
 	rig_close(&r);
 }
@@ -391,7 +391,7 @@ static void unix_socket_is_spoken_to(void **state)
 
 	(void)state;
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open_with(&r, (struct http_client_opts){ .unix_socket = path });
+	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
 	r.answer = STR_LIT(OK_HELLO);
 	expect_ok(do_post(&r, "/x", STR_LIT("{}")), 200, "hello");
 	assert_true(sent_line(&r, "Host: localhost"));
@@ -409,7 +409,7 @@ static void unix_socket_without_a_server_is_named(void **state)
 	(void)state;
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
 	snprintf(words, sizeof words, "connecting to unix:%s: ", path);
-	rig_open_with(&r, (struct http_client_opts){ .unix_socket = path });
+	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
 	unlink(path);
 	expect_failure(do_get(&r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
 	rig_close(&r);
@@ -423,14 +423,14 @@ static void open_with_proxy(struct rig *r, struct rig *behind)
 
 	rig_open(behind); /* only its port is of use */
 	snprintf(proxy, sizeof proxy, "http://user:secret@127.0.0.1:%u", behind->port);
-	rig_open_with(r, (struct http_client_opts){ .proxy = proxy });
-	http_client_free(behind->h);
+	rig_open_with(r, (struct fetcher_options){ .proxy = proxy });
+	fetcher_free(behind->h);
 	behind->h = NULL;
 }
 
 static void close_both(struct rig *r, struct rig *proxy)
 {
-	http_client_free(r->h);
+	fetcher_free(r->h);
 	r->h = NULL;
 	alarm(120);
 	loop_watch_free(proxy->ear_watch);
@@ -457,13 +457,13 @@ static void proxy_gets_plain_requests_with_the_whole_url(void **state)
 {
 	struct rig r, proxy;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	open_with_proxy(&r, &proxy);
 	proxy.answer = STR_LIT(OK_HELLO);
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.url = "http://far.example/x";
 	got_start(g, &o);
 	expect_ok(wait_both(g, &proxy), 200, "hello");
@@ -478,13 +478,13 @@ static void proxy_is_asked_for_a_tunnel_and_sees_no_secret(void **state)
 	const char *headers[] = { "Authorization: Bearer token", NULL };
 	struct rig r, proxy;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	open_with_proxy(&r, &proxy);
 	proxy.answer = STR_LIT("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nX: proxy's\r\n\r\n");
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.url = "https://far.example/x";
 	o.headers = headers;
 	got_start(g, &o);
@@ -502,12 +502,12 @@ static void proxy_that_is_not_there_is_named_as_such(void **state)
 {
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
-	rig_open_with(&r, (struct http_client_opts){ .proxy = "http://user:secret@127.0.0.1:1" });
+	rig_open_with(&r, (struct fetcher_options){ .proxy = "http://user:secret@127.0.0.1:1" });
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.url = "http://far.example/x";
 	got_start(g, &o);
 	wait_end(g);
@@ -520,14 +520,14 @@ static void proxy_of_the_environment_is_not_used_for_this_machine(void **state)
 {
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	rig_open(&r);
 	expect_alive(&r);
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.url = "http://far.example/";
 	got_start(g, &o);
 	expect_failure(wait_end(g), CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
@@ -566,8 +566,8 @@ static void paused_fetch_reads_nothing_and_goes_on_where_it_was(void **state)
 	g->pause_in_body = true;
 	while (g->n < 200000) {
 		before = g->n;
-		http_fetch_pause(g->f, false);
-		http_fetch_pause(g->f, false);
+		fetch_pause(g->f, false);
+		fetch_pause(g->f, false);
 		WAIT_FOR(&r, g->n > before);
 		before = g->n;
 		rig_turn(&r);
@@ -575,7 +575,7 @@ static void paused_fetch_reads_nothing_and_goes_on_where_it_was(void **state)
 	}
 	assert_int_equal(g->ends, 0);
 	g->pause_in_body = false;
-	http_fetch_pause(g->f, false);
+	fetch_pause(g->f, false);
 	wait_end(g);
 	if (!g->ok)
 		fail_msg("%s", g->why.error.message);
@@ -593,16 +593,16 @@ static void paused_fetch_can_be_cancelled_and_does_not_time_out(void **state)
 {
 	struct rig r;
 	struct got *g, *timed;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	rig_open(&r);
 	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.idle_ms = 20;
 	got_start(g, &o);
-	http_fetch_pause(g->f, true); /* before it began */
+	fetch_pause(g->f, true); /* before it began */
 	WAIT_FOR(&r, g->heads);
 	timed = got_new(&r);
 	r.silent = true;
@@ -612,7 +612,7 @@ static void paused_fetch_can_be_cancelled_and_does_not_time_out(void **state)
 	expect_failure(wait_end(timed), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 60 ms");
 	assert_int_equal(g->ends, 0);
 	assert_int_equal(g->n, 0);
-	http_fetch_cancel(g->f);
+	fetch_cancel(g->f);
 	expect_silence(g, 1);
 	expect_alive(&r);
 	rig_close(&r);
@@ -637,16 +637,16 @@ static void trace_shows_headers_but_no_secrets(void **state)
 				  "Content-Type: application/json", NULL };
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	traced[0] = '\0';
-	rig_open_with(&r, (struct http_client_opts){ .trace = on_trace, .ctx = traced });
+	rig_open_with(&r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
 	r.answer =
 		STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nMcp-Session-Id: secret\r\n"
 			"Set-Cookie: a=secret\r\nContent-Length: 6\r\n\r\nsecret");
 	g = got_new(&r);
-	o = got_opts(&r, g, "/mcp?key=secret");
+	o = got_options(&r, g, "/mcp?key=secret");
 	o.method = "POST";
 	o.headers = headers;
 	o.body = STR_LIT("secret");

@@ -110,7 +110,7 @@ static void get_that_may_be_repeated_is(void **state)
 static struct got *get_url(struct rig *r, const char *url)
 {
 	struct got *g = got_new(r);
-	struct http_fetch_opts o = got_opts(r, g, "/");
+	struct fetch_options o = got_options(r, g, "/");
 
 	o.url = url;
 	got_start(g, &o);
@@ -148,7 +148,7 @@ static void unknown_name_is_a_failure_of_dns(void **state)
 	struct got *g;
 
 	(void)state;
-	rig_open_with(&r, (struct http_client_opts){ .connect_ms = 20000 });
+	rig_open_with(&r, (struct fetcher_options){ .connect_ms = 20000 });
 	g = get_url(&r, "http://nosuch.invalid:8080/");
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
@@ -163,13 +163,13 @@ static void fetch_can_be_cancelled_while_its_name_is_resolved(void **state)
 	rig_open(&r);
 	for (int i = 0; i < 10; i++) {
 		struct got *g = got_new(&r);
-		struct http_fetch_opts o = got_opts(&r, g, "/");
+		struct fetch_options o = got_options(&r, g, "/");
 
 		o.url = "http://nosuch.invalid/";
 		got_start(g, &o);
 		cleat_loop_step(r.l, 0);
 		if (!g->ends)
-			http_fetch_cancel(g->f);
+			fetch_cancel(g->f);
 		free(g);
 	}
 	expect_alive(&r);
@@ -195,7 +195,7 @@ static void connecting_has_a_time_limit(void **state)
 		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void)connect(full[i], (struct sockaddr *)&in, sizeof in);
 	}
-	rig_open_with(&r, (struct http_client_opts){ .connect_ms = 50 });
+	rig_open_with(&r, (struct fetcher_options){ .connect_ms = 50 });
 	snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(in.sin_port));
 	g = get_url(&r, url);
 	assert_true(g->why.unsent);
@@ -219,7 +219,7 @@ static void server_that_says_nothing_more_is_given_up(void **state)
 	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cuts); i++) {
 		struct got *g = got_new(&r);
-		struct http_fetch_opts o = got_opts(&r, g, "/");
+		struct fetch_options o = got_options(&r, g, "/");
 
 		r.answer = STR_LIT(OK_HELLO);
 		r.silent = cuts[i] == 0;
@@ -268,13 +268,13 @@ static void slow_answer_is_waited_for_as_long_as_something_comes(void **state)
 {
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	rig_open(&r);
 	r.script = drip_script;
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.idle_ms = 400;
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "xxxxx");
@@ -298,16 +298,16 @@ static void large_body_may_take_longer_than_the_limit(void **state)
 	char *body = calloc(1, n), path[64];
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	assert_non_null(body);
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open_with(&r, (struct http_client_opts){ .unix_socket = path });
+	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
 	r.slow = loop_timer_new(r.l, read_on, &r);
 	r.answer = STR_LIT(OK_HELLO);
 	g = got_new(&r);
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.method = "POST";
 	o.body = (struct str){ body, n };
 	o.idle_ms = 300;
@@ -349,7 +349,7 @@ static void endless_answer_is_stopped_at_the_limit(void **state)
 	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct got *g = got_new(&r);
-		struct http_fetch_opts o = got_opts(&r, g, "/");
+		struct fetch_options o = got_options(&r, g, "/");
 
 		r.answer = str_of(cases[i].head);
 		r.pump = (struct str){ chunk + cases[i].from,
@@ -376,7 +376,7 @@ static void body_of_exactly_the_limit_is_not_too_much(void **state)
 	r.answer = STR_LIT(OK_HELLO);
 	for (size_t max = 4; max <= 5; max++) {
 		struct got *g = got_new(&r);
-		struct http_fetch_opts o = got_opts(&r, g, "/");
+		struct fetch_options o = got_options(&r, g, "/");
 
 		o.max_body = max;
 		got_start(g, &o);

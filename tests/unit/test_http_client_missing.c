@@ -1,16 +1,16 @@
 /* test_http_client_missing.c - transport/http_client when libcurl is not there, is too old, or fails.
  *
- * A second copy of transport/curl.c finds what missing_rig.h lets it find, and other functions in the
- * place of libcurl's; transport/http_client.c is compiled in place of the library's, with it.
+ * A second copy of fetch/curl.c finds what missing_rig.h lets it find, and other functions in the
+ * place of libcurl's; fetch/fetcher.c is compiled in place of the library's, with it.
  */
 #define _DEFAULT_SOURCE 1
 #include "missing_rig.h"
 
 #undef CLEAT_LINK_CURL
 #define libcurl_load copy_load
-#include "transport/curl.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "fetch/curl.c" /* NOLINT(bugprone-suspicious-include): see above */
 #undef calls
-#include "transport/http_client.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "fetch/fetcher.c" /* NOLINT(bugprone-suspicious-include): see above */
 
 #include "support.h"
 
@@ -132,17 +132,17 @@ static void assert_fails(int status, const char *words)
 {
 	struct fail_alloc fa;
 	cleat_error e = { 0 };
-	struct http_client_opts o = { 0 };
+	struct fetcher_options o = { 0 };
 
 	fail_alloc_init(&fa, 0, false);
 	o.loop = cleat_loop_new(NULL);
 	assert_non_null(o.loop);
 	o.mem = &fa.hook;
-	assert_null(http_client_new(&o, &e));
+	assert_null(fetcher_new(&o, &e));
 	assert_int_equal(e.status, status);
 	if (!strstr(e.message, words))
 		fail_msg("\"%s\" is not in \"%s\"", words, e.message);
-	assert_null(http_client_new(&o, NULL));
+	assert_null(fetcher_new(&o, NULL));
 	cleat_loop_free(o.loop);
 	assert_int_equal(fa.live, 0);
 	assert_int_equal(handles, 0);
@@ -208,8 +208,8 @@ static void option_that_libcurl_lacks_is_unsupported_if_it_matters(void **state)
 					   CURLOPT_PREREQFUNCTION, CURLOPT_HTTP09_ALLOWED,
 					   CURLOPT_SSLVERSION };
 	static const CURLoption may[] = { CURLOPT_HTTP_VERSION, CURLOPT_PIPEWAIT };
-	struct http_client_opts o = { 0 };
-	struct http_client *h;
+	struct fetcher_options o = { 0 };
+	struct fetcher *h;
 
 	(void)state;
 	refused_code = CURLE_UNKNOWN_OPTION;
@@ -221,9 +221,9 @@ static void option_that_libcurl_lacks_is_unsupported_if_it_matters(void **state)
 	assert_non_null(o.loop);
 	for (size_t i = 0; i < CLEAT_COUNT(may); i++) {
 		refused = may[i];
-		h = http_client_new(&o, NULL);
+		h = fetcher_new(&o, NULL);
 		assert_non_null(h);
-		http_client_free(h);
+		fetcher_free(h);
 	}
 	refused = 0;
 	cleat_loop_free(o.loop);
@@ -231,45 +231,45 @@ static void option_that_libcurl_lacks_is_unsupported_if_it_matters(void **state)
 
 static void library_without_tls_serves_http_alone(void **state)
 {
-	struct http_client_opts o = { 0 };
-	struct http_client *h;
+	struct fetcher_options o = { 0 };
+	struct fetcher *h;
 	cleat_error e = { 0 };
 
 	(void)state;
 	o.loop = cleat_loop_new(NULL);
 	assert_non_null(o.loop);
 	no_tls = true;
-	h = http_client_new(&o, NULL);
+	h = fetcher_new(&o, NULL);
 	no_tls = false;
 	assert_non_null(h);
-	assert_null(http_fetch_start(
-		h, &(struct http_fetch_opts){ .method = "GET", .url = "https://h/" }, &e));
+	assert_null(fetch_start(h, &(struct fetch_options){ .method = "GET", .url = "https://h/" },
+				&e));
 	assert_int_equal(e.status, CLEAT_EUNSUPPORTED);
-	assert_non_null(http_fetch_start(
-		h, &(struct http_fetch_opts){ .method = "GET", .url = "http://h/" }, &e));
-	http_client_free(h);
+	assert_non_null(
+		fetch_start(h, &(struct fetch_options){ .method = "GET", .url = "http://h/" }, &e));
+	fetcher_free(h);
 	cleat_loop_free(o.loop);
 }
 
 /* After all of the above: it works as soon as it can, and is initialized once. */
 static void library_that_appears_later_is_used_and_initialized_once(void **state)
 {
-	struct http_client_opts o = { 0 };
+	struct fetcher_options o = { 0 };
 
 	(void)state;
 	o.loop = cleat_loop_new(NULL);
 	assert_non_null(o.loop);
 	for (int i = 0; i < 3; i++) {
-		struct http_client *h = http_client_new(&o, NULL);
+		struct fetcher *h = fetcher_new(&o, NULL);
 
 		assert_non_null(h);
-		http_client_free(h);
+		fetcher_free(h);
 	}
 	assert_int_equal(initialized, 1);
 	assert_int_equal(handles, 0);
 	assert_true(opened > 0);
 	opened = 0;
-	http_client_free(http_client_new(&o, NULL));
+	fetcher_free(fetcher_new(&o, NULL));
 	assert_int_equal(opened, 0);
 	cleat_loop_free(o.loop);
 }

@@ -14,22 +14,22 @@ static void cancelled_fetch_says_nothing_more(void **state)
 
 	(void)state;
 	rig_open(&r);
-	http_fetch_cancel(NULL);
+	fetch_cancel(NULL);
 	/* before the loop has turned */
 	g = start_get(&r, "/");
-	http_fetch_cancel(g->f);
+	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	assert_int_equal(r.accepted, 0);
 	/* while it connects */
 	g = start_get(&r, "/");
 	cleat_loop_step(r.l, 0);
-	http_fetch_cancel(g->f);
+	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	/* after the request has left */
 	r.silent = true;
 	g = start_post(&r, "/", STR_LIT("{}"));
 	WAIT_FOR(&r, r.requests);
-	http_fetch_cancel(g->f);
+	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	WAIT_FOR(&r, rig_connections(&r) == 0);
 	/* in the middle of the answer */
@@ -38,7 +38,7 @@ static void cancelled_fetch_says_nothing_more(void **state)
 	r.cut = r.answer.n - 1;
 	g = start_post(&r, "/", STR_LIT("{}"));
 	WAIT_FOR(&r, g->bodies);
-	http_fetch_cancel(g->f);
+	fetch_cancel(g->f);
 	expect_silence(g, 1);
 	WAIT_FOR(&r, rig_connections(&r) == 0);
 	expect_alive(&r);
@@ -97,7 +97,7 @@ static void fetch_can_be_stopped_from_inside_an_event_of_another(void **state)
 		expect_silence(a, 1);
 		/* One that has not even begun, from the end of another. */
 		a = start_get(&r, "/a");
-		http_fetch_cancel(c->f);
+		fetch_cancel(c->f);
 		expect_silence(c, 1);
 		expect_ok(wait_end(a), 200, "helloabc");
 	}
@@ -141,7 +141,7 @@ static void client_can_be_freed_with_fetches_in_every_state(void **state)
 	struct got *g[4];
 
 	(void)state;
-	http_client_free(NULL);
+	fetcher_free(NULL);
 	rig_open(&r);
 	r.answer = STR_LIT(CHUNKED);
 	r.cut = r.answer.n - 5;
@@ -179,7 +179,7 @@ static void attempt(struct fail_alloc *fa, bool *worked)
 	struct rig r = { .ear = -1 };
 	struct got *g = got_new(&r);
 	const char *headers[] = { "A: b", NULL };
-	struct http_fetch_opts o;
+	struct fetch_options o;
 	cleat_error e = { 0 };
 
 	*worked = false;
@@ -187,20 +187,20 @@ static void attempt(struct fail_alloc *fa, bool *worked)
 	assert_non_null(r.l);
 	rig_listen(&r);
 	r.script = redirect_once;
-	r.h = http_client_new(
-		&(struct http_client_opts){
+	r.h = fetcher_new(
+		&(struct fetcher_options){
 			.loop = r.l, .mem = &fa->hook, .ca_file = "/dev/null", .proxy = "" },
 		&e);
 	if (!r.h) {
 		assert_int_equal(e.status, CLEAT_ENOMEM);
 		goto done;
 	}
-	o = got_opts(&r, g, "/");
+	o = got_options(&r, g, "/");
 	o.method = "POST";
 	o.headers = headers;
 	o.body = STR_LIT("{}");
 	o.idle_ms = 5000;
-	g->f = http_fetch_start(r.h, &o, &e);
+	g->f = fetch_start(r.h, &o, &e);
 	if (!g->f) {
 		assert_int_equal(e.status, CLEAT_ENOMEM);
 		goto done;
@@ -211,7 +211,7 @@ static void attempt(struct fail_alloc *fa, bool *worked)
 		assert_int_equal(g->why.error.status, CLEAT_ENOMEM);
 done:
 	free(g);
-	http_client_free(r.h);
+	fetcher_free(r.h);
 	loop_watch_free(r.ear_watch);
 	close(r.ear);
 	for (size_t i = 0; i < CONNS; i++)
@@ -238,8 +238,8 @@ static void lack_of_memory_for_a_watch_ends_what_is_under_way(void **state)
 	struct rig r;
 	struct got *g;
 	cleat_error e;
-	struct http_client *h;
-	struct http_client_opts o;
+	struct fetcher *h;
+	struct fetcher_options o;
 	struct fail_alloc fa;
 
 	(void)state;
@@ -248,7 +248,7 @@ static void lack_of_memory_for_a_watch_ends_what_is_under_way(void **state)
 	o = r.opts;
 	o.mem = &fa.hook;
 	h = r.h;
-	r.h = http_client_new(&o, &e);
+	r.h = fetcher_new(&o, &e);
 	assert_non_null(r.h);
 	r.answer = STR_LIT(OK_HELLO);
 	g = start_get(&r, "/");
@@ -258,7 +258,7 @@ static void lack_of_memory_for_a_watch_ends_what_is_under_way(void **state)
 	fa.countdown = 0;
 	fa.forever = false;
 	expect_alive(&r);
-	http_client_free(r.h);
+	fetcher_free(r.h);
 	assert_int_equal(fa.live, 0);
 	r.h = h;
 	rig_close(&r);
@@ -266,7 +266,7 @@ static void lack_of_memory_for_a_watch_ends_what_is_under_way(void **state)
 
 static void options_that_cannot_work_are_refused(void **state)
 {
-	static const struct http_client_opts cases[] = {
+	static const struct fetcher_options cases[] = {
 		{ .ca_file = "/nonexistent/ca.pem" },
 		{ .client_cert = "/nonexistent/cert.pem" },
 		{ .client_key = "/nonexistent/key.pem" },
@@ -280,15 +280,15 @@ static void options_that_cannot_work_are_refused(void **state)
 	(void)state;
 	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct http_client_opts o = cases[i];
+		struct fetcher_options o = cases[i];
 		cleat_error e = { 0 };
 
 		o.loop = r.l;
 		o.mem = &r.fa.hook;
-		assert_null(http_client_new(&o, &e));
+		assert_null(fetcher_new(&o, &e));
 		assert_int_equal(e.status, CLEAT_EINVAL);
 		assert_int_equal(e.os_errno, i < 3 ? ENOENT : 0);
-		assert_null(http_client_new(&o, NULL));
+		assert_null(fetcher_new(&o, NULL));
 	}
 	rig_close(&r);
 }

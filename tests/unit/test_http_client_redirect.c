@@ -31,7 +31,7 @@ static struct got *ask(struct rig *r, const char *method, const char *path, int 
 	static const char *const headers[] = { "Authorization: Bearer token", "X: y",
 					       "Content-Type: application/json", NULL };
 	struct got *g = got_new(r);
-	struct http_fetch_opts o = got_opts(r, g, path);
+	struct fetch_options o = got_options(r, g, path);
 
 	snprintf(location, sizeof location, "%s", where);
 	code = status;
@@ -234,7 +234,7 @@ static void cancel_and_silence_between_redirects(void **state)
 {
 	struct rig r;
 	struct got *g;
-	struct http_fetch_opts o;
+	struct fetch_options o;
 
 	(void)state;
 	rig_open(&r);
@@ -245,7 +245,7 @@ static void cancel_and_silence_between_redirects(void **state)
 		r.script = big_script;
 		r.requests = 0;
 		g = got_new(&r);
-		o = got_opts(&r, g, "/");
+		o = got_options(&r, g, "/");
 		o.idle_ms = i ? 30 : 0;
 		got_start(g, &o);
 		WAIT_FOR(&r, r.requests == 1);
@@ -253,7 +253,7 @@ static void cancel_and_silence_between_redirects(void **state)
 		if (i) {
 			expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "30 ms");
 		} else {
-			http_fetch_cancel(g->f);
+			fetch_cancel(g->f);
 			expect_silence(g, 0);
 		}
 	}
@@ -263,7 +263,7 @@ static void cancel_and_silence_between_redirects(void **state)
 	r.cut = 70;
 	g = start_get(&r, "/");
 	WAIT_FOR(&r, r.requests == 2);
-	http_fetch_cancel(g->f);
+	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	expect_alive(&r);
 	rig_close(&r);
@@ -292,7 +292,7 @@ static void verbatim_answers_are_answers_whatever_they_say(void **state)
 	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct got *g = got_new(&r);
-		struct http_fetch_opts o = got_opts(&r, g, "/here");
+		struct fetch_options o = got_options(&r, g, "/here");
 		size_t before = r.requests;
 
 		r.answer = str_of(cases[i].bytes);

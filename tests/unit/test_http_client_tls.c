@@ -120,7 +120,7 @@ static void server_close(struct tls_server *s)
 static struct got *fetch(struct rig *r, const char *url, struct str body)
 {
 	struct got *g = got_new(r);
-	struct http_fetch_opts o = got_opts(r, g, "/");
+	struct fetch_options o = got_options(r, g, "/");
 
 	o.url = url;
 	o.method = body.n ? "POST" : "GET";
@@ -129,7 +129,7 @@ static struct got *fetch(struct rig *r, const char *url, struct str body)
 	return wait_end(g);
 }
 
-static struct got *try_server(const struct tls_server *s, struct http_client_opts o)
+static struct got *try_server(const struct tls_server *s, struct fetcher_options o)
 {
 	struct rig r;
 	struct got *g;
@@ -153,7 +153,7 @@ static void server_of_a_named_authority_is_trusted(void **state)
 	memset(body, 'x', sizeof body);
 	server_open(&s, "cert.pem", "key.pem");
 	server_start(&s);
-	rig_open_with(&r, (struct http_client_opts){ .ca_file = PATH("cert.pem") });
+	rig_open_with(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++)
 		expect_ok(fetch(&r, s.url, (struct str){ body, sizeof body }), 200, "hello");
 	assert_int_equal(s.accepted, 1); /* the connection is kept */
@@ -165,7 +165,7 @@ static void server_that_cannot_be_verified_is_refused_before_anything_is_sent(vo
 {
 	static const struct {
 		const char *cert, *key;
-		struct http_client_opts o;
+		struct fetcher_options o;
 		const char *ca, *words;
 	} cases[] = {
 		{ "cert.pem", "key.pem", { 0 }, NULL, "ca_file names an authority of your own" },
@@ -179,7 +179,7 @@ static void server_that_cannot_be_verified_is_refused_before_anything_is_sent(vo
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct http_client_opts o = cases[i].o;
+		struct fetcher_options o = cases[i].o;
 		struct tls_server s;
 		struct got *g;
 
@@ -201,7 +201,7 @@ static void whoever_asks_for_it_trusts_anybody(void **state)
 	(void)state;
 	server_open(&s, "cert2.pem", "key2.pem");
 	server_start(&s);
-	expect_ok(try_server(&s, (struct http_client_opts){ .insecure = true }), 200, "hello");
+	expect_ok(try_server(&s, (struct fetcher_options){ .insecure = true }), 200, "hello");
 	server_close(&s);
 }
 
@@ -216,7 +216,7 @@ static void versions_before_1_2_are_refused(void **state)
 	SSL_CTX_set_max_proto_version(s.context, TLS1_1_VERSION);
 	SSL_CTX_set_security_level(s.context, 0);
 	server_start(&s);
-	g = try_server(&s, (struct http_client_opts){ .insecure = true });
+	g = try_server(&s, (struct fetcher_options){ .insecure = true });
 	server_close(&s);
 	assert_int_equal(s.accepted, 0);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with localhost:");
@@ -232,20 +232,20 @@ static void client_shows_its_certificate(void **state)
 	SSL_CTX_set_verify(s.context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	assert_int_equal(SSL_CTX_load_verify_locations(s.context, PATH("cert2.pem"), NULL), 1);
 	server_start(&s);
-	g = try_server(&s, (struct http_client_opts){ .ca_file = PATH("cert.pem"),
-						      .client_cert = PATH("cert2.pem"),
-						      .client_key = PATH("key2.pem") });
+	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
+						     .client_cert = PATH("cert2.pem"),
+						     .client_key = PATH("key2.pem") });
 	expect_ok(g, 200, "hello");
 	assert_string_equal(s.subject, "/CN=other");
 	/* Without one, TLS 1.3 finds out when the request has left. */
-	g = try_server(&s, (struct http_client_opts){ .ca_file = PATH("cert.pem") });
+	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	assert_false(g->ok);
 	assert_true(g->why.step == CLEAT_STEP_EXCHANGE || g->why.step == CLEAT_STEP_TLS);
 	free(g);
 	/* A key that belongs to another one. */
-	g = try_server(&s, (struct http_client_opts){ .ca_file = PATH("cert.pem"),
-						      .client_cert = PATH("cert2.pem"),
-						      .client_key = PATH("key.pem") });
+	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
+						     .client_cert = PATH("cert2.pem"),
+						     .client_key = PATH("key.pem") });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "check client certificate and key");
 	server_close(&s);
@@ -261,7 +261,7 @@ static void answer_that_was_cut_off_is_not_taken_for_complete(void **state)
 	s.answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nnot all of it";
 	s.truncate = true;
 	server_start(&s);
-	expect_failure(try_server(&s, (struct http_client_opts){ .ca_file = PATH("cert.pem") }),
+	expect_failure(try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") }),
 		       CLEAT_STEP_EXCHANGE, CLEAT_EIO, "in the middle of the answer");
 	server_close(&s);
 }
@@ -280,7 +280,7 @@ static void server_that_hangs_up_while_much_is_sent_is_a_failure(void **state)
 	server_open(&s, "cert.pem", "key.pem");
 	s.hang_up = true;
 	server_start(&s);
-	rig_open_with(&r, (struct http_client_opts){ .ca_file = PATH("cert.pem") });
+	rig_open_with(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++) {
 		g = fetch(&r, s.url, (struct str){ body, n });
 		assert_false(g->ok);
@@ -324,7 +324,7 @@ static void handshake_has_a_time_limit(void **state)
 	(void)state;
 	/* A small one: the system's authorities take time to read. */
 	rig_open_with(&r,
-		      (struct http_client_opts){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
+		      (struct fetcher_options){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
 	r.silent = true;
 	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r.port);
 	g = fetch(&r, url, (struct str){ 0 });
@@ -342,7 +342,7 @@ static void plain_request_to_a_tls_port_fails(void **state)
 	server_open(&s, "cert.pem", "key.pem");
 	server_start(&s);
 	snprintf(s.url, sizeof s.url, "http://localhost:%u/", s.port);
-	g = try_server(&s, (struct http_client_opts){ 0 });
+	g = try_server(&s, (struct fetcher_options){ 0 });
 	server_close(&s);
 	assert_false(g->ok);
 	free(g);

@@ -69,7 +69,7 @@ static const char *read_to_end(cleat_loop *l, int fd)
 	return text;
 }
 
-static void listen_here(cleat_server *s, const cleat_http_opts *o)
+static void listen_here(cleat_server *s, const cleat_http_options *o)
 {
 	assert_int_equal(cleat_server_listen_http(s, "127.0.0.1:0", o), CLEAT_OK);
 	((struct runner *)server_runner(s))->grace_ms = 1;
@@ -123,8 +123,8 @@ static void client_that_does_not_read_is_cut_off(void **state)
 static void loop_is_left_when_all_addresses_have_ended(void **state)
 {
 	cleat_loop *l = cleat_loop_new(NULL);
-	cleat_server *s = new_server(&(cleat_server_opts){ .loop = l });
-	const cleat_http_opts o = { .metrics = "127.0.0.1:0" };
+	cleat_server *s = new_server(&(cleat_server_options){ .loop = l });
+	const cleat_http_options o = { .metrics = "127.0.0.1:0" };
 	int fd;
 
 	(void)state;
@@ -166,9 +166,9 @@ static void address_opens_whole_or_not_at_all(void **state)
 	(void)state;
 	write_file("alice " TOKEN "\n");
 	do {
-		const cleat_http_opts o = { .metrics = "127.0.0.1:0",
-					    .token_file = path,
-					    .access_log = STDERR_FILENO };
+		const cleat_http_options o = { .metrics = "127.0.0.1:0",
+					       .token_file = path,
+					       .access_log = STDERR_FILENO };
 		struct fail_alloc fa;
 		cleat_server *s;
 		int rc = CLEAT_ENOMEM;
@@ -176,7 +176,7 @@ static void address_opens_whole_or_not_at_all(void **state)
 		n += forever;
 		forever = !forever;
 		fail_alloc_init(&fa, 0, false);
-		s = cleat_server_new("test", "1", &(cleat_server_opts){ .memory = &fa.hook });
+		s = cleat_server_new("test", "1", &(cleat_server_options){ .allocator = &fa.hook });
 		assert_non_null(cleat_server_loop(s));
 		fa.countdown = n;
 		fa.forever = forever;
@@ -233,7 +233,7 @@ static void token_is_found_in_either_header(void **state)
 		{ "Authorization: Bearer", false },
 		{ "X-Other: " TOKEN, false },
 	};
-	const cleat_http_opts o = { .token_file = path };
+	const cleat_http_options o = { .token_file = path };
 	struct http_guard g;
 	cleat_error err;
 	struct str name;
@@ -263,7 +263,7 @@ static int verify(void *userdata, const char *token, char *name)
 
 static void program_decides_where_it_wants_to(void **state)
 {
-	const cleat_http_opts o = { .verify = verify, .userdata = "mine" };
+	const cleat_http_options o = { .verify = verify, .userdata = "mine" };
 	char header[6000] = "Authorization: Bearer ";
 	struct http_guard g;
 	struct str name;
@@ -301,7 +301,7 @@ static void fill(size_t lines)
 /* What was there before stays, whatever is wrong. */
 static void bad_token_file_changes_nothing(void **state)
 {
-	const cleat_http_opts o = { .token_file = path };
+	const cleat_http_options o = { .token_file = path };
 	struct http_guard g;
 	cleat_error err;
 	struct str name;
@@ -338,7 +338,7 @@ static void bad_token_file_changes_nothing(void **state)
  * for somebody who might. */
 static void pipe_is_read_without_waiting_for_ever(void **state)
 {
-	const cleat_http_opts o = { .token_file = path };
+	const cleat_http_options o = { .token_file = path };
 	struct http_guard g;
 	cleat_error err;
 	struct str name;
@@ -368,7 +368,7 @@ static void pipe_is_read_without_waiting_for_ever(void **state)
 
 static void tokens_are_read_whole_or_not_at_all(void **state)
 {
-	const cleat_http_opts o = { .token_file = path };
+	const cleat_http_options o = { .token_file = path };
 
 	(void)state;
 	fill(1000); /* grows once */

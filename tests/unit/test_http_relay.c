@@ -154,7 +154,7 @@ static void a_stream_goes_through_in_pieces(void **state)
 	assert_string_equal(http_exchange_address(ex), "127.0.0.1");
 	assert_false(http_exchange_is_tls(ex));
 	rig_turn(&p.rig);
-	/* http_server.h: of the request method and path are left. */
+	/* httpd/server.h: of the request method and path are left. */
 	assert_int_equal(http_exchange_request(ex)->body.n, 0);
 	assert_int_equal(http_exchange_request(ex)->n_fields, 0);
 	assert_true(path_is(ex, "/stream"));
@@ -180,12 +180,12 @@ static void a_stream_goes_through_in_pieces(void **state)
 	pair_close(&p);
 }
 
-/* http_server.h: at most so many bytes wait, wherever they are; `must` is over by one. */
+/* httpd/server.h: at most so many bytes wait, wherever they are; `must` is over by one. */
 static void a_reader_who_does_not_read_is_a_limit(void **state)
 {
 	static const char block[10000] = "";
 	const struct str bytes = { block, sizeof block };
-	struct http_relay_opts o = { .http = { .max_stream_queue = 100000 } };
+	struct http_relay_options o = { .http = { .max_stream_queue = 100000 } };
 	struct http_exchange *ex;
 	size_t taken = 0, got = 0;
 	struct client *c;
@@ -378,8 +378,8 @@ static void requests_wait_while_the_back_is_busy(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct http_relay_opts o = { .max_requests = cases[i].requests,
-					     .max_bytes = cases[i].bytes };
+		struct http_relay_options o = { .max_requests = cases[i].requests,
+						.max_bytes = cases[i].bytes };
 		static char body[10000];
 		struct client *c[N];
 		char head[128];
@@ -422,7 +422,7 @@ static void requests_wait_while_the_back_is_busy(void **state)
 /* Records of what was refused are not kept without end. */
 static void records_over_the_bound_are_counted(void **state)
 {
-	struct http_relay_opts o = { .max_bytes = 5000 };
+	struct http_relay_options o = { .max_bytes = 5000 };
 	enum { N = 200 };
 	struct client *c;
 	struct pair p;
@@ -449,15 +449,15 @@ static void remarks_are_made_in_the_back(void **state)
 	(void)state;
 	pair_open(&p, true);
 	for (int i = 0; i < 100; i++)
-		http_server_note(p.rig.h, CLEAT_LOG_INFO, "remark %d", i);
+		httpd_note(p.rig.h, CLEAT_LOG_INFO, "remark %d", i);
 	assert_int_equal(p.rig.remarks, 0);
 	back_turn(&p);
 	assert_int_equal(p.rig.remarks, 32);
 	assert_string_equal(p.rig.remark, "remark 31");
-	http_server_note(p.rig.h, CLEAT_LOG_INFO, "%s", "another");
+	httpd_note(p.rig.h, CLEAT_LOG_INFO, "%s", "another");
 	back_turn(&p);
 	assert_string_equal(p.rig.remark, "another");
-	http_server_note(p.rig.h, CLEAT_LOG_INFO, "%s", "at the end");
+	httpd_note(p.rig.h, CLEAT_LOG_INFO, "%s", "at the end");
 	pair_close(&p);
 	assert_string_equal(p.rig.remark, "at the end");
 }
@@ -465,7 +465,7 @@ static void remarks_are_made_in_the_back(void **state)
 static void numbers_are_those_of_the_front(void **state)
 {
 	static const char block[50000] = "";
-	struct http_server_stats s;
+	struct httpd_stats s;
 	struct client *c, *d;
 	struct pair p;
 

@@ -44,7 +44,7 @@ static void freed_in_every_state(void **state)
 {
 	(void)state;
 	for (int stage = IDLE; stage < STAGES; stage++) {
-		struct http_relay_opts o = { .max_requests = 1 };
+		struct http_relay_options o = { .max_requests = 1 };
 		struct client *c, *other;
 		struct pair p;
 
@@ -53,7 +53,7 @@ static void freed_in_every_state(void **state)
 		c = bring(&p, (enum stage)stage, other);
 		assert_int_equal(p.rig.closed, 0);
 		assert_int_equal(p.relay->n_requests, stage == WAITING || stage == ON_ITS_WAY);
-		assert_int_equal(http_link_alone(&p.relay->waiting), stage != WAITING);
+		assert_int_equal(http_chain_alone(&p.relay->waiting), stage != WAITING);
 		http_relay_free(p.relay);
 		p.relay = NULL;
 		assert_int_equal(p.rig.gone, stage == SERVED || stage == STREAMING);
@@ -163,7 +163,7 @@ static void no_memory_for_a_relay(void **state)
 {
 	(void)state;
 	for (size_t n = 1;; n++) {
-		struct http_relay_opts o = { 0 };
+		struct http_relay_options o = { 0 };
 		struct http_relay *relay;
 		struct fail_alloc fa;
 		int rc;

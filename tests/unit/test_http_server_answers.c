@@ -170,7 +170,7 @@ struct ending {
 	bool streaming, survives;
 };
 
-/* The end of input while an answer is awaited; see http_conn.c. */
+/* The end of input while an answer is awaited; see httpd/conn.c. */
 static void half_close(void **state)
 {
 	static const struct ending cases[] = {
@@ -262,7 +262,7 @@ static void a_reset_is_noticed_after_the_end_of_input(void **state)
 	WAIT_FOR(&r, r.gone == 1);
 	rig_close(&r);
 	/* On a unix socket a plain close is one. */
-	rig_open_with(&r, unix_address(), (struct http_server_opts){ 0 });
+	rig_open_with(&r, unix_address(), (struct httpd_options){ 0 });
 	c = dial(&r);
 	put(c, "GET /defer HTTP/1.0\r\n\r\n");
 	WAIT_FOR(&r, r.n_held == 1);
@@ -381,7 +381,7 @@ static void addresses_of_clients(void **state)
 		int mine;
 
 		rig_open_with(&r, cases[i].where ? cases[i].where : unix_address(),
-			      (struct http_server_opts){ 0 });
+			      (struct httpd_options){ 0 });
 		c = dial(&r);
 		put(c, GET("/defer"));
 		WAIT_FOR(&r, r.n_held == 1);

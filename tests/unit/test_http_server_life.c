@@ -88,10 +88,10 @@ static void drained_in_every_state(void **state)
 
 		rig_open(&r);
 		c = enter(&r, s);
-		http_server_drain(r.h, on_done, &r);
+		httpd_drain(r.h, on_done, &r);
 		if (r.done != s->idle)
 			fail_msg("%s: %s", s->label, r.done ? "done too early" : "not done");
-		assert_int_equal(http_server_add(r.h, &r.ear, &err), CLEAT_ECLOSED);
+		assert_int_equal(httpd_add(r.h, &r.ear, &err), CLEAT_ECLOSED);
 		if (r.n_held && strstr(s->sent, "stream"))
 			http_exchange_end(r.held[0]);
 		else if (r.n_held)
@@ -124,7 +124,7 @@ static void answers_while_draining_close(void **state)
 	c = rig_begin(&r);
 	put(c, GET("/defer"));
 	WAIT_FOR(&r, r.n_held == 1);
-	http_server_drain(r.h, on_done, &r);
+	httpd_drain(r.h, on_done, &r);
 	reply_text(r.held[0], 200, STR_LIT("last"));
 	assert_true(read_answer(c, a, false));
 	assert_string_equal(header(a, "Connection"), "close");
@@ -139,12 +139,12 @@ static void drained_without_connections(void **state)
 
 	(void)state;
 	rig_open(&r);
-	http_server_drain(r.h, on_done, &r);
+	httpd_drain(r.h, on_done, &r);
 	assert_true(r.done);
 	rig_close(&r);
 	rig_open(&r);
 	rig_close(&r);
-	http_server_free(NULL);
+	httpd_free(NULL);
 }
 
 /* ---- from inside -------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ static void freed_from_inside(void **state)
 		else if (way != DONE)
 			put(c[0], GET("/x") GET("/y"));
 		if (way == DONE) {
-			http_server_drain(r.h, free_in_done, &r);
+			httpd_drain(r.h, free_in_done, &r);
 			http_exchange_end(r.held[0]);
 			r.n_held = 0;
 		}
@@ -377,8 +377,8 @@ static void no_memory_for_a_server(void **state)
 {
 	(void)state;
 	for (size_t n = 1;; n++) {
-		struct http_server_opts o = { 0 };
-		struct http_server *h;
+		struct httpd_options o = { 0 };
+		struct httpd *h;
 		struct fail_alloc fa;
 		struct address a;
 		struct listener l;
@@ -390,13 +390,13 @@ static void no_memory_for_a_server(void **state)
 		assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
 		assert_int_equal(listener_open(&a, NULL, &l, NULL), CLEAT_OK);
 		fa.countdown = n;
-		rc = http_server_new(&o, &h);
+		rc = httpd_new(&o, &h);
 		if (rc == CLEAT_OK)
-			rc = http_server_add(h, &l, NULL);
+			rc = httpd_add(h, &l, NULL);
 		assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
 		assert_true((rc == CLEAT_OK) == (l.fd == -1));
 		listener_close(&l); /* ours when it failed */
-		http_server_free(h);
+		httpd_free(h);
 		cleat_loop_free(o.loop);
 		assert_int_equal(fa.live, 0);
 		if (rc == CLEAT_OK)

@@ -148,7 +148,7 @@ static void those_that_are_late_together_go_a_few_at_a_time(void **state)
 /* The timer runs by itself, with the real clock too. */
 static void deadlines_come_without_being_asked(void **state)
 {
-	struct http_server_opts o = { .idle_timeout_ms = 20 };
+	struct httpd_options o = { .idle_timeout_ms = 20 };
 	struct client *c;
 	struct rig r;
 
@@ -202,7 +202,7 @@ static void lingering_is_bounded(void **state)
 
 static void connections_over_the_limit_are_told_to_come_back(void **state)
 {
-	struct http_server_opts o = { .max_connections = 2 };
+	struct httpd_options o = { .max_connections = 2 };
 	struct answer *a = &last_answer;
 	struct client *c[3];
 	struct rig r;
@@ -239,7 +239,7 @@ static void connections_over_the_limit_are_told_to_come_back(void **state)
 /* This machine's own address is not limited (a proxy in front has it). */
 static void loopback_is_not_limited_by_address(void **state)
 {
-	struct http_server_opts o = { .max_per_address = 1 };
+	struct httpd_options o = { .max_per_address = 1 };
 	struct client *c[4];
 	struct rig r;
 
@@ -276,7 +276,7 @@ static bool outer_address(char *text, size_t n)
 
 static void other_addresses_are(void **state)
 {
-	struct http_server_opts o = { .max_per_address = 1 };
+	struct httpd_options o = { .max_per_address = 1 };
 	char where[64] = "";
 	struct client *c[2];
 	struct rig r;

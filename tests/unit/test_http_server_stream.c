@@ -156,7 +156,7 @@ static size_t fill(struct rig *r, size_t piece)
 
 static void what_waits_for_a_slow_reader_is_bounded(void **state)
 {
-	struct http_server_opts o = { .max_stream_queue = 64 * 1024 };
+	struct httpd_options o = { .max_stream_queue = 64 * 1024 };
 	size_t taken, got = 0, before, drained;
 	struct client *c;
 	struct rig r;
@@ -317,7 +317,7 @@ static void a_write_to_a_client_that_has_gone(void **state)
 	(void)state;
 	rig_open(&r);
 	c = open_stream(&r, "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
-	shutdown(c->fd, SHUT_WR); /* tolerated: see http_conn.c */
+	shutdown(c->fd, SHUT_WR); /* tolerated: see httpd/conn.c */
 	rig_turn(&r);
 	hang_up(c);
 	while (r.gone == 0) {

@@ -21,7 +21,7 @@ static int end(void **state)
 static void open_tls(struct rig *r)
 {
 	cleat_loop_free(cleat_loop_new(NULL));
-	rig_open_with(r, ":0", (struct http_server_opts){ .tls = context });
+	rig_open_with(r, ":0", (struct httpd_options){ .tls = context });
 }
 
 /* ---- a client ----------------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static void the_end_is_announced(void **state)
 	c = secure_dial(&r);
 	secure_put(c, GET("/x"));
 	assert_true(secure_until(c, "GET /x"));
-	http_server_drain(r.h, on_done, &r);
+	httpd_drain(r.h, on_done, &r);
 	assert_false(secure_until(c, "never"));
 	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
 	WAIT_FOR(&r, r.done);
@@ -265,7 +265,7 @@ static void the_certificate_can_be_replaced(void **state)
 	(void)state;
 	open_tls(&r);
 	a = secure_dial(&r);
-	http_server_set_tls(r.h, other);
+	httpd_set_tls(r.h, other);
 	tls_context_drop(other);
 	b = secure_dial(&r);
 	assert_true(is_named(a, "localhost"));

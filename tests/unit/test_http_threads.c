@@ -1,4 +1,4 @@
-/* test_http_threads.c - cleat_http_opts.threads: several threads serve the connections of one address,
+/* test_http_threads.c - cleat_http_options.threads: several threads serve the connections of one address,
  * and the server notices nothing of it. Meant to be run under ThreadSanitizer as well.
  */
 #include "http_threads.h"
@@ -110,7 +110,7 @@ static void serve_everybody(const char *address)
 	pthread_t clients[CLIENTS];
 	static struct site v;
 
-	site_open(&v, address, (cleat_http_opts){ 0 });
+	site_open(&v, address, (cleat_http_options){ 0 });
 	for (int i = 0; i < CLIENTS; i++)
 		must(pthread_create(&clients[i], NULL, client_of_everything, &v) == 0);
 	for (int i = 0; i < CLIENTS; i++)
@@ -177,7 +177,7 @@ static void listeners_on_all_threads_are_told(void **state)
 	char session[64];
 
 	(void)state;
-	site_open(&v, NULL, (cleat_http_opts){ 0 });
+	site_open(&v, NULL, (cleat_http_options){ 0 });
 	for (int i = 0; i < LISTENERS; i++) {
 		session_begin(&v, session, a);
 		c[2 * i] = dial(&v);
@@ -212,7 +212,7 @@ static void connections_are_counted_together(void **state)
 	static struct site v;
 
 	(void)state;
-	site_open(&v, NULL, (cleat_http_opts){ .max_connections = MAX });
+	site_open(&v, NULL, (cleat_http_options){ .max_connections = MAX });
 	for (int round = 0; round < 4; round++) {
 		for (int i = 0; i < MAX; i++) {
 			/* The end of one of the last round may not have been seen yet. */
@@ -247,12 +247,12 @@ static void threads_are_started_as_asked_for(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(wanted); i++) {
 		unsigned n = wanted[i] > 1 ? wanted[i] : 0;
 
-		assert_int_equal(site_try(&v, NULL, (cleat_http_opts){ .threads = wanted[i] }),
+		assert_int_equal(site_try(&v, NULL, (cleat_http_options){ .threads = wanted[i] }),
 				 CLEAT_OK);
 		assert_int_equal(count_in("/proc/self/task"), v.tasks + n);
 		site_free(&v); /* it never ran */
 	}
-	assert_int_equal(site_try(&v, NULL, (cleat_http_opts){ .threads = 257 }), CLEAT_EINVAL);
+	assert_int_equal(site_try(&v, NULL, (cleat_http_options){ .threads = 257 }), CLEAT_EINVAL);
 	assert_has(cleat_server_error(v.s)->message, "257 threads are too many");
 	site_free(&v);
 }
@@ -264,9 +264,10 @@ static void an_address_is_taken_once(void **state)
 	char address[64];
 
 	(void)state;
-	site_open(&v, NULL, (cleat_http_opts){ 0 });
+	site_open(&v, NULL, (cleat_http_options){ 0 });
 	snprintf(address, sizeof address, "127.0.0.1:%d", v.port);
-	assert_int_equal(site_try(&other, address, (cleat_http_opts){ .threads = 2 }), CLEAT_EIO);
+	assert_int_equal(site_try(&other, address, (cleat_http_options){ .threads = 2 }),
+			 CLEAT_EIO);
 	assert_has(cleat_server_error(other.s)->message, "already in use");
 	site_free(&other);
 	site_stop(&v);
@@ -323,7 +324,7 @@ static void tokens_are_checked_on_every_thread(void **state)
 	(void)state;
 	snprintf(path, sizeof path, "/tmp/cleat-threads-%ld.tokens", (long)getpid());
 	write_file(path, "alice 0123456789abcdef\n");
-	site_open(&v, NULL, (cleat_http_opts){ .token_file = path });
+	site_open(&v, NULL, (cleat_http_options){ .token_file = path });
 	write_file(path, "alice 0123456789abcdef\nbob fedcba9876543210\n");
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(status_of(&v, a, POST_WITH("", "1000000")), 401);
@@ -341,7 +342,7 @@ static void tokens_are_checked_on_every_thread(void **state)
 	site_stop(&v);
 	unlink(path);
 	/* A function of the program's is asked on its own thread alone. */
-	site_open(&v, NULL, (cleat_http_opts){ .verify = verify });
+	site_open(&v, NULL, (cleat_http_options){ .verify = verify });
 	assert_int_equal(status_of(&v, a, POST_WITH("", "1000000")), 401);
 	assert_int_equal(status_of(&v, a, POST_WITH("X-Api-Key: a-bad-one\r\n", "0")), 401);
 	assert_int_equal(status_of(&v, a, POST_WITH("X-Api-Key: the-only-good-one\r\n", "0")), 400);
@@ -379,7 +380,7 @@ static void every_request_is_logged_once(void **state)
 	snprintf(path, sizeof path, "/tmp/cleat-threads-%ld.log", (long)getpid());
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 	must(fd >= 0);
-	site_open(&v, NULL, (cleat_http_opts){ .access_log = fd });
+	site_open(&v, NULL, (cleat_http_options){ .access_log = fd });
 	for (int i = 0; i < N; i++) {
 		calls_on_a_connection(&v, a, i);
 		progress_on_a_stream(&v, a, i);
@@ -427,11 +428,11 @@ static void numbers_are_added_up(void **state)
 	int port;
 
 	(void)state;
-	assert_int_equal(site_try(&probe, NULL, (cleat_http_opts){ 0 }), CLEAT_OK);
+	assert_int_equal(site_try(&probe, NULL, (cleat_http_options){ 0 }), CLEAT_OK);
 	port = probe.port; /* that is free in a moment */
 	site_free(&probe);
 	snprintf(address, sizeof address, "127.0.0.1:%d", port);
-	site_open(&v, NULL, (cleat_http_opts){ .metrics = address });
+	site_open(&v, NULL, (cleat_http_options){ .metrics = address });
 	for (int i = 0; i < N; i++) {
 		c[i] = dial(&v);
 		modern_call(c[i], "add", "{\"a\":1,\"b\":1}", "");
@@ -505,7 +506,7 @@ static void stopped_under_load(void **state)
 
 		atomic_store(&enough, false);
 		atomic_store(&answers, 0);
-		site_open(&v, NULL, (cleat_http_opts){ 0 });
+		site_open(&v, NULL, (cleat_http_options){ 0 });
 		for (int i = 0; i < CLIENTS; i++)
 			must(pthread_create(&clients[i], NULL, insistent_client, &v) == 0);
 		c = dial(&v);
@@ -535,7 +536,7 @@ static void cut_off_after_the_grace(void **state)
 	for (int round = 0; round < 6; round++) {
 		struct client *c[4];
 
-		must(site_try(&v, NULL, (cleat_http_opts){ .threads = THREADS }) == CLEAT_OK);
+		must(site_try(&v, NULL, (cleat_http_options){ .threads = THREADS }) == CLEAT_OK);
 		((struct runner *)server_runner(v.s))->grace_ms = 1;
 		site_start(&v);
 		for (size_t i = 0; i < CLEAT_COUNT(c); i++)
@@ -571,7 +572,7 @@ static void freed_under_load(void **state)
 
 		atomic_store(&enough, false);
 		atomic_store(&answers, 0);
-		must(site_try(&v, NULL, (cleat_http_opts){ .threads = THREADS }) == CLEAT_OK);
+		must(site_try(&v, NULL, (cleat_http_options){ .threads = THREADS }) == CLEAT_OK);
 		l = cleat_server_loop(v.s);
 		for (int i = 0; i < CLIENTS; i++)
 			must(pthread_create(&clients[i], NULL, insistent_client, &v) == 0);
@@ -633,7 +634,7 @@ static void no_memory_on_any_thread(void **state)
 	static struct site v;
 
 	(void)state;
-	site_open(&v, NULL, (cleat_http_opts){ 0 });
+	site_open(&v, NULL, (cleat_http_options){ 0 });
 	for (long n = 1; n < 400; n += 1 + n / 40) {
 		atomic_store(&v.mem.forever, false);
 		atomic_store(&v.mem.countdown, n);
@@ -659,10 +660,10 @@ static void no_memory_to_begin_with(void **state)
 
 	(void)state;
 	for (long n = 1; !done; n += 1 + n / 20) {
-		cleat_http_opts o = { .threads = THREADS };
+		cleat_http_options o = { .threads = THREADS };
 		int rc;
 
-		must(site_try(&v, NULL, (cleat_http_opts){ .threads = 1 }) == CLEAT_OK);
+		must(site_try(&v, NULL, (cleat_http_options){ .threads = 1 }) == CLEAT_OK);
 		atomic_store(&v.mem.countdown, n);
 		rc = cleat_server_listen_http(v.s, "127.0.0.1:0", &o);
 		done = atomic_load(&v.mem.countdown) > 0;

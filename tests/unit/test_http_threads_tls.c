@@ -97,7 +97,7 @@ static void reload(cleat_server *s, void *arg)
 static void a_new_certificate_reaches_every_thread(void **state)
 {
 	enum { CLIENTS = 4, IN_A_ROW = 40 };
-	const cleat_http_opts o = { .tls_cert = PATH("cert.pem"), .tls_key = PATH("key.pem") };
+	const cleat_http_options o = { .tls_cert = PATH("cert.pem"), .tls_key = PATH("key.pem") };
 	pthread_t clients[CLIENTS];
 	struct secure before, k;
 	static struct site v;

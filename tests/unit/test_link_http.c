@@ -125,9 +125,9 @@ static void configured_headers_and_the_token_are_sent(void **state)
 
 	(void)state;
 	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r),
-				  (struct link_http_opts){ .headers = headers, .bearer = "s3cr3t" },
-				  NULL));
+	assert_true(rig_link_with(
+		&r, rig_base(&r),
+		(struct link_http_options){ .headers = headers, .bearer = "s3cr3t" }, NULL));
 	rig_open_link(&r);
 	rig_session(&r, "s");
 	r.link->ops->listen(r.link);
@@ -151,8 +151,8 @@ static void an_authorization_of_another_kind_may_be_configured(void **state)
 
 	(void)state;
 	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r), (struct link_http_opts){ .headers = headers },
-				  NULL));
+	assert_true(rig_link_with(&r, rig_base(&r),
+				  (struct link_http_options){ .headers = headers }, NULL));
 	rig_open_link(&r);
 	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
 	expect_field(next_asked(&r), "authorization", "Basic dTpw");
@@ -193,9 +193,9 @@ static void options_that_cannot_work_are_refused(void **state)
 	rig_base_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const char *headers[] = { cases[i].header, NULL };
-		struct link_http_opts o = { .url = cases[i].url,
-					    .headers = headers,
-					    .bearer = cases[i].bearer };
+		struct link_http_options o = { .url = cases[i].url,
+					       .headers = headers,
+					       .bearer = cases[i].bearer };
 		cleat_error err = { 0 };
 
 		assert_false(rig_link_with(&r, rig_base(&r), o, &err));

@@ -180,14 +180,14 @@ static void the_limit_is_exact(void **state)
 {
 	for (int over = 0; over < 2; over++)
 		for (int events = 0; events < 2; events++) {
-			struct link_base_opts base;
+			struct link_base_options base;
 			struct rig_link r;
 			struct asked *q;
 
 			rig_base_open(&r);
 			base = rig_base(&r);
 			base.max_message = sizeof MESSAGE - 1 - (size_t)over;
-			assert_true(rig_link_with(&r, base, (struct link_http_opts){ 0 }, NULL));
+			assert_true(rig_link_with(&r, base, (struct link_http_options){ 0 }, NULL));
 			rig_open_link(&r);
 			assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
 			q = next_asked(&r);
@@ -219,8 +219,8 @@ static void a_redirect_elsewhere_is_not_followed(void **state)
 
 	(void)state;
 	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r), (struct link_http_opts){ .bearer = "secret" },
-				  NULL));
+	assert_true(rig_link_with(&r, rig_base(&r),
+				  (struct link_http_options){ .bearer = "secret" }, NULL));
 	rig_open_link(&r);
 	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
 	snprintf(fields, sizeof fields, "Location: http://localhost:%u/stolen\r\n", r.port);
@@ -304,7 +304,7 @@ static void short_life(struct rig_link *r)
 
 	first.initialize = true;
 	first.rev = REV_NONE;
-	if (!rig_link_with(r, rig_base(r), (struct link_http_opts){ .bearer = "b" }, NULL))
+	if (!rig_link_with(r, rig_base(r), (struct link_http_options){ .bearer = "b" }, NULL))
 		return;
 	rig_open_link(r);
 	outcome(r, rig_send(r, first, Q(0)), TAG(0));
@@ -352,7 +352,7 @@ static void old_life(struct rig_link *r)
 	struct asked q;
 	size_t n;
 
-	if (!rig_link_with(r, rig_base(r), (struct link_http_opts){ .old_sse = true }, NULL))
+	if (!rig_link_with(r, rig_base(r), (struct link_http_options){ .old_sse = true }, NULL))
 		return;
 	r->link->ops->open(r->link);
 	for (n = r->n_told; r->n_told == n;) {

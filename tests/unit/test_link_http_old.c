@@ -14,12 +14,12 @@ enum { LIMIT_MS = 20000, SHORT_MS = 1000 };
 
 static void old_new(struct rig_link *r, unsigned connect_ms)
 {
-	struct link_base_opts base;
+	struct link_base_options base;
 
 	rig_base_open(r);
 	base = rig_base(r);
 	base.connect_ms = connect_ms;
-	assert_true(rig_link_with(r, base, (struct link_http_opts){ .old_sse = true }, NULL));
+	assert_true(rig_link_with(r, base, (struct link_http_options){ .old_sse = true }, NULL));
 }
 
 static struct asked *old_start(struct rig_link *r, const char *events)

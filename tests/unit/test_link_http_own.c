@@ -14,7 +14,7 @@ struct pair {
 static void pair_open(struct pair *p, const char *path, unsigned port)
 {
 	struct rig_link *r = &p->r;
-	struct link_base_opts base;
+	struct link_base_options base;
 
 	memset(r, 0, sizeof *r);
 	r->ear = -1;
@@ -24,7 +24,7 @@ static void pair_open(struct pair *p, const char *path, unsigned port)
 	base = rig_base(r);
 	base.mem = &p->b.h.fa.hook;
 	assert_true(rig_link_with(
-		r, base, (struct link_http_opts){ .old_sse = !strcmp(path, "/sse") }, NULL));
+		r, base, (struct link_http_options){ .old_sse = !strcmp(path, "/sse") }, NULL));
 	rig_open_link(r);
 }
 

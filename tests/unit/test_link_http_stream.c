@@ -417,7 +417,7 @@ static void the_stream_is_not_opened_when_nobody_wants_it(void **state)
 
 	(void)state;
 	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r), (struct link_http_opts){ .no_stream = true },
+	assert_true(rig_link_with(&r, rig_base(&r), (struct link_http_options){ .no_stream = true },
 				  NULL));
 	rig_open_link(&r);
 	r.link->ops->listen(r.link);

@@ -96,7 +96,7 @@ static void begin(struct link_rig *r, struct fake *f)
 static void make(struct link_rig *r, struct fake *f)
 {
 	r->link = link_local_new(
-		&r->o, &(struct link_local_opts){ .accept = fake_accept, .ctx = f }, &r->err);
+		&r->o, &(struct link_local_options){ .accept = fake_accept, .ctx = f }, &r->err);
 }
 
 static void start(struct link_rig *r, struct fake *f)

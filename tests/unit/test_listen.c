@@ -1,7 +1,7 @@
 /* test_listen.c - addresses as people write them, listening sockets, and systemd. */
 #define _XOPEN_SOURCE 700
 
-#include "transport/listen.h"
+#include "net/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +132,7 @@ static void what_is_no_address_is_explained(void **state)
 
 /* ---- TCP ---------------------------------------------------------------------------------- */
 
-static int open_at(const char *text, const struct listen_opts *o, struct listener *l,
+static int open_at(const char *text, const struct listen_options *o, struct listener *l,
 		   cleat_error *err)
 {
 	struct address a;
@@ -274,7 +274,7 @@ static void an_address_can_have_several_sockets(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct listen_opts o = { .reuse_port = cases[i].reuse_port, .backlog = 7 };
+		struct listen_options o = { .reuse_port = cases[i].reuse_port, .backlog = 7 };
 		bool is_unix = strcmp(cases[i].where, "unix") == 0;
 		struct listener first, second, third, other;
 		char text[320];
@@ -314,7 +314,7 @@ static void a_unix_socket_has_the_mode_that_was_asked_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(modes); i++) {
-		struct listen_opts o = { .mode = modes[i] };
+		struct listen_options o = { .mode = modes[i] };
 		struct listener l;
 
 		assert_int_equal(open_at(in_dir("s"), &o, &l, NULL), CLEAT_OK);
@@ -350,7 +350,7 @@ static void a_dead_socket_is_replaced_and_a_live_one_is_not(void **state)
 /* Also one that has more callers than it can take is alive. */
 static void a_busy_socket_is_not_replaced(void **state)
 {
-	struct listen_opts o = { .backlog = 1 };
+	struct listen_options o = { .backlog = 1 };
 	struct listener l, second;
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fds[8];

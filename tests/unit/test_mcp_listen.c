@@ -97,7 +97,7 @@ static void silent_streams_are_kept_alive(void **state)
 	struct stream st;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .mcp = { .keep_alive_ms = 1000 } });
+	bench_open_with(&b, &(struct bench_options){ .mcp = { .keep_alive_ms = 1000 } });
 	c = join(&b);
 	listen_on(c, &st, LISTEN("1", EVERYTHING));
 	pass(&b, 999);
@@ -133,7 +133,7 @@ static void a_slow_listener_ends_with_an_error(void **state)
 
 	(void)state;
 	snprintf(uri, sizeof uri, "test://%0*d", (int)sizeof uri - 10, 0);
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 20000 } });
 	slow = join(&b);
 	quick = join(&b);
 	snprintf(body, sizeof body, LISTEN("7", "\"resourceSubscriptions\":[\"%s\"]"), uri);

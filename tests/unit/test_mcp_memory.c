@@ -488,11 +488,11 @@ static void listen_http_without_memory(void **state)
 	(void)state;
 	for (size_t n = 1;; n++) {
 		struct bench b;
-		cleat_http_opts o = { .allow_hosts = names, .allow_origins = names };
+		cleat_http_options o = { .allow_hosts = names, .allow_origins = names };
 		int rc;
 		bool hit;
 
-		bench_base(&b, &(struct bench_opts){ 0 });
+		bench_base(&b, &(struct bench_options){ 0 });
 		b.h.fa.countdown = n;
 		rc = cleat_server_listen_http(b.s, "127.0.0.1:0", &o);
 		hit = fail_alloc_hit(&b.h.fa);

@@ -270,7 +270,7 @@ static void large_answers_come_whole(void **state)
 	struct bench b;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 1000 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 1000 } });
 	for (size_t i = 0; i < CLEAT_COUNT(accepts); i++) {
 		struct client *c = join(&b);
 		const struct answer *a;
@@ -330,7 +330,8 @@ static void a_late_handler_does_not_disturb_the_next_request(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(accepts); i++) {
-		bench_open_with(&b, &(struct bench_opts){ .server = { .request_timeout_ms = 1 } });
+		bench_open_with(&b,
+				&(struct bench_options){ .server = { .request_timeout_ms = 1 } });
 		c = join(&b);
 		send_request(c, "POST", "/mcp", modern_fields("tools/call", "park", accepts[i]),
 			     MODERN_CALL("1", "park", "{}"));
@@ -385,7 +386,7 @@ static void whoever_sends_the_request_is_its_principal(void **state)
 	struct client *c;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .tokens = true });
+	bench_open_with(&b, &(struct bench_options){ .tokens = true });
 	c = join(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++) { /* on one connection */
 		char fields[128], wanted[64];
@@ -443,8 +444,8 @@ static void only_post_is_modern(void **state)
 		const struct answer *a;
 
 		bench_open_with(
-			&b, &(struct bench_opts){ .mcp = { .no_sessions = all[i].only_modern,
-							   .no_old_sse = all[i].only_modern } });
+			&b, &(struct bench_options){ .mcp = { .no_sessions = all[i].only_modern,
+							      .no_old_sse = all[i].only_modern } });
 		c = join(&b);
 		send_request(c, all[i].method, all[i].target, all[i].fields, NULL);
 		a = answer_of(c);
@@ -464,7 +465,7 @@ static void without_sessions_nothing_is_legacy(void **state)
 	struct client *c;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .mcp = { .no_sessions = true } });
+	bench_open_with(&b, &(struct bench_options){ .mcp = { .no_sessions = true } });
 	c = join(&b);
 	assert_lacks(ask(c, 400, "POST", "", INITIALIZE("2025-11-25", "{}")), "result");
 	assert_lacks(ask(c, 400, "POST", "Mcp-Session-Id: 0123\r\n", PING("1")), "result");

@@ -165,7 +165,7 @@ static void strangers_are_refused(void **state)
 	struct client *c;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .tokens = true });
+	bench_open_with(&b, &(struct bench_options){ .tokens = true });
 	link_open_as(&b, &k, "Authorization: Bearer ann\r\n");
 	other = k;
 	snprintf(other.fields, sizeof other.fields, "Authorization: Bearer bob\r\n");
@@ -202,7 +202,7 @@ static void it_can_be_switched_off(void **state)
 	struct client *c;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .mcp = { .no_old_sse = true } });
+	bench_open_with(&b, &(struct bench_options){ .mcp = { .no_old_sse = true } });
 	c = join(&b);
 	send_request(c, "GET", "/sse", "", NULL);
 	expect_answer(c, 404);
@@ -222,7 +222,7 @@ static void large_answers_come_together(void **state)
 	struct event e;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 1000 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 1000 } });
 	link_open(&b, &k);
 	for (int i = 0; i < 5; i++) {
 		char body[200];
@@ -289,7 +289,7 @@ static void silent_links_are_kept_alive(void **state)
 	struct link k;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .mcp = { .keep_alive_ms = 1000 } });
+	bench_open_with(&b, &(struct bench_options){ .mcp = { .keep_alive_ms = 1000 } });
 	link_open(&b, &k);
 	pass(&b, 1000);
 	expect_silence(&b, &k.st);

@@ -288,7 +288,7 @@ static void only_own_events_are_resumed(void **state)
 	size_t n, mark;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .tokens = true });
+	bench_open_with(&b, &(struct bench_options){ .tokens = true });
 	talk_open_with(&b, &t, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
 	talk_open_with(&b, &other, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
 	c = join(&b);
@@ -371,7 +371,7 @@ static void a_purged_range_is_an_error(void **state)
 	size_t n, whole = 0;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 5000 } });
+	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 5000 } });
 	talk_open(&b, &t, "2025-06-18");
 	c = join(&b);
 	talk_post(&t, c, CALL("1", "chat", "{\"n\":20,\"size\":500}"));
@@ -409,7 +409,7 @@ static void what_was_never_kept_is_missed(void **state)
 	char first[80], before[80], large[80], after[80];
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 2000 } });
+	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 2000 } });
 	talk_open(&b, &t, "2025-06-18");
 	c = park_call(&t);
 	say("first");
@@ -448,7 +448,7 @@ static void an_answer_that_cannot_be_kept_becomes_an_error(void **state)
 	char id[80], text[4000];
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 2000 } });
+	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 2000 } });
 	talk_open(&b, &t, "2025-06-18");
 	c = park_call(&t);
 	say("one");
@@ -477,7 +477,7 @@ static void a_purged_standing_stream_can_be_opened_again(void **state)
 	char id[80];
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .store = { .max_session_bytes = 3000 } });
+	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 3000 } });
 	for (int i = 1; i < 3; i++) {
 		talk_open(&b, &t, revisions[i]);
 		c = join(&b);
@@ -523,7 +523,7 @@ static void large_events_are_replayed(void **state)
 	char id[80];
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 1000 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 1000 } });
 	talk_open(&b, &t, "2025-11-25");
 	c = join(&b);
 	snprintf(t.fields + strlen(t.fields), sizeof t.fields - strlen(t.fields),

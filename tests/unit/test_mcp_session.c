@@ -204,7 +204,7 @@ static void a_session_is_its_principals(void **state)
 	char unknown[512];
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .tokens = true });
+	bench_open_with(&b, &(struct bench_options){ .tokens = true });
 	talk_open_with(&b, &ann, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
 	for (size_t i = 0; i < CLEAT_COUNT(methods); i++) {
 		struct client *c = join(&b);
@@ -235,7 +235,7 @@ static void too_many_sessions_are_refused(void **state)
 	const struct answer *a;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .store = { .max_sessions = 3 } });
+	bench_open_with(&b, &(struct bench_options){ .store = { .max_sessions = 3 } });
 	for (int i = 0; i < 3; i++)
 		talk_open(&b, &t[i], "2025-11-25");
 	c = join(&b);
@@ -260,7 +260,7 @@ static void a_thousand_sessions_expire(void **state)
 	struct store_stats kept;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .mcp = { .session_idle_ms = 60000 } });
+	bench_open_with(&b, &(struct bench_options){ .mcp = { .session_idle_ms = 60000 } });
 	for (int i = 0; i < 1000; i++)
 		talk_open(&b, &last, "2025-11-25");
 	talk_open(&b, &t, "2025-11-25");
@@ -288,7 +288,7 @@ static void sessions_in_use_do_not_expire(void **state)
 	struct stream st;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .mcp = { .session_idle_ms = 1000 } });
+	bench_open_with(&b, &(struct bench_options){ .mcp = { .session_idle_ms = 1000 } });
 	talk_open(&b, &listening, "2025-11-25");
 	talk_open(&b, &calling, "2025-11-25");
 	c = join(&b);
@@ -670,7 +670,8 @@ static void a_late_call_is_answered_once(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(accepts); i++) {
-		bench_open_with(&b, &(struct bench_opts){ .server = { .request_timeout_ms = 1 } });
+		bench_open_with(&b,
+				&(struct bench_options){ .server = { .request_timeout_ms = 1 } });
 		talk_open(&b, &t, "2025-11-25");
 		c = join(&b);
 		snprintf(fields, sizeof fields, "%s%s", t.fields, accepts[i]);

@@ -112,7 +112,7 @@ static void what_waits_is_answered_at_once(void **state)
 	struct stream st;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .server = { .max_inflight = 1 } });
+	bench_open_with(&b, &(struct bench_options){ .server = { .max_inflight = 1 } });
 	talk_open(&b, &t, "2025-06-18");
 	asking = join(&b);
 	talk_post(&t, asking, CALL("1", "ask", "{}"));
@@ -190,7 +190,7 @@ static void a_stopping_server_refuses(void **state)
 	bench_open(&b);
 	talk_open(&b, &t, "2025-11-25");
 	server_shutdown(b.s);
-	mcp_shutdown(b.m);
+	endpoint_shutdown(b.m);
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
 		c = join(&b);
 		send_request(c, rows[i].method, rows[i].target, "", rows[i].body);
@@ -273,10 +273,10 @@ static void everything_may_be_open_at_the_end(void **state)
 	(void)state;
 	bench_open(&b);
 	fill(&b, &g);
-	http_server_free(b.h.h);
+	httpd_free(b.h.h);
 	b.h.h = NULL;
 	assert_int_equal(n_cancelled, 2); /* the session's call goes on: its client may come back */
-	mcp_free(b.m);
+	endpoint_free(b.m);
 	b.m = NULL;
 	assert_int_equal(n_cancelled, 3);
 	see_off(&g);
@@ -329,11 +329,11 @@ static int tool_until_cancelled(cleat_request *req)
 	return CLEAT_PENDING;
 }
 
-static void listen_publicly(struct bench *b, const cleat_http_opts *o)
+static void listen_publicly(struct bench *b, const cleat_http_options *o)
 {
 	const char *url;
 
-	bench_base(b, &(struct bench_opts){ 0 });
+	bench_base(b, &(struct bench_options){ 0 });
 	cleat_server_remove_tool(b->s, "park");
 	cleat_server_add_tool(b->s, &(cleat_tool){ .name = "park", .call = tool_until_cancelled });
 	assert_int_equal(cleat_server_listen_http(b->s, "http://127.0.0.1:0/mcp", o), CLEAT_OK);
@@ -399,7 +399,7 @@ static void what_cannot_be_listened_on_says_why(void **state)
 {
 	static const struct {
 		const char *address;
-		cleat_http_opts o;
+		cleat_http_options o;
 		int rc;
 		const char *part;
 	} rows[] = {
@@ -416,7 +416,7 @@ static void what_cannot_be_listened_on_says_why(void **state)
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
 		struct bench b;
 
-		bench_base(&b, &(struct bench_opts){ 0 });
+		bench_base(&b, &(struct bench_options){ 0 });
 		assert_int_equal(cleat_server_listen_http(b.s, rows[i].address, &rows[i].o),
 				 rows[i].rc);
 		if (rows[i].rc) {

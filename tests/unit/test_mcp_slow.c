@@ -47,9 +47,9 @@ static void a_slow_client_catches_up(void **state)
 	char last[80];
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 },
-						  .store = { .max_event_bytes = 64 << 20,
-							     .max_session_bytes = 32 << 20 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 20000 },
+						     .store = { .max_event_bytes = 64 << 20,
+								.max_session_bytes = 32 << 20 } });
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
 		talk_open(&b, &t, revisions[i]);
 		c = join(&b);
@@ -79,9 +79,9 @@ static void a_slow_client_that_comes_back_misses_nothing(void **state)
 	int next = 1;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 },
-						  .store = { .max_event_bytes = 64 << 20,
-							     .max_session_bytes = 32 << 20 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 20000 },
+						     .store = { .max_event_bytes = 64 << 20,
+								.max_session_bytes = 32 << 20 } });
 	talk_open(&b, &t, "2025-11-25");
 	c = join(&b);
 	talk_post(&t, c, CALL("1", "chat", "{\"n\":3000,\"size\":3000}"));
@@ -115,8 +115,8 @@ static void a_slow_client_is_told_what_it_missed(void **state)
 	int next;
 
 	(void)state;
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 20000 },
-						  .store = { .max_session_bytes = 100000 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 20000 },
+						     .store = { .max_session_bytes = 100000 } });
 	talk_open(&b, &t, "2025-11-25");
 	c = join(&b);
 	talk_post(&t, c, CALL("1", "chat", "{\"n\":3000,\"size\":3000}"));
@@ -148,8 +148,8 @@ static void a_slow_client_is_not_kept_waiting_for_ever(void **state)
 	(void)state;
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
-	bench_open_with(&b, &(struct bench_opts){ .http = { .max_stream_queue = 5000 },
-						  .store = { .max_session_bytes = 25000 } });
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 5000 },
+						     .store = { .max_session_bytes = 25000 } });
 	talk_open(&b, &t, "2025-06-18");
 	c = park_call(&t);
 	/* until neither the socket nor the queue takes more */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "schema/pattern.h"
+#include "format/pattern.h"
 #include "support.h"
 
 #include <stdlib.h>

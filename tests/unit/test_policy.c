@@ -1,8 +1,8 @@
 /* test_policy.c - Host, Origin and CORS: what passes, what is refused, and what browsers are told
  * (2026-07-28 basic/transports/streamable-http: Security & Endpoint; RFC 9110, 7.2; Fetch, CORS).
  */
+#include "endpoint/policy.h"
 #include "http_support.h"
-#include "transport/policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,11 @@ static const char *const names[] = { "mcp.example.com", "192.0.2.7", "[2001:db8:
 static const char *const pages[] = { "https://app.example", "http://app.example:8080",
 				     "vscode-webview://x", NULL };
 
-static const struct policy_opts here = { .loopback = true };
-static const struct policy_opts named = { .loopback = true, .hosts = names, .origins = pages };
-static const struct policy_opts wide = { .loopback = false };
-static const struct policy_opts wide_named = { .hosts = names, .origins = pages };
-static const struct policy_opts empty_lists = { .hosts = no_names, .origins = no_names };
+static const struct policy_options here = { .loopback = true };
+static const struct policy_options named = { .loopback = true, .hosts = names, .origins = pages };
+static const struct policy_options wide = { .loopback = false };
+static const struct policy_options wide_named = { .hosts = names, .origins = pages };
+static const struct policy_options empty_lists = { .hosts = no_names, .origins = no_names };
 
 enum { MOST = 4 };
 
@@ -42,7 +42,7 @@ static const struct http_request *sent(struct sent *s, const char *const lines[M
 static void requests_pass_or_are_refused(void **state)
 {
 	static const struct {
-		const struct policy_opts *p;
+		const struct policy_options *p;
 		const char *lines[MOST];
 		const char *refused; /* a word of the reason; NULL: it passes */
 	} rows[] = {

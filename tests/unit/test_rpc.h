@@ -149,14 +149,14 @@ static inline int rig_methods(struct rig *rig)
 	return rc;
 }
 
-static inline cleat_rpc_opts rig_opts(struct rig *rig)
+static inline cleat_rpc_options rig_options(struct rig *rig)
 {
-	return (cleat_rpc_opts){ .send = rig_send, .on_notice = rig_notice, .userdata = rig };
+	return (cleat_rpc_options){ .send = rig_send, .on_notice = rig_notice, .userdata = rig };
 }
 
-static inline void rig_open(struct rig *rig, const cleat_rpc_opts *opts)
+static inline void rig_open(struct rig *rig, const cleat_rpc_options *opts)
 {
-	cleat_rpc_opts plain = rig_opts(rig);
+	cleat_rpc_options plain = rig_options(rig);
 
 	memset(rig, 0, sizeof *rig);
 	rig->rpc = cleat_rpc_new(opts ? opts : &plain);

@@ -40,7 +40,7 @@ static void a_batch_waits_for_its_last_answer(void **state)
 static void a_batch_may_hold_everything(void **state)
 {
 	struct rig rig;
-	cleat_rpc_request_opts ro = { .on_response = rig_response, .userdata = &rig };
+	cleat_rpc_request_options ro = { .on_response = rig_response, .userdata = &rig };
 
 	(void)state;
 	rig_open(&rig, NULL);
@@ -87,7 +87,7 @@ static void batches_are_bounded_and_can_be_off(void **state)
 {
 	static const char two[] = "[{" V "\"method\":\"mute\"},{" V "\"method\":\"mute\"}]";
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	char big[102 * 2 + 2] = "[1";
 
 	(void)state;
@@ -140,7 +140,7 @@ static void closing_inside_a_batch_stops_it(void **state)
 static void messages_are_bounded_in_both_directions(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	char big[400];
 
 	(void)state;
@@ -176,7 +176,7 @@ static void messages_are_bounded_in_both_directions(void **state)
 static void a_long_id_is_echoed_in_errors(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	char text[1001], id[960];
 
 	(void)state;
@@ -220,7 +220,7 @@ static void wrong_arguments_are_refused(void **state)
 
 	(void)state;
 	assert_null(cleat_rpc_new(NULL));
-	assert_null(cleat_rpc_new(&(cleat_rpc_opts){ .max_batch = 1 }));
+	assert_null(cleat_rpc_new(&(cleat_rpc_options){ .max_batch = 1 }));
 	rig_open(&rig, NULL);
 	assert_int_equal(cleat_rpc_receive(rig.rpc, NULL, 0), CLEAT_EINVAL);
 	assert_int_equal(cleat_rpc_receive(NULL, "", 0), CLEAT_EINVAL);
@@ -233,11 +233,11 @@ static void wrong_arguments_are_refused(void **state)
 static void a_shorter_options_struct_is_enough(void **state)
 {
 	struct rig rig = { 0 };
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 
 	(void)state;
 	o.no_batch = true;
-	rig.rpc = cleat_rpc_new_(&o, offsetof(cleat_rpc_opts, max_message));
+	rig.rpc = cleat_rpc_new_(&o, offsetof(cleat_rpc_options, max_message));
 	assert_non_null(rig.rpc);
 	assert_int_equal(rig_in(&rig, "[1]"), CLEAT_EPROTO);
 	assert_true(rig_next(&rig)[0] == '['); /* no_batch was beyond the end */

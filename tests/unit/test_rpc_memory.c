@@ -26,7 +26,7 @@ static void receive_large_batch(struct rig *rig)
 
 static void work(struct rig *rig)
 {
-	cleat_rpc_request_opts o = { 100, rig_response, rig };
+	cleat_rpc_request_options o = { 100, rig_response, rig };
 	static const char *const texts[] = {
 		"{" V "\"method\":\"sum\",\"params\":[1,2],\"id\":1}",
 		"{" V "\"method\":\"sun\",\"id\":\"2\"}",
@@ -79,7 +79,7 @@ static void work_again(struct rig *rig)
 	cleat_rpc_replyf(rig->deferred[1], "2");
 	rig_expect(rig, "[{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":1},"
 			"{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":2}]");
-	id = cleat_rpc_request(rig->rpc, &(cleat_rpc_request_opts){ 5, rig_response, rig }, "x",
+	id = cleat_rpc_request(rig->rpc, &(cleat_rpc_request_options){ 5, rig_response, rig }, "x",
 			       NULL);
 	assert_true(id > 0);
 	assert_int_equal(cleat_rpc_cancel(rig->rpc, id), CLEAT_OK);
@@ -91,7 +91,7 @@ static void work_again(struct rig *rig)
 static bool one_run(size_t n, bool forever)
 {
 	struct rig rig = { 0 };
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	struct fail_alloc fa;
 	bool ready;
 
@@ -136,7 +136,7 @@ static void memory_may_run_out_for_good(void **state)
 static void a_short_request_is_answered_without_memory(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	struct fail_alloc fa;
 
 	(void)state;
@@ -164,7 +164,7 @@ static void an_answer_that_cannot_be_kept_becomes_an_error(void **state)
 {
 	static char large[20000];
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	struct fail_alloc fa;
 
 	(void)state;
@@ -190,7 +190,7 @@ static void an_answer_that_cannot_be_kept_becomes_an_error(void **state)
 static void requests_reuse_what_is_there(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 	struct fail_alloc fa;
 	size_t before;
 

@@ -128,7 +128,7 @@ static void strict_ids_are_strings_or_integers(void **state)
 {
 	static const char *const bad[] = { "null", "1.5", "1e-3", "{}" };
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 
 	(void)state;
 	o.strict_ids = true;
@@ -223,7 +223,7 @@ static int take_anything(cleat_rpc_call *call)
 static void the_fallback_sees_what_nobody_registered(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 
 	(void)state;
 	o.fallback = take_anything;
@@ -421,7 +421,7 @@ static void an_id_in_flight_is_refused_and_the_first_goes_on(void **state)
 static void calls_in_flight_are_bounded(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 
 	(void)state;
 	o.max_inflight = 3;

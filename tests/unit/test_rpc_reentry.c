@@ -7,7 +7,7 @@
 
 static int64_t ask_for(struct rig *rig, uint64_t timeout_ms)
 {
-	cleat_rpc_request_opts o = { timeout_ms, rig_response, rig };
+	cleat_rpc_request_options o = { timeout_ms, rig_response, rig };
 	int64_t id;
 
 	rig->in_request = true;
@@ -135,7 +135,7 @@ static void hand_over(struct rig *rig)
 static int ask_back(cleat_rpc_call *call)
 {
 	struct rig *rig = cleat_rpc_userdata(call);
-	cleat_rpc_request_opts o = { 0, rig_response, rig };
+	cleat_rpc_request_options o = { 0, rig_response, rig };
 
 	assert_true(cleat_rpc_request(rig->rpc, &o, "sum", "[1, 2]") > 0);
 	return cleat_rpc_replyf(call, "'asked'");
@@ -184,7 +184,7 @@ static void freeing_inside_a_handler_waits_for_the_end(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(texts); i++) {
 		struct rig rig;
-		cleat_rpc_opts o = rig_opts(&rig);
+		cleat_rpc_options o = rig_options(&rig);
 
 		fail_alloc_init(&fa, 0, false);
 		o.allocator = &fa.hook;
@@ -207,7 +207,7 @@ static int close_and_fail(cleat_rpc_call *call)
 static void closing_inside_a_handler_sends_nothing_more(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 
 	(void)state;
 	o.on_notice = NULL;
@@ -231,8 +231,8 @@ static void free_on_response(void *userdata, const cleat_rpc_response *r)
 static void freeing_inside_a_response_waits_for_the_end(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts opts = rig_opts(&rig);
-	cleat_rpc_request_opts o = { 5, free_on_response, &rig };
+	cleat_rpc_options opts = rig_options(&rig);
+	cleat_rpc_request_options o = { 5, free_on_response, &rig };
 	struct fail_alloc fa;
 
 	(void)state;
@@ -259,7 +259,7 @@ static void freeing_inside_a_response_waits_for_the_end(void **state)
 static void ask_again(void *userdata, const cleat_rpc_response *r)
 {
 	struct rig *rig = userdata;
-	cleat_rpc_request_opts o = { 10, ask_again, rig };
+	cleat_rpc_request_options o = { 10, ask_again, rig };
 
 	(void)r;
 	rig->responses++;
@@ -271,7 +271,7 @@ static void ask_again(void *userdata, const cleat_rpc_response *r)
 static void requests_made_by_callbacks_wait_their_turn(void **state)
 {
 	struct rig rig;
-	cleat_rpc_request_opts o = { 10, ask_again, &rig };
+	cleat_rpc_request_options o = { 10, ask_again, &rig };
 
 	(void)state;
 	rig_open(&rig, NULL);

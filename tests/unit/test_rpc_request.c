@@ -7,7 +7,7 @@
 
 static int64_t ask_for(struct rig *rig, uint64_t timeout_ms)
 {
-	cleat_rpc_request_opts o = { timeout_ms, rig_response, rig };
+	cleat_rpc_request_options o = { timeout_ms, rig_response, rig };
 	int64_t id;
 
 	rig->in_request = true;
@@ -25,11 +25,11 @@ static void requests_and_notifications_are_written(void **state)
 	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "subtract", "[%d, %d]", 42, 23), 1);
 	rig_expect(&rig,
 		   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subtract\",\"params\":[42,23]}");
-	assert_int_equal(
-		cleat_rpc_request(rig.rpc,
-				  &(cleat_rpc_request_opts){ .timeout_ms = 1, .on_response = NULL },
-				  "a\"b", "{name: %s}", "x\ny"),
-		2);
+	assert_int_equal(cleat_rpc_request(rig.rpc,
+					   &(cleat_rpc_request_options){ .timeout_ms = 1,
+									 .on_response = NULL },
+					   "a\"b", "{name: %s}", "x\ny"),
+			 2);
 	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"a\\\"b\",\"params\":{\"name\":"
 			 "\"x\\ny\"}}");
 	assert_int_equal(cleat_rpc_notify(rig.rpc, "n", NULL), CLEAT_OK);
@@ -157,7 +157,7 @@ static void long_and_large_errors_are_cut_to_fit(void **state)
 static void pending_requests_are_bounded(void **state)
 {
 	struct rig rig;
-	cleat_rpc_opts o = rig_opts(&rig);
+	cleat_rpc_options o = rig_options(&rig);
 
 	(void)state;
 	o.max_pending = 2;
@@ -269,7 +269,7 @@ static void closing_ends_all_requests_in_order(void **state)
 {
 	struct rig rig;
 	struct order order = { 0 };
-	cleat_rpc_request_opts o = { 0, note_order, &order };
+	cleat_rpc_request_options o = { 0, note_order, &order };
 
 	(void)state;
 	rig_open(&rig, NULL);

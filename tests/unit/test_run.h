@@ -116,7 +116,7 @@ static inline int print(cleat_request *req)
 	return cleat_reply_text(req, in.st_rdev == null.st_rdev ? "no input" : "input");
 }
 
-static inline cleat_server *new_server(const cleat_server_opts *o)
+static inline cleat_server *new_server(const cleat_server_options *o)
 {
 	cleat_server *s = cleat_server_new("test", "1.2.3", o);
 	const cleat_tool tools[] = {

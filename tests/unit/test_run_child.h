@@ -63,7 +63,7 @@ enum { MOST_ARGUMENTS = 16 };
 
 /* Runs cleat_server_main() with these options, up to NULL. `ready`, where not NULL, is a pipe that the
  * handlers write to when they have begun; `prepare` is called first in the process. */
-static inline void start_with(struct child *c, cleat_server *(*make)(const cleat_server_opts *),
+static inline void start_with(struct child *c, cleat_server *(*make)(const cleat_server_options *),
 			      int *ready, const char *const *options, void (*prepare)(void))
 {
 	char program[] = "./bin/test-server", *argv[MOST_ARGUMENTS + 2] = { program };
@@ -97,7 +97,7 @@ static inline void start_with(struct child *c, cleat_server *(*make)(const cleat
 	}
 }
 
-static inline void start(struct child *c, cleat_server *(*make)(const cleat_server_opts *),
+static inline void start(struct child *c, cleat_server *(*make)(const cleat_server_options *),
 			 int *ready, const char *option)
 {
 	const char *const options[] = { option, NULL };

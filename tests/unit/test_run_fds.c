@@ -43,7 +43,7 @@ static void serves_descriptors_in_a_foreign_loop(void **state)
 static void blocking_handlers_run_on_workers(void **state)
 {
 	enum { CALLS = 64 };
-	cleat_server *s = new_server(&(cleat_server_opts){ .workers = 3 });
+	cleat_server *s = new_server(&(cleat_server_options){ .workers = 3 });
 	static char got[CALLS * 256];
 	int fds[2];
 
@@ -62,7 +62,7 @@ static void blocking_handlers_run_on_workers(void **state)
 
 static void deadlines_are_kept_by_the_loop(void **state)
 {
-	cleat_server *s = new_server(&(cleat_server_opts){ .request_timeout_ms = 20 });
+	cleat_server *s = new_server(&(cleat_server_options){ .request_timeout_ms = 20 });
 	char got[4096];
 	int fds[2];
 
@@ -185,7 +185,7 @@ static void free_waits_for_deferred_requests(void **state)
 static void user_loop_outlives_the_server(void **state)
 {
 	cleat_loop *l = cleat_loop_new(NULL);
-	cleat_server *s = new_server(&(cleat_server_opts){ .loop = l });
+	cleat_server *s = new_server(&(cleat_server_options){ .loop = l });
 	char got[4096];
 	int fds[2];
 
@@ -251,7 +251,7 @@ static void memory_may_run_out_on_attach(void **state)
 		int rc;
 
 		fail_alloc_init(&fa, 0, false);
-		s = new_server(&(cleat_server_opts){ .memory = &fa.hook });
+		s = new_server(&(cleat_server_options){ .allocator = &fa.hook });
 		fa.countdown = ++n;
 		rc = cleat_server_attach_fds(s, ends[0], ends[0]);
 		assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);

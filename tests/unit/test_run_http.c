@@ -21,7 +21,7 @@ static int until_told(cleat_request *req)
 	return cleat_reply_text(req, read(go_fd, &c, 1) == 1 ? "was told" : "?");
 }
 
-static cleat_server *make(const cleat_server_opts *o)
+static cleat_server *make(const cleat_server_options *o)
 {
 	cleat_server *s = new_server(o);
 

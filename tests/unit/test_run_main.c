@@ -181,7 +181,7 @@ static void main_refuses_options_that_make_no_sense(void **state)
 	}
 }
 
-static cleat_server *make_bad(const cleat_server_opts *o)
+static cleat_server *make_bad(const cleat_server_options *o)
 {
 	cleat_server *s = new_server(o);
 
@@ -189,18 +189,18 @@ static cleat_server *make_bad(const cleat_server_opts *o)
 	return s;
 }
 
-static cleat_server *make_none(const cleat_server_opts *o)
+static cleat_server *make_none(const cleat_server_options *o)
 {
 	(void)o;
 	return NULL;
 }
 
-static cleat_server *make_wordy(const cleat_server_opts *o)
+static cleat_server *make_wordy(const cleat_server_options *o)
 {
 	(void)o;
 	return cleat_server_new(
 		"a \"quoted\" name", "2",
-		&(cleat_server_opts){ .title = "The title", .description = "What it is for." });
+		&(cleat_server_options){ .title = "The title", .description = "What it is for." });
 }
 
 static void help_shows_what_the_server_says_about_itself(void **state)
@@ -297,15 +297,15 @@ static void say_reloaded(cleat_server *s, void *userdata)
 	fprintf(stderr, "%s reads again\n", (char *)userdata);
 }
 
-static cleat_server *make_reloading(const cleat_server_opts *o)
+static cleat_server *make_reloading(const cleat_server_options *o)
 {
 	static char me[] = "it";
 
 	(void)o;
 	return cleat_server_new("again", "1",
-				&(cleat_server_opts){ .on_ready = say_it_is_ready,
-						      .on_reload = say_reloaded,
-						      .userdata = me });
+				&(cleat_server_options){ .on_ready = say_it_is_ready,
+							 .on_reload = say_reloaded,
+							 .userdata = me });
 }
 
 /* A program with files of its own hears of SIGHUP, and goes on. */

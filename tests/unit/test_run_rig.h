@@ -2,8 +2,8 @@
 #ifndef TEST_RUN_RIG_H
 #define TEST_RUN_RIG_H
 
-#include "transport/outbox.h"
-#include "transport/stream.h"
+#include "net/outbox.h"
+#include "net/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,15 +131,15 @@ static inline void on_closed(void *ctx, struct stream *s, int status)
 
 static inline int open_rig(struct rig *r, int in, int out)
 {
-	struct stream_opts o = { .loop = r->l,
-				 .mem = r->mem,
-				 .in = in,
-				 .out = out,
-				 .max_message = 1 << 20,
-				 .max_reply = 4 << 20,
-				 .note = on_note,
-				 .closed = on_closed,
-				 .ctx = r };
+	struct stream_options o = { .loop = r->l,
+				    .mem = r->mem,
+				    .in = in,
+				    .out = out,
+				    .max_message = 1 << 20,
+				    .max_reply = 4 << 20,
+				    .note = on_note,
+				    .closed = on_closed,
+				    .ctx = r };
 	cleat_error err;
 	int rc = stream_open(&o, &r->s, &err);
 

@@ -3,7 +3,7 @@
 
 #include "test_run.h"
 
-#include "transport/outbox.h"
+#include "net/outbox.h"
 
 /* ---- wires -------------------------------------------------------------------------------- */
 
@@ -152,7 +152,7 @@ static void *finish_first(void *arg)
 static void wire_is_woken_by_other_threads(void **state)
 {
 	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, &(cleat_wire_opts){ .wake = on_wake });
+	cleat_wire *w = cleat_wire_server(s, &(cleat_wire_options){ .wake = on_wake });
 	pthread_t t;
 
 	(void)state;
@@ -183,7 +183,7 @@ static void poll_in_wake(void *userdata)
 static void poll_inside_wake_is_put_off(void **state)
 {
 	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, &(cleat_wire_opts){ .wake = poll_in_wake });
+	cleat_wire *w = cleat_wire_server(s, &(cleat_wire_options){ .wake = poll_in_wake });
 
 	(void)state;
 	polled_in_wake = w;
@@ -204,7 +204,7 @@ static void poll_inside_wake_is_put_off(void **state)
 static void wire_gives_up_on_a_reader_that_never_reads(void **state)
 {
 	enum { SIZE = 1000000 };
-	cleat_server *s = new_server(&(cleat_server_opts){ .max_reply = 1 << 20 });
+	cleat_server *s = new_server(&(cleat_server_options){ .max_reply = 1 << 20 });
 	cleat_wire *w = cleat_wire_server(s, NULL);
 	char *z = calloc(1, SIZE + 1);
 	size_t n;
@@ -251,9 +251,9 @@ static void wires_of_one_server_share_events(void **state)
 
 static void wire_brings_its_own_clock(void **state)
 {
-	cleat_server *s = new_server(&(cleat_server_opts){ .request_timeout_ms = 5000 });
+	cleat_server *s = new_server(&(cleat_server_options){ .request_timeout_ms = 5000 });
 	cleat_wire *w =
-		cleat_wire_server(s, &(cleat_wire_opts){ .wake = on_wake, .now = get_fake_now });
+		cleat_wire_server(s, &(cleat_wire_options){ .wake = on_wake, .now = get_fake_now });
 
 	(void)state;
 	feed(w, INITIALIZE);
@@ -341,7 +341,7 @@ static void memory_may_run_out_while_input_is_held(void **state)
 		size_t lines = 0, k;
 
 		fail_alloc_init(&fa, 0, false);
-		s = new_server(&(cleat_server_opts){ .memory = &fa.hook });
+		s = new_server(&(cleat_server_options){ .allocator = &fa.hook });
 		w = cleat_wire_server(s, NULL);
 		feed(w, INITIALIZE);
 		expect_output(w, "result");
@@ -361,7 +361,7 @@ static void memory_may_run_out_while_input_is_held(void **state)
 
 static void use_wire(struct fail_alloc *fa)
 {
-	cleat_server *s = new_server(&(cleat_server_opts){ .memory = &fa->hook });
+	cleat_server *s = new_server(&(cleat_server_options){ .allocator = &fa->hook });
 	cleat_wire *w = cleat_wire_server(s, NULL);
 
 	if (w) {

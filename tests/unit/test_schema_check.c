@@ -391,7 +391,7 @@ static const struct {
 static void an_ordinary_check_allocates_nothing(void **state)
 {
 	struct fail_alloc fa;
-	cleat_schema_options opts = { .mem = &fa.hook, .assert_formats = true };
+	cleat_schema_options opts = { .allocator = &fa.hook, .assert_formats = true };
 
 	(void)state;
 	fail_alloc_init(&fa, 0, false);
@@ -410,7 +410,7 @@ static void an_ordinary_check_allocates_nothing(void **state)
 static void patterns_allocate_once(void **state)
 {
 	struct fail_alloc fa;
-	cleat_schema_options opts = { .mem = &fa.hook };
+	cleat_schema_options opts = { .allocator = &fa.hook };
 	cleat_schema *s;
 	size_t before;
 

@@ -5,9 +5,9 @@
  * verdict of field_check() is compared with that of the compiled schema. Where they differ on
  * purpose the reason is in a list, each entry of which must be needed.
  */
+#include "field/field.h"
+#include "field/signature.h"
 #include "schema/check.h"
-#include "schema/field.h"
-#include "schema/signature.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

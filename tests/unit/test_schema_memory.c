@@ -96,7 +96,7 @@ static cleat_schema *compile(size_t i, struct fail_alloc *fa, const cleat_schema
 			     cleat_error *err)
 {
 	const cleat_schema_options opts = { .dialect = cases[i].dialect,
-					    .mem = &fa->hook,
+					    .allocator = &fa->hook,
 					    .known = known,
 					    .base_uri = "https://example.com/base" };
 	char *text = unquoted(cases[i].schema);
@@ -154,7 +154,7 @@ static void copying_a_schema_without_memory(void **state)
 
 	(void)state;
 	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
-		const cleat_schema_options opts = { .mem = &fa.hook };
+		const cleat_schema_options opts = { .allocator = &fa.hook };
 		cleat_error err = { 0 };
 		cleat_schema *s;
 
@@ -178,7 +178,7 @@ static void refusing_without_memory(void **state)
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(refused); i++)
 		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
-			const cleat_schema_options opts = { .mem = &fa.hook };
+			const cleat_schema_options opts = { .allocator = &fa.hook };
 			cleat_error err = { 0 };
 
 			assert_null(

@@ -3,7 +3,7 @@
  * Every case runs twice: with openat2 and, as on a kernel that has none, one component at a time.
  */
 #define _GNU_SOURCE /* renameat2, syscall */
-#include "serve/beneath.h"
+#include "serve/folder/beneath.h"
 
 #include "base/buf.h"
 #include "support.h"

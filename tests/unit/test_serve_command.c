@@ -2,13 +2,13 @@
  * worded, and that every source is right with little memory. What calls do is shown by
  * tests/e2e/test_serve_command.mjs.
  */
-#include "serve/danger.h"
-#include "serve/exitmap.h"
+#include "serve/command/danger.h"
+#include "serve/command/exitmap.h"
+#include "serve/command/lines.h"
+#include "serve/command/output.h"
+#include "serve/command/program.h"
 #include "serve/kept.h"
-#include "serve/lines.h"
-#include "serve/output.h"
-#include "serve/program.h"
-#include "serve/resource.h"
+#include "serve/prompts/resource.h"
 #include "serve/set.h"
 #include "serve/sources.h"
 

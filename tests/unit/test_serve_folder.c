@@ -3,8 +3,8 @@
  */
 #define _GNU_SOURCE
 #include "base/mem.h"
-#include "serve/folder_edit.h"
-#include "serve/folder_walk.h"
+#include "serve/folder/edit.h"
+#include "serve/folder/walk.h"
 #include "serve/serve.h"
 #include "support.h"
 #include "support_files.h"
@@ -58,7 +58,7 @@ static void make(struct ground *g, const char *path)
 	}
 }
 
-static void walk_all(const struct walk_opts *o, struct buf *out, size_t most)
+static void walk_all(const struct walk_options *o, struct buf *out, size_t most)
 {
 	cleat_error err = { 0 };
 	struct walk *w = walk_new(o, &err);
@@ -78,7 +78,7 @@ static void walk_all(const struct walk_opts *o, struct buf *out, size_t most)
 	walk_free(w);
 }
 
-static void expect_walk(const struct walk_opts *o, const char *expected)
+static void expect_walk(const struct walk_options *o, const char *expected)
 {
 	struct buf out;
 
@@ -103,7 +103,7 @@ static void make_tree(struct ground *g)
 static void entries_come_in_order_without_what_is_hidden(void **state)
 {
 	struct ground *g = *state;
-	struct walk_opts o = { .root = &g->b, .batch = 100 };
+	struct walk_options o = { .root = &g->b, .batch = 100 };
 	struct glob *glob = glob_new(NULL, STR_LIT("y"), NULL);
 
 	assert_non_null(glob);
@@ -147,17 +147,18 @@ static void a_walk_begins_again_behind_any_path(void **state)
 
 	make_tree(g);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
-		expect_walk(&(struct walk_opts){ .root = &g->b,
-						 .batch = 100,
-						 .recursive = true,
-						 .after = str_of(cases[i].after) },
+		expect_walk(&(struct walk_options){ .root = &g->b,
+						    .batch = 100,
+						    .recursive = true,
+						    .after = str_of(cases[i].after) },
 			    cases[i].expected);
 	{
 		cleat_error err = { 0 };
 
-		assert_null(walk_new(
-			&(struct walk_opts){ .root = &g->b, .batch = 10, .after = STR_LIT("../x") },
-			&err));
+		assert_null(walk_new(&(struct walk_options){ .root = &g->b,
+							     .batch = 10,
+							     .after = STR_LIT("../x") },
+				     &err));
 		assert_int_equal(err.status, CLEAT_EINVAL);
 	}
 }
@@ -176,9 +177,9 @@ static void batches_do_not_show(void **state)
 	}
 	buf_init(&all, NULL, 1 << 20);
 	buf_init(&pages, NULL, 1 << 20);
-	walk_all(&(struct walk_opts){ .root = &g->b, .batch = 5000, .recursive = true }, &all,
+	walk_all(&(struct walk_options){ .root = &g->b, .batch = 5000, .recursive = true }, &all,
 		 SIZE_MAX);
-	walk_all(&(struct walk_opts){ .root = &g->b, .batch = 1, .recursive = true }, &pages,
+	walk_all(&(struct walk_options){ .root = &g->b, .batch = 1, .recursive = true }, &pages,
 		 SIZE_MAX);
 	assert_int_equal(buf_size(&all), buf_size(&pages));
 	assert_memory_equal(buf_str(&all).p, buf_str(&pages).p, buf_size(&all));
@@ -188,10 +189,10 @@ static void batches_do_not_show(void **state)
 		struct str text;
 		size_t n;
 
-		walk_all(&(struct walk_opts){ .root = &g->b,
-					      .batch = 8,
-					      .recursive = true,
-					      .after = str_of(last) },
+		walk_all(&(struct walk_options){ .root = &g->b,
+						 .batch = 8,
+						 .recursive = true,
+						 .after = str_of(last) },
 			 &pages, 7);
 		text = buf_str(&pages);
 		if (text.n == before)
@@ -231,16 +232,16 @@ static void what_is_not_wanted_is_not_given(void **state)
 	make(g, "c/3.md");
 	make(g, "4.md");
 	expect_walk(
-		&(struct walk_opts){
+		&(struct walk_options){
 			.root = &g->b, .batch = 9, .recursive = true, .wants = only_md },
 		"4.md a/1.md c/3.md ");
-	expect_walk(&(struct walk_opts){ .root = &g->b,
-					 .batch = 9,
-					 .recursive = true,
-					 .wants = only_md,
-					 .enters = not_c },
+	expect_walk(&(struct walk_options){ .root = &g->b,
+					    .batch = 9,
+					    .recursive = true,
+					    .wants = only_md,
+					    .enters = not_c },
 		    "4.md a/1.md ");
-	expect_walk(&(struct walk_opts){ .root = &g->b, .batch = 9, .wants = only_md }, "4.md ");
+	expect_walk(&(struct walk_options){ .root = &g->b, .batch = 9, .wants = only_md }, "4.md ");
 }
 
 static bool always(void *ctx)
@@ -256,7 +257,7 @@ static void a_walk_stops_when_told(void **state)
 	struct walk *w;
 
 	make(g, "a");
-	w = walk_new(&(struct walk_opts){ .root = &g->b, .batch = 9, .stop = always }, NULL);
+	w = walk_new(&(struct walk_options){ .root = &g->b, .batch = 9, .stop = always }, NULL);
 	assert_non_null(w);
 	assert_false(walk_next(w, &e));
 	assert_int_equal(walk_status(w), CLEAT_ECANCELLED);
@@ -283,7 +284,7 @@ static void depth_is_bounded(void **state)
 		dir = next;
 	}
 	close(dir);
-	w = walk_new(&(struct walk_opts){ .root = &g->b, .batch = 9, .recursive = true }, NULL);
+	w = walk_new(&(struct walk_options){ .root = &g->b, .batch = 9, .recursive = true }, NULL);
 	assert_non_null(w);
 	while (walk_next(w, &e))
 		n++;
@@ -310,7 +311,7 @@ static void directories_that_cannot_be_read_are_counted(void **state)
 	assert_int_equal(fchmodat(g->b.fd, "a", 0, 0), 0);
 	if (root)
 		assert_int_equal(seteuid(65534), 0);
-	w = walk_new(&(struct walk_opts){ .root = &g->b, .batch = 9, .recursive = true }, NULL);
+	w = walk_new(&(struct walk_options){ .root = &g->b, .batch = 9, .recursive = true }, NULL);
 	while (w && walk_next(w, &e))
 		n++;
 	if (root)
@@ -343,7 +344,7 @@ static void a_walk_survives_want_of_memory(void **state)
 
 		fail_alloc_init(&fa, n, true);
 		w = walk_new(
-			&(struct walk_opts){
+			&(struct walk_options){
 				.root = &g->b, .mem = &fa.hook, .batch = 70, .recursive = true },
 			&err);
 		while (w && walk_next(w, &e))
@@ -368,7 +369,7 @@ static size_t count_with(struct ground *g, struct names *names)
 	size_t n = 0;
 
 	buf_init(&out, NULL, 1 << 20);
-	walk_all(&(struct walk_opts){ .root = &g->b, .batch = 100, .names = names }, &out,
+	walk_all(&(struct walk_options){ .root = &g->b, .batch = 100, .names = names }, &out,
 		 SIZE_MAX);
 	for (size_t i = 0; i < buf_size(&out); i++)
 		n += buf_str(&out).p[i] == ' ';
@@ -435,7 +436,8 @@ static void a_served_folder_survives_want_of_memory(void **state)
 		int status = 0;
 
 		fail_alloc_init(&fa, n, n % 2);
-		s = serve_new(&(struct serve_opts){ .sources = sources, .mem = &fa.hook }, &status);
+		s = serve_new(&(struct serve_options){ .sources = sources, .mem = &fa.hook },
+			      &status);
 		for (int i = 0; s && i < 3; i++)
 			cleat_loop_step(cleat_server_loop(serve_server(s)), 0);
 		assert_true(s || (fail_alloc_hit(&fa) && status < 0));

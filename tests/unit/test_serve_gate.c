@@ -80,8 +80,8 @@ static void on_done(cleat_call *call, cleat_result *r)
 
 static void begin(unsigned width)
 {
-	const cleat_server_opts o = { .max_inflight = CALLS_MAX, .max_queued = CALLS_MAX };
-	const cleat_client_opts c = { .max_calls = CALLS_MAX };
+	const cleat_server_options o = { .max_inflight = CALLS_MAX, .max_queued = CALLS_MAX };
+	const cleat_client_options c = { .max_calls = CALLS_MAX };
 	const cleat_tool tool = { .signature = "go(n: integer)", .call = handler };
 
 	memset(&rig, 0, sizeof rig);
@@ -102,7 +102,7 @@ static void end(void)
 
 static cleat_call *start(int n)
 {
-	const cleat_call_opts o = { .on_done = on_done };
+	const cleat_call_options o = { .on_done = on_done };
 
 	return cleat_client_startf(rig.client, &o, "go", "{n: %d}", n);
 }

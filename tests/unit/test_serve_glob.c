@@ -1,5 +1,5 @@
 /* test_serve_glob.c - globs: what they match, that hostile ones end, that memory may fail. */
-#include "serve/glob.h"
+#include "serve/folder/glob.h"
 #include "support.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_serve_limits.c - how much a command may use (serve/limits.h, serve/family.h), with real processes. */
+/* test_serve_limits.c - how much a command may use (program/serve/command/limits.h, program/serve/command/family.h), with real processes. */
 #define _GNU_SOURCE
 
 #include "process_rig.h"

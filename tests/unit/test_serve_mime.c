@@ -1,5 +1,5 @@
 /* test_serve_mime.c - types by content and name, with libmagic and without. */
-#include "serve/mime.h"
+#include "serve/folder/mime.h"
 #include "support.h"
 
 #include <setjmp.h>

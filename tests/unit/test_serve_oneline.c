@@ -1,5 +1,5 @@
 /* test_serve_oneline.c - a tool in one line: signature, colon, command; words without a shell. */
-#include "serve/oneline.h"
+#include "serve/config/oneline.h"
 
 #include "support.h"
 

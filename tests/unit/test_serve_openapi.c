@@ -4,9 +4,9 @@
 #include "support.h"
 
 #include "base/mem.h"
-#include "serve/openapi_schema.h"
 #include "serve/set.h"
 #include "serve/sources.h"
+#include "serve/web/openapi_schema.h"
 #include "server/core.h"
 #include "json/parse.h"
 

@@ -1,6 +1,6 @@
 /* test_serve_prompt.c - Markdown files as prompts: front matter, messages, arguments. */
-#include "serve/frontmatter.h"
-#include "serve/prompt.h"
+#include "serve/prompts/frontmatter.h"
+#include "serve/prompts/prompt.h"
 
 #include "support.h"
 #include "json/copy.h"

@@ -1,7 +1,7 @@
 /* test_serve_sandbox_missing.c - the filter of a sandbox when libseccomp is not there, is another one, or
  * fails.
  *
- * A second copy of serve/sandbox_filter.c finds what missing_rig.h lets it find, and other functions in
+ * A second copy of program/serve/sandbox/filter.c finds what missing_rig.h lets it find, and other functions in
  * the place of libseccomp's.
  */
 #define _GNU_SOURCE
@@ -14,7 +14,7 @@
 #define filter_done  copy_done
 #define filter_enter copy_enter
 #define filter_probe copy_probe
-#include "serve/sandbox_filter.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "serve/sandbox/filter.c" /* NOLINT(bugprone-suspicious-include): see above */
 
 static int rules;     /* how many were added */
 static int fail_rule; /* this one fails */

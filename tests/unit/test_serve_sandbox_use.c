@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 
 #include "sandbox_rig.h"
-#include "serve/process.h"
+#include "serve/command/process.h"
 
 #include <sys/resource.h>
 

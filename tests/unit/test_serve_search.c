@@ -1,6 +1,6 @@
 /* test_serve_search.c - lines that match: patterns, context, blocks, hostile files and patterns, memory. */
 #define _GNU_SOURCE /* memfd_create */
-#include "serve/search.h"
+#include "serve/folder/search.h"
 
 #include "base/buf.h"
 #include "support.h"
@@ -55,7 +55,7 @@ static bool on_stop(void *ctx)
 }
 
 /* What a search finds, or "[status] reason". */
-static const char *found(const struct search_opts *o, struct str content, size_t most)
+static const char *found(const struct search_options *o, struct str content, size_t most)
 {
 	static char text[4000];
 	struct notes n = { .most = most };
@@ -117,10 +117,10 @@ static void patterns_find_lines(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		const struct search_opts o = { .pattern = str_of(cases[i].pattern),
-					       .literal = cases[i].literal,
-					       .ignore_case = cases[i].ignore_case,
-					       .context = cases[i].context };
+		const struct search_options o = { .pattern = str_of(cases[i].pattern),
+						  .literal = cases[i].literal,
+						  .ignore_case = cases[i].ignore_case,
+						  .context = cases[i].context };
 		const char *got = found(&o, str_of(cases[i].content), 0);
 
 		if (strcmp(got, cases[i].expected) != 0)
@@ -134,20 +134,23 @@ static void bad_patterns_are_refused_with_a_reason(void **state)
 	char longer[SEARCH_PATTERN_MAX + 1];
 
 	(void)state;
-	assert_non_null(strstr(
-		found(&(struct search_opts){ .pattern = STR_LIT("(") }, STR_LIT(""), 0), "paren"));
-	assert_int_equal(found(&(struct search_opts){ .pattern = STR_LIT("") }, STR_LIT(""), 0)[0],
-			 '[');
+	assert_non_null(
+		strstr(found(&(struct search_options){ .pattern = STR_LIT("(") }, STR_LIT(""), 0),
+		       "paren"));
 	assert_int_equal(
-		found(&(struct search_opts){ .pattern = { "a\0b", 3 } }, STR_LIT(""), 0)[0], '[');
+		found(&(struct search_options){ .pattern = STR_LIT("") }, STR_LIT(""), 0)[0], '[');
+	assert_int_equal(
+		found(&(struct search_options){ .pattern = { "a\0b", 3 } }, STR_LIT(""), 0)[0],
+		'[');
 	memset(longer, 'a', sizeof longer);
-	assert_int_equal(found(&(struct search_opts){ .pattern = { longer, sizeof longer } },
+	assert_int_equal(found(&(struct search_options){ .pattern = { longer, sizeof longer } },
 			       STR_LIT(""), 0)[0],
 			 '[');
 	/* but as plain text these mean themselves */
-	assert_string_equal(found(&(struct search_opts){ .pattern = STR_LIT("("), .literal = true },
-				  STR_LIT("a(\n"), 0),
-			    "1:2:a(\n");
+	assert_string_equal(
+		found(&(struct search_options){ .pattern = STR_LIT("("), .literal = true },
+		      STR_LIT("a(\n"), 0),
+		"1:2:a(\n");
 }
 
 static void binary_files_are_skipped(void **state)
@@ -156,7 +159,7 @@ static void binary_files_are_skipped(void **state)
 
 	(void)state;
 	snprintf(expected, sizeof expected, "[%d]", CLEAT_EUNSUPPORTED);
-	assert_string_equal(found(&(struct search_opts){ .pattern = STR_LIT("a") },
+	assert_string_equal(found(&(struct search_options){ .pattern = STR_LIT("a") },
 				  (struct str){ "a\0a", 3 }, 0),
 			    expected);
 }
@@ -165,7 +168,7 @@ static void the_sink_may_have_enough(void **state)
 {
 	(void)state;
 	assert_string_equal(
-		found(&(struct search_opts){ .pattern = STR_LIT("a") }, STR_LIT("a\na\na\n"), 2),
+		found(&(struct search_options){ .pattern = STR_LIT("a") }, STR_LIT("a\na\na\n"), 2),
 		"1:1:a\n2:1:a\n");
 }
 
@@ -194,7 +197,7 @@ static void blocks_do_not_cut_lines(void **state)
 				snprintf(expected, sizeof expected, "%zu:1:needle\n", line);
 			}
 			assert_string_equal(
-				found(&(struct search_opts){ .pattern = str_of(patterns[p]) },
+				found(&(struct search_options){ .pattern = str_of(patterns[p]) },
 				      (struct str){ text, size }, 0),
 				expected);
 		}
@@ -212,7 +215,7 @@ static void long_lines_are_cut_for_show_and_counted_as_one(void **state)
 	memset(text, 'y', size);
 	memcpy(text + 5000, "needle", 6);
 	memcpy(text + size - 10, "\nneedle\nz\n", 10);
-	got = found(&(struct search_opts){ .pattern = STR_LIT("needle") },
+	got = found(&(struct search_options){ .pattern = STR_LIT("needle") },
 		    (struct str){ text, size }, 0);
 	assert_memory_equal(got, "1:5001:\xe2\x80\xa6yyy", 13);
 	assert_non_null(strstr(got, "yneedley"));
@@ -220,7 +223,7 @@ static void long_lines_are_cut_for_show_and_counted_as_one(void **state)
 	assert_true(strlen(got) < SEARCH_TEXT_MAX + 60);
 	/* also when plain text is not in the first, long line */
 	memset(text + 5000, 'y', 6);
-	got = found(&(struct search_opts){ .pattern = STR_LIT("needle") },
+	got = found(&(struct search_options){ .pattern = STR_LIT("needle") },
 		    (struct str){ text, size }, 0);
 	assert_string_equal(got, "2:1:needle\n");
 	free(text);
@@ -234,7 +237,7 @@ static void a_hostile_pattern_ends(void **state)
 	(void)state;
 	memset(text, 'a', sizeof text);
 	snprintf(expected, sizeof expected, "[%d]", CLEAT_ELIMIT);
-	assert_string_equal(found(&(struct search_opts){ .pattern = STR_LIT("(a+)+[bc]") },
+	assert_string_equal(found(&(struct search_options){ .pattern = STR_LIT("(a+)+[bc]") },
 				  (struct str){ text, sizeof text }, 0),
 			    expected);
 }
@@ -243,7 +246,7 @@ static void it_stops_when_told(void **state)
 {
 	struct notes n = { .stop = true };
 	const struct search_sink sink = { on_line, on_stop, &n };
-	const struct search_opts o = { .pattern = STR_LIT("a") };
+	const struct search_options o = { .pattern = STR_LIT("a") };
 	struct search *s;
 	int fd = file_of(STR_LIT("a\n"));
 
@@ -262,7 +265,7 @@ static void it_stops_when_told(void **state)
 
 static void memory_may_fail_at_any_time(void **state)
 {
-	static const struct search_opts opts[] = {
+	static const struct search_options opts[] = {
 		{ .pattern = { "a", 1 }, .context = 2 },
 		{ .pattern = { "a+b?", 4 }, .context = 2 },
 		{ .pattern = { "a.", 2 }, .literal = true, .ignore_case = true },

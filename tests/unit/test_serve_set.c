@@ -1,5 +1,5 @@
 /* test_serve_set.c - one configuration in place of another: what stays, what goes, and that nothing
- * changes when something is wrong (serve/set.c, serve/build.c, serve/serve.c, server_exchange()).
+ * changes when something is wrong (program/serve/set.c, program/serve/build.c, program/serve/serve.c, server_exchange()).
  */
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE   700
@@ -300,7 +300,7 @@ static int end(void **state)
 static struct serve *start(const cleat_allocator *mem, int *ret)
 {
 	const char *const files[] = { file, NULL };
-	const struct serve_opts o = { .files = files, .say = on_say, .mem = mem };
+	const struct serve_options o = { .files = files, .say = on_say, .mem = mem };
 
 	return serve_new(&o, ret);
 }

@@ -1,6 +1,6 @@
 /* test_serve_slips.c - what a command may say but hardly means is remarked, and what it may mean is not.
  */
-#include "serve/slips.h"
+#include "serve/command/slips.h"
 
 #include "base/buf.h"
 #include "support.h"

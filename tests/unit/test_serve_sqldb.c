@@ -1,11 +1,11 @@
-/* test_serve_sqldb.c - connections that can do no harm (serve/sqldb.c, serve/sqlrows.c): what a model may
+/* test_serve_sqldb.c - connections that can do no harm (program/serve/sql/sqldb.c, program/serve/sql/sqlrows.c): what a model may
  * not do, each tried for real, with a control that shows that it would have worked. */
 #define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "support_files.h"
 
 #include "loop/loop.h"
-#include "serve/sqlrows.h"
+#include "serve/sql/sqlrows.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 
 static struct sqldb *get(const char *path, bool write, const char *init)
 {
-	struct sqldb_opts o = { .path = path, .write = write, .init = init };
+	struct sqldb_options o = { .path = path, .write = write, .init = init };
 	cleat_error err = { 0 };
 	struct sqldb *db = sqldb_get(NULL, &o, &err);
 

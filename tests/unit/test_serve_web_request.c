@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "serve/set.h"
 #include "serve/sources.h"
-#include "serve/web_request.h"
+#include "serve/web/web_request.h"
 #include "json/parse.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* test_serve_yaml.c - YAML as JSON: scalars of the core schema of YAML 1.2 (10.3), anchors, limits. */
 #include "support.h"
 
-#include "serve/yaml.h"
+#include "text/yaml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -44,15 +44,15 @@ static inline void rig_wake(void *userdata)
 }
 
 /* Options that write the remarks down. */
-static inline cleat_server_opts rig_opts(struct rig *r)
+static inline cleat_server_options rig_options(struct rig *r)
 {
-	return (cleat_server_opts){ .log = rig_note, .userdata = r };
+	return (cleat_server_options){ .log = rig_note, .userdata = r };
 }
 
-/* A server; `opts` NULL: rig_opts(). */
-static inline void rig_server(struct rig *r, const cleat_server_opts *opts)
+/* A server; `opts` NULL: rig_options(). */
+static inline void rig_server(struct rig *r, const cleat_server_options *opts)
 {
-	cleat_server_opts mine = rig_opts(r);
+	cleat_server_options mine = rig_options(r);
 
 	*r = (struct rig){ 0 };
 	r->s = cleat_server_new("rig", "1", opts ? opts : &mine);
@@ -60,7 +60,7 @@ static inline void rig_server(struct rig *r, const cleat_server_opts *opts)
 
 static inline void rig_wire(struct rig *r)
 {
-	r->w = cleat_wire_server(r->s, &(cleat_wire_opts){ .wake = rig_wake, .userdata = r });
+	r->w = cleat_wire_server(r->s, &(cleat_wire_options){ .wake = rig_wake, .userdata = r });
 	assert_non_null(r->w);
 }
 

@@ -323,7 +323,7 @@ static void cancel_in_the_queue(void **state)
 {
 	static const cleat_tool tools[] = { { .name = "hold", .call = hold },
 					    { .name = "run", .call = count_run } };
-	cleat_server_opts opts = { .max_inflight = 1, .max_queued = 3 };
+	cleat_server_options opts = { .max_inflight = 1, .max_queued = 3 };
 	struct rig r;
 
 	(void)state;
@@ -420,7 +420,7 @@ static uint64_t fake_now(void *userdata)
 
 static void deadline_answers_and_cancels(void **state)
 {
-	cleat_server_opts opts = { .request_timeout_ms = 1000 };
+	cleat_server_options opts = { .request_timeout_ms = 1000 };
 	struct rig r;
 
 	(void)state;
@@ -428,7 +428,7 @@ static void deadline_answers_and_cancels(void **state)
 	cancel_calls = 0;
 	rig_server(&r, &opts);
 	cleat_server_add_tool(r.s, &hold_tool);
-	r.w = cleat_wire_server(r.s, &(cleat_wire_opts){ .now = fake_now, .userdata = &r });
+	r.w = cleat_wire_server(r.s, &(cleat_wire_options){ .now = fake_now, .userdata = &r });
 	rig_open(&r, "2025-11-25");
 	rig_ask(&r, CALL("1", "hold", "{}"));
 	cleat_request_on_cancel(held, on_cancel);
@@ -563,7 +563,7 @@ static void request_outlives_its_wire(void **state)
 
 static void close_with_queued_and_listening_requests(void **state)
 {
-	cleat_server_opts opts = { .max_inflight = 1 };
+	cleat_server_options opts = { .max_inflight = 1 };
 	struct rig r;
 
 	(void)state;
@@ -659,7 +659,7 @@ static int big(cleat_request *req)
  * request must still end: a client cannot make the server try forever. */
 static void answers_over_the_limit_end_the_request(void **state)
 {
-	cleat_server_opts opts;
+	cleat_server_options opts;
 	char line[1600], id[901];
 	struct rig r;
 
@@ -668,7 +668,7 @@ static void answers_over_the_limit_end_the_request(void **state)
 	id[sizeof id - 1] = '\0';
 	rig_server(&r, NULL);
 	cleat_server_free(r.s);
-	opts = rig_opts(&r);
+	opts = rig_options(&r);
 	opts.max_reply = 800;
 	rig_server(&r, &opts);
 	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "big", .call = big });
@@ -690,7 +690,7 @@ static void answers_over_the_limit_end_the_request(void **state)
 /* The same for a batch (2025-03-26), whose answers share one limit. */
 static void batch_over_the_limit_is_answered(void **state)
 {
-	cleat_server_opts opts = { .max_reply = 1600 };
+	cleat_server_options opts = { .max_reply = 1600 };
 	struct rig r;
 
 	(void)state;

@@ -60,7 +60,7 @@ static const char *ask_page(struct rig *r, const char *cursor)
  * all the time is shown twice or left out. */
 static void pages_survive_changes(void **state)
 {
-	cleat_server_opts opts = { .page_size = 2 };
+	cleat_server_options opts = { .page_size = 2 };
 	char cursor[64];
 	const char *out;
 	struct rig r;
@@ -209,7 +209,7 @@ static void ten_thousand_tools(void **state)
 
 	(void)state;
 	fail_alloc_init(&fa, 0, false);
-	rig_server(&r, &(cleat_server_opts){ .memory = &fa.hook });
+	rig_server(&r, &(cleat_server_options){ .allocator = &fa.hook });
 	before = fa.requests;
 	for (int i = 0; i < N; i++) {
 		snprintf(name, sizeof name, "tool-%05d", i);

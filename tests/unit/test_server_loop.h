@@ -92,7 +92,8 @@ static inline const char *expect(struct served *v, const char *part)
 	return v->in;
 }
 
-static inline struct served *serve(const cleat_tool *tools, size_t n, const cleat_server_opts *opts)
+static inline struct served *serve(const cleat_tool *tools, size_t n,
+				   const cleat_server_options *opts)
 {
 	struct served *v = calloc(1, sizeof *v);
 	int ends[2];

@@ -130,11 +130,11 @@ static bool fill(cleat_server *s)
 
 static cleat_server *make(struct fail_alloc *fa, struct rig *r)
 {
-	cleat_server_opts o = rig_opts(r);
+	cleat_server_options o = rig_options(r);
 
 	o.title = "Title";
 	o.instructions = "Read the manual.";
-	o.memory = &fa->hook;
+	o.allocator = &fa->hook;
 	return cleat_server_new("rig", "1", &o);
 }
 

@@ -20,7 +20,7 @@ static const cleat_field number_fields[] = { CLEAT_ARRAY(struct numbers, n, coun
 
 static void open_rig(struct rig *r, size_t max_reply)
 {
-	cleat_server_opts o = rig_opts(r);
+	cleat_server_options o = rig_options(r);
 
 	o.max_reply = max_reply;
 	rig_server(r, &o);

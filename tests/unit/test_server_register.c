@@ -220,7 +220,7 @@ static void registering_schemas_without_memory_fails_cleanly(void **state)
 		int rc;
 
 		fail_alloc_calm(&fa);
-		s = cleat_server_new("s", "1", &(cleat_server_opts){ .memory = &fa.hook });
+		s = cleat_server_new("s", "1", &(cleat_server_options){ .allocator = &fa.hook });
 		fail_alloc_arm(&fa);
 		rc = cleat_server_add_tool(s, &t);
 		hit = fail_alloc_hit(&fa);
@@ -477,13 +477,14 @@ static void smaller_structs_are_taken(void **state)
 		const char *name, *title, *description;
 		cleat_handler *call;
 	} tools[] = { { "a", NULL, "first", ok }, { "b", NULL, NULL, ok } };
-	struct small_opts {
+	struct small_options {
 		const char *title;
 	} opts = { "Small" };
 	struct rig r = { 0 };
 
 	(void)state;
-	r.s = cleat_server_new_("rig", "1", (const cleat_server_opts *)(void *)&opts, sizeof opts);
+	r.s = cleat_server_new_("rig", "1", (const cleat_server_options *)(void *)&opts,
+				sizeof opts);
 	assert_int_equal(
 		cleat_server_add_tools_(r.s, (const cleat_tool *)(void *)tools, 2, sizeof tools[0]),
 		CLEAT_OK);
@@ -503,8 +504,8 @@ static void larger_structs_are_taken(void **state)
 		const char *later[3];
 	} tools[2] = { { .t = { .name = "a", .call = ok }, .later = { "x", "y", "z" } },
 		       { .t = { .name = "b", .call = ok }, .later = { "x", "y", "z" } } };
-	struct large_opts {
-		cleat_server_opts o;
+	struct large_options {
+		cleat_server_options o;
 		size_t later[4];
 	} opts = { .o = { .title = "Large" }, .later = { 1, 2, 3, 4 } };
 	struct rig r = { 0 };

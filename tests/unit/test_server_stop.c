@@ -238,12 +238,12 @@ static void free_gives_up_on_what_is_never_finished(void **state)
 {
 	cleat_loop *loop = cleat_loop_new(NULL);
 	cleat_request *abandoned;
-	cleat_server_opts o;
+	cleat_server_options o;
 	struct rig r;
 
 	(void)state;
 	assert_non_null(loop);
-	o = rig_opts(&r);
+	o = rig_options(&r);
 	o.loop = loop;
 	atomic_store(&kept, NULL);
 	rig_server(&r, &o);

@@ -287,7 +287,7 @@ static void blocking_handlers_run_beside_the_loop(void **state)
 		{ .name = "b", .call = four_together, .blocking = true },
 		{ .name = "where", .call = where }
 	};
-	struct served *v = serve(tools, 2, &(cleat_server_opts){ .workers = 4 });
+	struct served *v = serve(tools, 2, &(cleat_server_options){ .workers = 4 });
 
 	(void)state;
 	reset_gate();
@@ -452,7 +452,8 @@ static void callback_races_with_cancel(void **state)
 /* A deadline that passes while a worker works: an error, and the late reply is thrown away. */
 static void deadline_reaches_a_worker(void **state)
 {
-	struct served *v = serve(&until_tool, 1, &(cleat_server_opts){ .request_timeout_ms = 1 });
+	struct served *v =
+		serve(&until_tool, 1, &(cleat_server_options){ .request_timeout_ms = 1 });
 
 	(void)state;
 	reset_gate();

@@ -311,7 +311,7 @@ static void wire_and_descriptors_together(void **state)
 {
 	static struct client c;
 	cleat_loop *loop = cleat_loop_new(NULL);
-	cleat_server_opts o;
+	cleat_server_options o;
 	struct rig r;
 	int ends[2];
 
@@ -321,7 +321,7 @@ static void wire_and_descriptors_together(void **state)
 	assert_non_null(loop);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	c.fd = ends[0];
-	o = rig_opts(&r);
+	o = rig_options(&r);
 	o.loop = loop;
 	rig_server(&r, &o);
 	cleat_server_add_tools(r.s, tools, 4);
@@ -379,7 +379,7 @@ static void two_servers_share_a_loop(void **state)
 	memset(c, 0, sizeof c);
 	for (int i = 0; i < 2; i++) {
 		s[i] = cleat_server_new(i ? "beta" : "alpha", "1",
-					&(cleat_server_opts){ .loop = loop });
+					&(cleat_server_options){ .loop = loop });
 		cleat_server_add_tools(s[i], tools, 4);
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
 		c[i].fd = ends[i][0];

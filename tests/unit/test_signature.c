@@ -1,7 +1,7 @@
 /* tests/unit/test_signature.c - reading signatures: tables, schemas, errors, limits. */
-#include "schema/signature.h"
+#include "field/signature.h"
 
-#include "schema/field.h"
+#include "field/field.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

@@ -1,7 +1,7 @@
 /* tests/unit/test_signature_print.c - schemas to signatures, and signatures there and back. */
-#include "schema/signature.h"
+#include "field/signature.h"
 
-#include "schema/field.h"
+#include "field/field.h"
 #include "unit/support.h"
 #include "json/parse.h"
 

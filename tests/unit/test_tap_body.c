@@ -1,7 +1,7 @@
-/* test_tap_body.c - what is read out of bodies that pass (src/tap/body.c), the address that HTTP+SSE begins with
+/* test_tap_body.c - what is read out of bodies that pass (program/record/tap/body.c), the address that HTTP+SSE begins with
  * (reroute.c), and the headers that repeat what a message says (mirror.c). */
+#include "record/tap/tap.h"
 #include "support.h"
-#include "tap/tap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -182,7 +182,7 @@ static const char *expected(size_t i)
 
 static void address_for_messages_leads_back(void **state)
 {
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	cleat_loop *loop = cleat_loop_new(NULL);
 	cleat_error err;
 	struct back *server =
@@ -224,7 +224,7 @@ static void on_passed(void *ctx, const char *p, size_t n)
 
 static void little_is_held_back(void **state)
 {
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	cleat_loop *loop = cleat_loop_new(NULL);
 	struct back *server = back_new(loop, NULL, "http://server.example/", &opts, NULL, NULL);
 	struct reroute *r = reroute_new(NULL, server, on_passed, NULL);

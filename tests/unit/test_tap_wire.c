@@ -1,10 +1,10 @@
-/* test_tap_wire.c - src/tap/front.c and src/tap/back.c speak to each other on one loop: what is sent is what is
+/* test_tap_wire.c - program/record/tap/front.c and program/record/tap/back.c speak to each other on one loop: what is sent is what is
  * received, whoever goes is noticed, nobody is run over, and lack of memory is an end like any other.
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "record/tap/tap.h"
 #include "support.h"
-#include "tap/tap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,7 +126,7 @@ static void ask(struct wire *w, const char *method, const char *target, const ch
 
 /* ---- both -------------------------------------------------------------------------------------- */
 
-static bool wire_open(struct wire *w, const cleat_allocator *mem, const cleat_client_opts *opts)
+static bool wire_open(struct wire *w, const cleat_allocator *mem, const cleat_client_options *opts)
 {
 	const struct front_user front = { on_request, on_gone, on_drained, w };
 	cleat_error err = { 0 };
@@ -176,7 +176,7 @@ static void request_and_answer_arrive_as_they_were_sent(void **state)
 	static const char *const own[] = { "X-Own: mine", NULL };
 	static const char *const lines[] = { "X-Own: theirs", "x-own: again", "X-Other: \t a b",
 					     NULL };
-	const cleat_client_opts opts = { .headers = own, .bearer = "secret" };
+	const cleat_client_options opts = { .headers = own, .bearer = "secret" };
 	struct wire w;
 
 	(void)state;
@@ -203,7 +203,7 @@ static void request_and_answer_arrive_as_they_were_sent(void **state)
 	wire_close(&w);
 }
 
-/* Who may ask: transport/policy.h. Nobody is asked about the others. */
+/* Who may ask: endpoint/policy.h. Nobody is asked about the others. */
 static void requests_that_a_page_may_have_caused_are_refused(void **state)
 {
 	static const struct {
@@ -219,7 +219,7 @@ static void requests_that_a_page_may_have_caused_are_refused(void **state)
 		{ "Origin: null", 403 },
 		{ "Sec-Fetch-Site: cross-site", 403 },
 	};
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	struct wire w;
 
 	(void)state;
@@ -251,7 +251,7 @@ static void ask_and_begin(struct wire *w, bool begun)
 
 static void whoever_goes_is_noticed_by_the_other(void **state)
 {
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	struct wire w;
 
 	(void)state;
@@ -299,7 +299,7 @@ static void call_may_be_cancelled_while_it_is_told_something(void **state)
 {
 	static const struct back_user users[] = { { cancel_in_head, on_data, on_done },
 						  { on_head, cancel_in_data, on_done } };
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	struct wire w;
 
 	(void)state;
@@ -352,7 +352,7 @@ static size_t fill(struct wire *w)
 
 static void slow_reader_is_waited_for(void **state)
 {
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	size_t sent, drained;
 	struct wire w;
 
@@ -375,7 +375,7 @@ static void slow_reader_is_waited_for(void **state)
 /* Who does not wait for it does not fill all memory: the exchange is gone, later, and takes everything. */
 static void reader_that_takes_nothing_is_given_up(void **state)
 {
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	struct fail_alloc fa;
 	struct wire w;
 	size_t sent;
@@ -469,7 +469,7 @@ static void addresses_of_servers(void **state)
 		{ "http://a b/", NULL },
 		{ "host.example", NULL },
 	};
-	const cleat_client_opts opts = { 0 };
+	const cleat_client_options opts = { 0 };
 	cleat_loop *loop = cleat_loop_new(NULL);
 	cleat_error err;
 
@@ -490,7 +490,7 @@ static void addresses_of_servers(void **state)
 
 static void lack_of_memory_is_an_end_like_any_other(void **state)
 {
-	const cleat_client_opts opts = { .bearer = "x" };
+	const cleat_client_options opts = { .bearer = "x" };
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++)

@@ -1,4 +1,4 @@
-/* test_tls.c - sessions of transport/tls against OpenSSL's own client: handshakes, data in all
+/* test_tls.c - sessions of net/tls against OpenSSL's own client: handshakes, data in all
  * slicings, ends, and clients that are wrong or hostile. Memory and limits are in test_tls_memory.c,
  * files in test_tls_files.c, a missing or failing OpenSSL in test_tls_missing.c.
  */

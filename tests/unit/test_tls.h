@@ -4,7 +4,7 @@
 #ifndef TEST_TLS_H
 #define TEST_TLS_H
 
-#include "transport/tls.h"
+#include "net/tls.h"
 
 #include <errno.h>
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-/* test_tls_files.c - transport/tls: certificate and key from files, right and wrong ones. */
+/* test_tls_files.c - net/tls: certificate and key from files, right and wrong ones. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_tls_memory.c - transport/tls where memory or room in a buffer runs out, and what a session
+/* test_tls_memory.c - net/tls where memory or room in a buffer runs out, and what a session
  * holds while it waits. OpenSSL's memory is counted by hooks.
  */
 #define _XOPEN_SOURCE 700

@@ -1,6 +1,6 @@
-/* test_tls_missing.c - transport/tls when OpenSSL is not there, is another one, or fails.
+/* test_tls_missing.c - net/tls when OpenSSL is not there, is another one, or fails.
  *
- * A second copy of transport/tls.c finds what missing_rig.h lets it find, and failing functions in the
+ * A second copy of net/tls.c finds what missing_rig.h lets it find, and failing functions in the
  * place of OpenSSL's. OpenSSL's objects are counted, so that a leak on any path shows.
  */
 #define _XOPEN_SOURCE 700
@@ -16,7 +16,7 @@
 #define tls_session_send     copy_session_send
 #define tls_session_is_ready copy_session_is_ready
 #define tls_session_finish   copy_session_finish
-#include "transport/tls.c" /* NOLINT(bugprone-suspicious-include): see above */
+#include "net/tls.c" /* NOLINT(bugprone-suspicious-include): see above */
 
 #include "test_tls.h"
 

@@ -54,7 +54,7 @@ static inline struct toolbook *open_book(const cleat_allocator *mem)
 	struct toolbook *b;
 
 	memset(&noted, 0, sizeof noted);
-	b = toolbook_new(&(struct toolbook_opts){ .mem = mem, .note = note, .ctx = &noted });
+	b = toolbook_new(&(struct toolbook_options){ .mem = mem, .note = note, .ctx = &noted });
 	assert_true(b || mem);
 	return b;
 }

@@ -49,7 +49,7 @@ static void line_free(struct line *l)
 
 /* ---- before the server starts --------------------------------------------------------------- */
 
-static void give_details(cleat_server_opts *o)
+static void give_details(cleat_server_options *o)
 {
 	static const cleat_icon icons[] = { { .src = "https://example.com/s.png",
 					      .mime_type = "image/png",
@@ -64,7 +64,7 @@ static void give_details(cleat_server_opts *o)
 	o->icons = icons;
 }
 
-static bool set_option(cleat_server_opts *o, const char *name, uint64_t v)
+static bool set_option(cleat_server_options *o, const char *name, uint64_t v)
 {
 	struct {
 		const char *name;

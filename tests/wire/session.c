@@ -75,7 +75,7 @@ static bool start_server(struct session *s)
 {
 	static const unsigned char key[32] = "the same key in every test, so..";
 
-	s->opts.memory = s->memory;
+	s->opts.allocator = s->memory;
 	s->opts.log = on_note;
 	s->opts.on_roots_changed = on_roots_changed;
 	s->opts.userdata = &s->fixture;
@@ -87,7 +87,7 @@ static bool start_server(struct session *s)
 struct link *session_link(struct session *s, int conn)
 {
 	struct link *l = &s->links[conn];
-	cleat_wire_opts o = { .now = fake_now, .userdata = s };
+	cleat_wire_options o = { .now = fake_now, .userdata = s };
 	cleat_wire *w;
 
 	if (l->wire)

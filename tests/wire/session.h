@@ -18,7 +18,7 @@ struct session {
 	const cleat_allocator *memory; /* the server's; NULL: the default */
 	bool connected;                /* there was a connection */
 
-	cleat_server_opts opts;
+	cleat_server_options opts;
 	char fixture_name[16];
 	struct fixture fixture;
 	cleat_server *server; /* NULL before the first message */

@@ -1,0 +1,334 @@
+/* program/bench/report.c - the report as text and as JSON: see report.h. */
+#include "bench/report.h"
+#include "terminal/print.h"
+
+#include <string.h>
+
+enum { ROWS = 16, BAR = 44, LABEL = 24 };
+
+static const struct {
+	const char *name;
+	double q;
+} quantiles[] = { { "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 }, { "p99.9", 0.999 } };
+
+/* ---- text --------------------------------------------------------------------------------------- */
+
+static void put_load(FILE *to, const struct report *r)
+{
+	struct text line = { 0 };
+
+	report_load(&line, r);
+	fprintf(to, "%s\n", text_str(&line));
+	text_free(&line);
+	if (r->library)
+		fputs("through the library's client, which costs more than the raw sockets of http:// "
+		      "and stdio\n",
+		      to);
+}
+
+static void put_counts(FILE *to, const struct report *r)
+{
+	uint64_t failed = tally_failed(r->t), count;
+	char a[32], b[32], what[64];
+
+	fprintf(to, "  answered  %14s   %s/s\n", show_number(a, r->t->kinds[OUT_GOOD]),
+		show_number(b, report_per_second(r)));
+	fprintf(to, "  failed    %14s\n", show_number(a, failed));
+	for (size_t i = 0; report_failure(r->t, i, what, sizeof what, &count); i++)
+		fprintf(to, "    %12s   %s\n", show_number(a, count), what);
+	if (failed && r->t->why[0]) {
+		fputs("    the first: ", to);
+		cli_print_text(to, r->t->why, strlen(r->t->why));
+		fputc('\n', to);
+	}
+	if (r->t->unsent)
+		fprintf(to,
+			"  not sent  %14s   were due, but no connection was free: more -c, or less "
+			"--rate\n",
+			show_number(a, r->t->unsent));
+}
+
+static void put_latency(FILE *to, const struct hist *h)
+{
+	char room[32];
+
+	fprintf(to, "  mean   %10s\n", show_time(room, hist_mean(h)));
+	for (size_t i = 0; i < CLEAT_COUNT(quantiles); i++)
+		fprintf(to, "  %-6s %10s\n", quantiles[i].name,
+			show_time(room, hist_quantile(h, quantiles[i].q)));
+	fprintf(to, "  max    %10s\n", show_time(room, h->most));
+}
+
+/* The slots from the first to the last that hold something. */
+static void span(const struct hist *h, size_t *ret_first, size_t *ret_end)
+{
+	size_t first = 0, end = HIST_SLOTS;
+
+	while (first < HIST_SLOTS && !h->slots[first])
+		first++;
+	while (end > first && !h->slots[end - 1])
+		end--;
+	*ret_first = first;
+	*ret_end = end;
+}
+
+static void put_histogram(FILE *to, const struct hist *h)
+{
+	uint64_t rows[ROWS] = { 0 }, most = 1;
+	size_t first, end, n;
+	char room[32];
+
+	span(h, &first, &end);
+	n = end - first < ROWS ? end - first : ROWS;
+	for (size_t i = first; i < end; i++) {
+		uint64_t *row = &rows[(i - first) * n / (end - first)];
+
+		*row += h->slots[i];
+		most = *row > most ? *row : most;
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t low = first + ((end - first) * i + n - 1) / n;
+		int bar = (int)((rows[i] * BAR + most - 1) / most);
+		uint64_t tenths = (rows[i] * 1000 + h->n / 2) / h->n;
+
+		fprintf(to, "  %10s |%-*.*s %3llu.%llu %%\n", show_time(room, hist_low(low)), BAR,
+			bar, "############################################",
+			(unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10));
+	}
+}
+
+/* At most LABEL bytes, and no part of a character; in LABEL columns. */
+static void put_label(FILE *to, const char *label)
+{
+	size_t n = strcspn(label, "\r\n"), at;
+	char room[LABEL + 1];
+
+	for (n = n < LABEL ? n : LABEL; n && ((unsigned char)label[n] & 0xC0) == 0x80;)
+		n--;
+	memcpy(room, label, n);
+	room[n] = '\0';
+	fputs("  ", to);
+	cli_print_text(to, room, n);
+	for (at = print_width(room); at < LABEL; at++)
+		fputc(' ', to);
+}
+
+static void put_scenarios(FILE *to, const struct report *r)
+{
+	char a[32], b[32], c[32];
+
+	fprintf(to, "\n  %-*s %11s %9s %9s %9s %9s\n", LABEL, "request", "answered", "failed",
+		"mean", "p50", "p99");
+	for (size_t i = 0; i < r->load->n_shots; i++) {
+		const struct hist *h = &r->t->each[i];
+
+		put_label(to, r->labels[i]);
+		fprintf(to, " %11s %9s", show_number(a, h->n), show_number(b, r->t->failed[i]));
+		if (h->n)
+			fprintf(to, " %9s %9s %9s", show_time(a, hist_mean(h)),
+				show_time(b, hist_quantile(h, 0.5)),
+				show_time(c, hist_quantile(h, 0.99)));
+		fputc('\n', to);
+	}
+}
+
+static void put_cpu(FILE *to, const char *who, uint64_t cpu_ns, const struct report *r)
+{
+	uint64_t elapsed = report_elapsed(r);
+	char room[32];
+
+	fprintf(to, "  %-9s %llu %% of a core, %s a request", who,
+		(unsigned long long)(elapsed ? cpu_ns * 100 / elapsed : 0),
+		show_time(room, report_cost(cpu_ns, r)));
+}
+
+static void put_usage(FILE *to, const struct report *r)
+{
+	const struct usage *u = r->usage;
+	char a[32], b[32];
+
+	if (u->n) {
+		put_cpu(to, "server", u->cpu_ns, r);
+		fprintf(to, "; memory %s", show_bytes(a, u->rss_most));
+		if (strcmp(a, show_bytes(b, u->rss_first)) != 0)
+			fprintf(to, ", at first %s", b);
+		if (u->n > 1)
+			fprintf(to, ", in %zu processes", u->n);
+		fputc('\n', to);
+	}
+	put_cpu(to, "cleat", r->own_cpu_ns, r);
+	fputc('\n', to);
+	if (report_elapsed(r) &&
+	    r->own_cpu_ns > (uint64_t)r->load->threads * report_elapsed(r) / 100 * 95)
+		fputs("  the load generator itself was busy all the time: --threads gives it more\n",
+		      to);
+}
+
+void report_text(struct cli *cli, FILE *to, const struct report *r)
+{
+	const char *bold = cli->color ? COLOR_BOLD : "", *off = cli->color ? COLOR_OFF : "";
+
+	fputs(bold, to);
+	print_line(to, r->server);
+	fputc(' ', to);
+	print_line(to, r->version);
+	fprintf(to, "%s, %s over %s, ", off, r->revision, r->transport);
+	print_line(to, r->where);
+	fputc('\n', to);
+	put_load(to, r);
+	fputc('\n', to);
+	put_counts(to, r);
+	if (r->t->all.n) {
+		fprintf(to, "\n%slatency%s%s\n", bold, off,
+			r->load->rate > 0 ? ", from the time that a request was due" : "");
+		put_latency(to, &r->t->all);
+		fputc('\n', to);
+		put_histogram(to, &r->t->all);
+		if (r->load->n_shots > 1)
+			put_scenarios(to, r);
+	}
+	fprintf(to, "\n%sprocessor%s\n", bold, off);
+	put_usage(to, r);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------- */
+
+static void json_string(struct text *to, const char *key, const char *value)
+{
+	text_printf(to, "\"%s\":", key);
+	text_json(to, value, strlen(value));
+}
+
+static void json_latency(struct text *to, const struct hist *h)
+{
+	char room[32];
+
+	text_printf(to, "{\"min\":%s", show_ms(room, h->least));
+	text_printf(to, ",\"mean\":%s", show_ms(room, hist_mean(h)));
+	for (size_t i = 0; i < CLEAT_COUNT(quantiles); i++)
+		text_printf(to, ",\"%s\":%s", quantiles[i].name,
+			    show_ms(room, hist_quantile(h, quantiles[i].q)));
+	text_printf(to, ",\"max\":%s}", show_ms(room, h->most));
+}
+
+static void json_codes(struct text *to, const struct tally *t, enum outcome kind)
+{
+	bool first = true;
+
+	text_printf(to, ",\"%s\":{", outcome_name(kind));
+	for (size_t i = 0; i < TALLY_CODES; i++) {
+		if (!t->codes[i].n || t->codes[i].kind != kind)
+			continue;
+		text_printf(to, "%s\"%lld\":%llu", first ? "" : ",", (long long)t->codes[i].detail,
+			    (unsigned long long)t->codes[i].n);
+		first = false;
+	}
+	text_puts(to, "}");
+}
+
+static void json_errors(struct text *to, const struct tally *t)
+{
+	text_printf(to, "\"errors\":{\"total\":%llu", (unsigned long long)tally_failed(t));
+	json_codes(to, t, OUT_HTTP);
+	json_codes(to, t, OUT_RPC);
+	for (int i = OUT_TOOL; i < OUT_KINDS; i++)
+		text_printf(to, ",\"%s\":%llu", outcome_name((enum outcome)i),
+			    (unsigned long long)t->kinds[i]);
+	if (tally_failed(t) && t->why[0]) {
+		text_puts(to, ",");
+		json_string(to, "first", t->why);
+	}
+	text_puts(to, "}");
+}
+
+static void json_course(struct text *to, const struct tally *t)
+{
+	char room[32];
+
+	text_printf(to, "\"course\":{\"slice_ms\":%s,\"answered\":[", show_ms(room, t->slice_ns));
+	for (size_t i = 0; i < t->n_slices; i++)
+		text_printf(to, "%s%llu", i ? "," : "", (unsigned long long)t->slices[i].good);
+	text_puts(to, "],\"failed\":[");
+	for (size_t i = 0; i < t->n_slices; i++)
+		text_printf(to, "%s%llu", i ? "," : "", (unsigned long long)t->slices[i].failed);
+	text_puts(to, "]}");
+}
+
+static void json_cpu(struct text *to, const char *key, uint64_t cpu_ns, const struct report *r)
+{
+	char a[32], b[32];
+
+	text_printf(to, "\"%s\":{\"cpu_ms\":%s,\"cpu_ms_per_request\":%s", key, show_ms(a, cpu_ns),
+		    show_ms(b, report_cost(cpu_ns, r)));
+}
+
+static void json_load(struct text *to, const struct report *r)
+{
+	const struct load_options *o = r->load;
+	char a[32], b[32];
+
+	text_printf(
+		to,
+		"\"load\":{\"started\":\"%s\",\"connections\":%u,\"threads\":%u,\"sessions\":%zu,\"rate\":%llu,"
+		"\"loop\":\"%s\",\"engine\":\"%s\",\"warmup_ms\":%s,\"elapsed_ms\":%s,"
+		"\"interrupted\":%s}",
+		r->started, o->connections, o->threads, r->sessions,
+		(unsigned long long)(o->rate + 0.5), o->rate > 0 ? "open" : "closed",
+		r->library ? "library" : "raw", show_ms(a, o->warmup_ns),
+		show_ms(b, report_elapsed(r)), r->interrupted ? "true" : "false");
+}
+
+static void json_scenarios(struct text *to, const struct report *r)
+{
+	text_puts(to, "\"scenarios\":[");
+	for (size_t i = 0; i < r->load->n_shots; i++) {
+		text_puts(to, i ? ",{" : "{");
+		json_string(to, "request", r->labels[i]);
+		text_printf(to, ",\"weight\":%u,\"answered\":%llu,\"failed\":%llu,\"latency_ms\":",
+			    r->weights[i], (unsigned long long)r->t->each[i].n,
+			    (unsigned long long)r->t->failed[i]);
+		json_latency(to, &r->t->each[i]);
+		text_puts(to, "}");
+	}
+	text_puts(to, "]");
+}
+
+void report_json(struct text *to, const struct report *r)
+{
+	text_puts(to, "{\"server\":{");
+	json_string(to, "name", r->server);
+	text_puts(to, ",");
+	json_string(to, "version", r->version);
+	text_puts(to, ",");
+	json_string(to, "protocolVersion", r->revision);
+	text_puts(to, ",");
+	json_string(to, "transport", r->transport);
+	text_puts(to, ",");
+	json_string(to, "address", r->where);
+	text_puts(to, "},");
+	json_load(to, r);
+	text_printf(to, ",\"answered\":%llu,\"per_second\":%llu,\"not_sent\":%llu,",
+		    (unsigned long long)r->t->kinds[OUT_GOOD],
+		    (unsigned long long)report_per_second(r), (unsigned long long)r->t->unsent);
+	json_errors(to, r->t);
+	text_puts(to, ",\"latency_ms\":");
+	json_latency(to, &r->t->all);
+	text_printf(to, ",\"bytes\":{\"sent\":%llu,\"received\":%llu},\"reconnects\":%llu,",
+		    (unsigned long long)r->t->bytes_out, (unsigned long long)r->t->bytes_in,
+		    (unsigned long long)r->t->reconnects);
+	json_cpu(to, "generator", r->own_cpu_ns, r);
+	text_puts(to, "},");
+	if (r->usage->n) {
+		json_cpu(to, "usage", r->usage->cpu_ns, r);
+		text_printf(
+			to,
+			",\"processes\":%zu,\"rss_first\":%llu,\"rss_most\":%llu,\"rss_last\":%llu},",
+			r->usage->n, (unsigned long long)r->usage->rss_first,
+			(unsigned long long)r->usage->rss_most,
+			(unsigned long long)r->usage->rss_last);
+	}
+	json_scenarios(to, r);
+	text_puts(to, ",");
+	json_course(to, r->t);
+	text_puts(to, "}");
+}

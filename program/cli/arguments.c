@@ -1,0 +1,425 @@
+/* program/cli/arguments.c - words of a command line to JSON, by a schema.
+ *
+ *	key=value    by the schema: a number where it wants one, otherwise text
+ *	key:=json    JSON as it is
+ *	key=@file    the text of a file; key:=@file: its JSON
+ *	key=a key=b  an array, where the schema wants one
+ *	{...}        members of an object; "-": the same from stdin
+ *
+ * What the schema does not allow is said before anything is sent.
+ */
+#include "cli/arguments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MAX = 16 << 20, MOST_NAMES = 256 };
+
+/* ---- one value ----------------------------------------------------------------------------------- */
+
+static bool is_json(const char *text, size_t n, enum cleat_json_type *type)
+{
+	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, NULL);
+
+	*type = cleat_json_type(cleat_doc_root(doc));
+	cleat_doc_free(doc);
+	return *type != CLEAT_JSON_NONE;
+}
+
+/* Is the text, as a JSON string or as it is, one of these values? Writes that one. */
+static bool choose(struct text *out, const cleat_json *list, bool consts, const char *value,
+		   size_t n)
+{
+	cleat_json_iter it = cleat_json_each(list);
+
+	while (cleat_json_next(&it)) {
+		const cleat_json *v = consts ? cleat_json_get(it.value, "const") : it.value;
+		size_t length = 0;
+		const char *s = cleat_json_strn(v, &length);
+		char *text = cleat_json_print(v, NULL);
+		bool same = s ? length == n && memcmp(s, value, n) == 0
+			      : text && strlen(text) == n && memcmp(text, value, n) == 0;
+
+		if (same && text)
+			text_puts(out, text);
+		free(text);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+static const char *boolean(const char *value, size_t n)
+{
+	static const char *const names[][2] = {
+		{ "true", "true" }, { "yes", "true" }, { "false", "false" }, { "no", "false" }
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
+		if (strlen(names[i][0]) == n && memcmp(names[i][0], value, n) == 0)
+			return names[i][1];
+	return NULL;
+}
+
+/* JSON that the schema's types let through as it is. */
+static bool fits_as_json(const cleat_json *root, const cleat_json *schema, const char *value,
+			 size_t n)
+{
+	enum cleat_json_type type;
+
+	if (!is_json(value, n, &type))
+		return false;
+	switch (type) {
+	case CLEAT_JSON_NUMBER: return argument_allows_number(root, schema);
+	case CLEAT_JSON_BOOL: return argument_allows(root, schema, "boolean");
+	case CLEAT_JSON_NULL: return argument_allows(root, schema, "null");
+	case CLEAT_JSON_ARRAY: return argument_allows(root, schema, "array");
+	case CLEAT_JSON_OBJECT: return argument_allows(root, schema, "object");
+	default: return false;
+	}
+}
+
+static bool unfit(const char **why, const cleat_json *schema, bool list, const char *value,
+		  size_t n)
+{
+	const char *type = argument_type(schema);
+
+	*why = keepf("must be %s%s, not \"%.*s\"",
+		     list                       ? "one of "
+		     : strchr("aeiou", type[0]) ? "an "
+						: "a ",
+		     type, (int)(n > 100 ? 100 : n), value);
+	return false;
+}
+
+static bool add_text(struct text *out, const char *value, size_t n, const char **why)
+{
+	size_t start = out->n;
+	enum cleat_json_type type;
+
+	text_json(out, value, n);
+	if (is_json(out->p + start, out->n - start, &type))
+		return true;
+	*why = "must be text in UTF-8; bytes go as base64, where a tool takes that";
+	return false;
+}
+
+bool argument_value(struct text *out, const cleat_json *root, const cleat_json *schema,
+		    const char *value, size_t n, const char **why)
+{
+	const cleat_json *plain = argument_schema(root, schema);
+	bool consts, text = argument_is_text(root, schema),
+		     may_be_text = text || argument_allows(root, schema, "string");
+	const cleat_json *list = argument_choices(plain, &consts);
+	const char *b = boolean(value, n);
+
+	if (list && choose(out, list, consts, value, n))
+		return true;
+	if (list &&
+	    !(n == 4 && memcmp(value, "null", 4) == 0 && argument_allows(root, schema, "null")))
+		return unfit(why, plain, true, value, n);
+	if ((list || !text) && fits_as_json(root, schema, value, n))
+		text_add(out, value, n);
+	else if (may_be_text)
+		return add_text(out, value, n, why);
+	else if (b && argument_allows(root, schema, "boolean"))
+		text_puts(out, b);
+	else
+		return unfit(why, plain, false, value, n);
+	return true;
+}
+
+/* ---- the object ---------------------------------------------------------------------------------- */
+
+struct member {
+	const char *name;
+	struct text value; /* JSON */
+	bool list;         /* elements so far, without brackets */
+	bool whole;        /* JSON: nothing can be added */
+};
+
+struct object {
+	struct cli *cli;
+	const char *what; /* the tool */
+	const cleat_json *schema;
+	struct member *members;
+	size_t n, cap;
+	int code;
+};
+
+static bool refuse(struct object *o, const char *name, const char *why)
+{
+	o->code = cli_error(o->cli, EXIT_USAGE, "%s: argument \"%s\" %s", o->what, name, why);
+	return false;
+}
+
+static struct member *find(struct object *o, const char *name, size_t n)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (strlen(o->members[i].name) == n && memcmp(o->members[i].name, name, n) == 0)
+			return &o->members[i];
+	return NULL;
+}
+
+static const cleat_json *property(const struct object *o, const char *name)
+{
+	const cleat_json *own = cleat_json_get(cleat_json_get(o->schema, "properties"), name);
+	const cleat_json *others = cleat_json_get(o->schema, "additionalProperties");
+
+	return own ? own : cleat_json_type(others) == CLEAT_JSON_OBJECT ? others : NULL;
+}
+
+/* A name that the schema does not have is a slip of the finger, unless the schema says that there are
+ * others. */
+static bool is_known(struct object *o, const char *name)
+{
+	const cleat_json *properties = cleat_json_get(o->schema, "properties");
+	const cleat_json *others = cleat_json_get(o->schema, "additionalProperties");
+	const char *names[MOST_NAMES], *near;
+	cleat_json_iter it = cleat_json_each(properties);
+	size_t n = 0;
+
+	if (!o->schema || cleat_json_get(properties, name) ||
+	    cleat_json_get(o->schema, "patternProperties") ||
+	    (others &&
+	     !(cleat_json_type(others) == CLEAT_JSON_BOOL && !cleat_json_bool(others, true))))
+		return true;
+	if (!others && !cleat_json_size(properties))
+		return true;
+	while (cleat_json_next(&it) && n < MOST_NAMES)
+		names[n++] = cleat_json_str(it.key, "");
+	near = cli_nearest(name, names, n);
+	if (near)
+		o->code = cli_error(o->cli, EXIT_USAGE,
+				    "%s: there is no argument \"%s\", did you mean \"%s\"?",
+				    o->what, name, near);
+	else
+		o->code = cli_error(o->cli, EXIT_USAGE, "%s: there is no argument \"%s\"", o->what,
+				    name);
+	return false;
+}
+
+static struct member *add(struct object *o, const char *name, size_t n)
+{
+	struct member *m;
+
+	if (o->n == o->cap) {
+		o->cap = o->cap ? 2 * o->cap : 16;
+		m = realloc(o->members, o->cap * sizeof *m);
+		if (!m)
+			exit(cli_error(o->cli, EXIT_OTHER, "out of memory"));
+		o->members = m;
+	}
+	m = &o->members[o->n++];
+	memset(m, 0, sizeof *m);
+	m->name = keepf("%.*s", (int)n, name);
+	return m;
+}
+
+/* The text behind = or :=, from a file where it begins with @. */
+static bool load(struct object *o, const char *name, const char *value, struct text *t)
+{
+	if (value[0] != '@') {
+		text_puts(t, value);
+		return true;
+	}
+	if (text_read(t, value + 1, FILE_MAX))
+		return true;
+	return refuse(o, name, keepf("cannot be read from %s: %s", value + 1, strerror(errno)));
+}
+
+static bool set_json(struct object *o, struct member *m, const struct text *t)
+{
+	cleat_error err;
+	cleat_doc *doc = cleat_doc_parse(t->p ? t->p : "", t->n, NULL, NULL, &err);
+
+	if (!doc)
+		return refuse(o, m->name, keepf("is no JSON: %s", err.message));
+	cleat_doc_free(doc);
+	text_add(&m->value, t->p, t->n);
+	m->whole = true;
+	return true;
+}
+
+/* A value, or the first or next element of an array. */
+static bool set_typed(struct object *o, struct member *m, const struct text *t)
+{
+	const cleat_json *schema = property(o, m->name);
+	const char *value = t->p ? t->p : "", *why = NULL;
+	bool more = m->value.n > 0;
+
+	if (!more && argument_is_list(o->schema, schema)) {
+		m->whole = fits_as_json(o->schema, schema, value, t->n); /* [1, 2], null */
+		m->list = !m->whole;
+	}
+	if (more) {
+		m->list = true;
+		text_puts(&m->value, ",");
+	}
+	if (m->list)
+		schema = argument_items(o->schema, schema);
+	if (argument_value(&m->value, o->schema, schema, value, t->n, &why))
+		return true;
+	return refuse(o, m->name, why);
+}
+
+static bool set(struct object *o, const char *word, size_t n, bool json, const char *value)
+{
+	struct member *m = find(o, word, n);
+	struct text t = { 0 };
+	bool good = true;
+
+	if (m && (json || m->whole || !o->schema ||
+		  !argument_allows(o->schema, property(o, m->name), "array")))
+		return refuse(o, m->name, "is given twice");
+	if (!m) {
+		m = add(o, word, n);
+		good = is_known(o, m->name);
+	}
+	good = good && load(o, m->name, value, &t) &&
+	       (json ? set_json(o, m, &t) : set_typed(o, m, &t));
+	text_free(&t);
+	return good;
+}
+
+/* Members of a JSON object, from a word or from stdin. */
+static bool set_object(struct object *o, const char *word)
+{
+	bool from_stdin = strcmp(word, "-") == 0;
+	struct text t = { 0 };
+	cleat_doc *doc = NULL;
+	cleat_error err = { 0 };
+	cleat_json_iter it;
+
+	if (from_stdin && !text_read(&t, "-", FILE_MAX))
+		snprintf(err.message, sizeof err.message, "%s", strerror(errno));
+	else
+		doc = cleat_doc_parse(from_stdin ? text_str(&t) : word,
+				      from_stdin ? t.n : strlen(word), NULL, NULL, &err);
+	text_free(&t);
+	if (!doc || cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT) {
+		o->code = cli_error(
+			o->cli, EXIT_USAGE, "%s: the arguments%s are no JSON object%s%s", o->what,
+			from_stdin ? " on stdin" : "", doc ? "" : ": ", doc ? "" : err.message);
+		cleat_doc_free(doc);
+		return false;
+	}
+	it = cleat_json_each(cleat_doc_root(doc));
+	while (cleat_json_next(&it)) {
+		size_t n;
+		const char *name = cleat_json_strn(it.key, &n);
+		char *value;
+		struct member *m;
+
+		if (find(o, name, n) || memchr(name, 0, n)) {
+			refuse(o, keepf("%.*s", (int)n, name),
+			       find(o, name, n) ? "is given twice" : "has a NUL in its name");
+			cleat_doc_free(doc);
+			return false;
+		}
+		value = cleat_json_print(it.value, NULL);
+		m = add(o, name, n);
+		m->whole = true;
+		text_puts(&m->value, value ? value : "null");
+		free(value);
+	}
+	cleat_doc_free(doc);
+	return true;
+}
+
+static bool take(struct object *o, const char *word)
+{
+	size_t n = strcspn(word, "=");
+	bool json = n && word[n] && word[n - 1] == ':';
+
+	if (word[0] == '{' || strcmp(word, "-") == 0)
+		return set_object(o, word);
+	if (n && word[n])
+		return set(o, word, n - json, json, word + n + 1);
+	o->code = cli_error(o->cli, EXIT_USAGE,
+			    "%s: \"%s\" is no argument: write key=value, key:=json, key=@file, "
+			    "a JSON object or - (stdin)",
+			    o->what, word);
+	return false;
+}
+
+/* ---- checking the whole -------------------------------------------------------------------------- */
+
+static bool has_all(struct object *o)
+{
+	cleat_json_iter it = cleat_json_each(cleat_json_get(o->schema, "required"));
+
+	while (cleat_json_next(&it)) {
+		const char *name = cleat_json_str(it.value, NULL);
+
+		if (!name || find(o, name, strlen(name)))
+			continue;
+		o->code = cli_error(o->cli, EXIT_USAGE, "%s: missing argument \"%s\" (%s)", o->what,
+				    name,
+				    argument_type(argument_schema(o->schema, property(o, name))));
+		return false;
+	}
+	return true;
+}
+
+static char *join(struct object *o)
+{
+	struct text t = { 0 };
+
+	text_puts(&t, "{");
+	for (size_t i = 0; i < o->n; i++) {
+		if (i)
+			text_puts(&t, ",");
+		text_json(&t, o->members[i].name, strlen(o->members[i].name));
+		text_printf(&t, ":%s%s%s", o->members[i].list ? "[" : "",
+			    text_str(&o->members[i].value), o->members[i].list ? "]" : "");
+	}
+	text_puts(&t, "}");
+	return text_take(&t);
+}
+
+/* By the whole schema. One that cannot be used is the server's fault, and it may know better. */
+static bool fits(struct object *o, const char *text)
+{
+	cleat_error err;
+	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, &err);
+	cleat_schema *schema = NULL;
+	bool good = doc != NULL;
+
+	if (good && o->schema) {
+		schema = cleat_schema_new(o->schema, NULL, &err);
+		if (!schema && o->cli->verbose)
+			cli_note(o->cli, "%s: its schema cannot be used: %s", o->what, err.message);
+		good = !schema ||
+		       cleat_schema_check(schema, cleat_doc_root(doc), &err) != CLEAT_EINVAL;
+	}
+	if (!good)
+		o->code = cli_error(o->cli, EXIT_USAGE, "%s: %s", o->what, err.message);
+	cleat_schema_free(schema);
+	cleat_doc_free(doc);
+	return good;
+}
+
+char *cli_arguments(struct cli *cli, const char *what, int argc, const char **argv,
+		    const cleat_json *schema, int *ret_code)
+{
+	struct object o = { .cli = cli, .what = what, .schema = schema, .code = EXIT_GOOD };
+	char *text = NULL;
+	int i = 0;
+
+	while (i < argc && take(&o, argv[i]))
+		i++;
+	if (i == argc && has_all(&o)) {
+		text = join(&o);
+		if (!fits(&o, text)) {
+			free(text);
+			text = NULL;
+		}
+	}
+	for (size_t k = 0; k < o.n; k++)
+		text_free(&o.members[k].value);
+	free(o.members);
+	*ret_code = o.code;
+	return text;
+}

@@ -1,0 +1,17 @@
+/* program/serve/config/http_conf.h - "http" of a configuration, as options of cleat_server_main(). */
+#ifndef PROGRAM_SERVE_CONFIG_HTTP_CONF_H
+#define PROGRAM_SERVE_CONFIG_HTTP_CONF_H
+
+#include "serve/build.h"
+
+struct http_conf {
+	const char *address;      /* NULL: none */
+	const char *const *words; /* "--token-file", "/x", ...; end with NULL */
+};
+
+/* Texts live as long as the conf. What is wrong is a problem: somebody who only checks has to hear of it. A file
+ * that cannot be read is a remark, because it may be that nobody wants HTTP this time (--stdio); who does will
+ * not get a server without it. */
+void http_conf_read(struct build *b, const cleat_json *http, struct http_conf *ret);
+
+#endif

@@ -1,0 +1,249 @@
+/* program/serve/question.c - "confirm" and "ask": what the user is asked before a tool works; and the arguments
+ * that the work is given: those of the call, the defaults of the others, and the answers.
+ *
+ * A handler that asks runs again from the top when the answer is there (cleat/request.h), so this stands at
+ * the very beginning of a tool's handler. A question belongs to its tool and needs nothing of the
+ * configuration that it came from.
+ */
+#include "serve/build.h"
+
+#include "base/mem.h"
+#include "serve/command/argtext.h"
+#include "serve/command/output.h"
+#include "serve/reqmem.h"
+#include "serve/tool.h"
+#include "json/parse.h"
+#include "json/writer.h"
+
+enum { ARGUMENTS_MAX = 16 << 20 };
+
+struct question {
+	cleat_allocator mem;
+	struct arena arena; /* owns all of this */
+	const struct argtext *confirm, *message;
+	const char *form;           /* requestedSchema; NULL: nothing is asked */
+	const cleat_json *defaults; /* of arguments and fields, by name */
+};
+
+/* ---- making ---- */
+
+static bool any_default(const cleat_json *properties)
+{
+	cleat_json_iter it = cleat_json_each(properties);
+
+	while (cleat_json_next(&it))
+		if (cleat_json_get(it.value, "default"))
+			return true;
+	return false;
+}
+
+/* A field of the form that is an argument, too, would be asked for in vain. */
+static bool check_names(struct build *b, const cleat_json *fields, const char *form,
+			const char *input)
+{
+	const cleat_json *mine = NULL, *theirs = NULL;
+	cleat_json_iter it;
+
+	json_parse(conf_scratch(b->conf), str_of(form), NULL, &mine, NULL);
+	json_parse(conf_scratch(b->conf), str_of(input), NULL, &theirs, NULL);
+	it = cleat_json_each(cleat_json_get(mine, "properties"));
+	while (cleat_json_next(&it)) {
+		if (!json_get(cleat_json_get(theirs, "properties"), json_str(it.key)))
+			continue;
+		conf_problem(b->conf, fields, "%s is an argument of the tool already",
+			     cleat_json_str(it.key, ""));
+		return false;
+	}
+	return true;
+}
+
+static bool keep_defaults(struct build *b, struct question *q, const cleat_json *properties)
+{
+	cleat_json_iter it = cleat_json_each(properties);
+	struct buf out;
+	struct jw w;
+	int rc;
+
+	buf_init(&out, &q->mem, ARGUMENTS_MAX);
+	jw_init(&w, &out);
+	jw_obj(&w);
+	while (cleat_json_next(&it)) {
+		const cleat_json *value = cleat_json_get(it.value, "default");
+
+		if (!value)
+			continue;
+		jw_keyn(&w, json_str(it.key));
+		jw_value(&w, value);
+	}
+	jw_obj_end(&w);
+	rc = buf_status(&out);
+	if (!rc)
+		rc = json_parse(&q->arena, buf_str(&out), NULL, &q->defaults, NULL);
+	buf_done(&out);
+	if (rc)
+		conf_problem(b->conf, NULL, "defaults of arguments: %s", cleat_strstatus(rc));
+	return !rc;
+}
+
+/* `names`: what may stand in braces. */
+static bool fill(struct build *b, struct question *q, const cleat_json *node, const cleat_tool *t,
+		 const cleat_json *names)
+{
+	const cleat_json *confirm = cleat_json_get(node, "confirm"),
+			 *ask = cleat_json_get(node, "ask");
+	const cleat_json *message = cleat_json_get(ask, "message");
+	const cleat_json *fields = cleat_json_get(ask, "fields");
+
+	if (confirm) {
+		q->confirm = argtext_new(b, &q->arena, confirm, conf_template(b->conf, confirm, ""),
+					 names);
+		if (!q->confirm)
+			return false;
+	}
+	if (ask) {
+		const char *form = tool_fields(b, fields, true);
+
+		if (!form || !check_names(b, fields, form, t->input_schema))
+			return false;
+		q->form = arena_strdup(&q->arena, form);
+		q->message =
+			argtext_new(b, &q->arena, message ? message : ask,
+				    conf_template(b->conf, message, "Some more is needed:"), names);
+		if (!q->form || !q->message)
+			return false;
+	}
+	return keep_defaults(b, q, cleat_json_get(names, "properties"));
+}
+
+struct question *question_new(struct build *b, const cleat_json *node, const cleat_tool *t)
+{
+	const cleat_json *names = tool_arguments(b, node, t);
+	struct question *q;
+
+	if (!cleat_json_get(node, "confirm") && !cleat_json_get(node, "ask") &&
+	    !any_default(cleat_json_get(names, "properties")))
+		return NULL;
+	q = mem_zalloc(&b->rt->mem, sizeof *q);
+	if (!q) {
+		conf_problem(b->conf, node, "out of memory");
+		return NULL;
+	}
+	q->mem = b->rt->mem;
+	arena_init(&q->arena, &q->mem, 0);
+	q->arena.first = 512; /* most have one or two defaults, and that is all */
+	if (fill(b, q, node, t, names))
+		return q;
+	if (arena_failed(&q->arena))
+		conf_problem(b->conf, node, "out of memory");
+	question_free(q);
+	return NULL;
+}
+
+void question_free(struct question *q)
+{
+	cleat_allocator mem;
+
+	if (!q)
+		return;
+	mem = q->mem;
+	arena_done(&q->arena);
+	mem_free(&mem, q);
+}
+
+/* ---- asking ---- */
+
+static void put_members(struct jw *w, const cleat_json *object)
+{
+	cleat_json_iter it = cleat_json_each(object);
+
+	while (cleat_json_next(&it)) {
+		jw_keyn(w, json_str(it.key));
+		jw_value(w, it.value);
+	}
+}
+
+static void put_defaults(struct jw *w, const cleat_json *defaults, const cleat_json *args,
+			 const cleat_json *answers)
+{
+	cleat_json_iter it = cleat_json_each(defaults);
+
+	while (cleat_json_next(&it)) {
+		struct str key = json_str(it.key);
+
+		if (json_get(args, key) || json_get(answers, key))
+			continue;
+		jw_keyn(w, key);
+		jw_value(w, it.value);
+	}
+}
+
+/* Arguments, answers and defaults as one object, in the request's memory. */
+static int merge(const struct question *q, cleat_request *req, const cleat_json *args,
+		 const cleat_json *answers, const cleat_json **ret)
+{
+	const cleat_allocator mem = reqmem(req);
+	struct arena ar; /* is gone with the request */
+	struct buf out;
+	struct jw w;
+	int rc;
+
+	arena_init(&ar, &mem, 0);
+	buf_init(&out, &q->mem, ARGUMENTS_MAX);
+	jw_init(&w, &out);
+	jw_obj(&w);
+	put_members(&w, args);
+	put_members(&w, answers);
+	put_defaults(&w, q->defaults, args, answers);
+	jw_obj_end(&w);
+	rc = buf_status(&out);
+	if (!rc)
+		rc = json_parse(&ar, buf_str(&out), NULL, ret, NULL);
+	buf_done(&out);
+	return rc;
+}
+
+/* What a person is asked. A NUL is shown as U+FFFD: the tool itself will say that it cannot use it. NULL: no
+ * memory, or far too long. */
+static const char *words_of(const struct argtext *t, cleat_request *req, const cleat_json *args)
+{
+	const cleat_allocator mem = reqmem(req);
+	struct buf raw, words;
+
+	buf_init(&raw, &mem, ARGUMENTS_MAX);
+	buf_init(&words, &mem, 3 * ARGUMENTS_MAX);
+	if (argtext_write(t, args, &raw, NULL))
+		return NULL;
+	output_write_text(&words, buf_str(&raw));
+	buf_putc(&words, '\0');
+	return buf_status(&words) ? NULL : buf_str(&words).p;
+}
+
+int question_ask(const struct question *q, cleat_request *req, const cleat_json **ret_args)
+{
+	const cleat_json *args = cleat_request_arguments(req), *answers = NULL, *all;
+	const char *text;
+	int rc = CLEAT_OK;
+
+	*ret_args = args ? args : json_empty_object();
+	if (!q)
+		return CLEAT_OK;
+	if (q->form) {
+		rc = merge(q, req, args, NULL, &all);
+		text = rc ? NULL : words_of(q->message, req, all);
+		if (!text)
+			return rc ? rc : CLEAT_ELIMIT;
+		rc = cleat_ask_schema(req, "ask", text, q->form, &answers);
+	}
+	if (rc)
+		return rc;
+	if (cleat_json_size(q->defaults) || answers) {
+		rc = merge(q, req, *ret_args, answers, &all);
+		if (rc)
+			return rc;
+		*ret_args = all;
+	}
+	if (!q->confirm)
+		return CLEAT_OK;
+	text = words_of(q->confirm, req, *ret_args);
+	return text ? cleat_ask_confirm(req, "confirm", "%s", text) : CLEAT_ELIMIT;
+}

@@ -1,0 +1,236 @@
+/* program/terminal/await.c - waits for a call: shows its progress, and gives it up on Ctrl-C.
+ *
+ * The first Ctrl-C (or SIGTERM) cancels what is under way, so that the server hears of it and the child
+ * ends as it should; the second ends the program at once, with it the child: the library sees to that.
+ */
+#include "terminal/await.h"
+
+#include "terminal/print.h"
+#include "text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GIVE_UP_MS = 3000, BAR = 24 };
+
+/* ---- signals ------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t signals, last_signal;
+static cleat_loop *volatile signal_loop;
+static int signal_pipe[2] = { -1, -1 };
+
+static void on_signal(int number)
+{
+	int saved = errno;
+
+	if (signals++)
+		_exit(128 + number);
+	last_signal = number;
+	if (write(signal_pipe[1], "!", 1) < 0)
+		last_signal = number; /* the pipe is full: it is readable anyway */
+	if (signal_loop)
+		cleat_loop_wake(signal_loop);
+	errno = saved;
+}
+
+void await_signals(cleat_loop *loop)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction act = { .sa_handler = on_signal };
+
+	signal_loop = loop;
+	if (signal_pipe[0] >= 0 || pipe(signal_pipe) != 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		fcntl(signal_pipe[i], F_SETFD, FD_CLOEXEC);
+		fcntl(signal_pipe[i], F_SETFL, O_NONBLOCK);
+	}
+	sigemptyset(&act.sa_mask);
+	for (size_t i = 0; i < CLEAT_COUNT(numbers); i++) {
+		struct sigaction old;
+
+		/* nohup, and shells that start something in the background, say what to ignore. */
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &act, NULL);
+	}
+}
+
+void await_forgive(void)
+{
+	char drop[16];
+
+	while (signal_pipe[0] >= 0 && read(signal_pipe[0], drop, sizeof drop) > 0)
+		continue;
+	signals = 0;
+	last_signal = 0;
+}
+
+bool cli_interrupted(void)
+{
+	return signals > 0;
+}
+
+int cli_interrupted_code(void)
+{
+	return last_signal ? 128 + last_signal : EXIT_INTERRUPTED;
+}
+
+int cli_interrupt_fd(void)
+{
+	return signal_pipe[0];
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void wait_until(struct cli *cli, const bool *done, int timeout_ms, bool stop_on_signal)
+{
+	int64_t until = now_ms() + timeout_ms;
+
+	while (!*done && !(stop_on_signal && cli_interrupted())) {
+		int64_t left = timeout_ms < 0 ? -1 : until - now_ms();
+
+		if (timeout_ms >= 0 && left <= 0)
+			return;
+		if (cleat_loop_step(cli->loop, (int)left) != CLEAT_OK)
+			return;
+	}
+}
+
+void cli_wait(struct cli *cli, const bool *done, int timeout_ms)
+{
+	wait_until(cli, done, timeout_ms, true);
+}
+
+/* ---- progress ------------------------------------------------------------------------------------ */
+
+static bool bar_shown;
+
+static bool wants_bar(const struct cli *cli)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && !cli->quiet &&
+	       !cli->verbose && !cli->json;
+}
+
+void await_clear(void)
+{
+	if (bar_shown)
+		fputs("\r\033[K", stderr);
+	bar_shown = false;
+}
+
+/* "[########                ]  33% message", as much of it as the terminal has room for. */
+static void draw(double done, double total, const char *message)
+{
+	size_t room = print_room(stderr), used;
+	char line[64];
+
+	fputs("\r\033[K", stderr);
+	bar_shown = true;
+	if (total > 0) {
+		double part = done < 0 ? 0 : done > total ? 1 : done / total;
+		int bar = room > 2 * BAR ? BAR : BAR / 3, full = (int)(part * bar);
+
+		used = (size_t)snprintf(line, sizeof line, "[%.*s%*s] %3d%% ", full,
+					"########################", bar - full, "",
+					(int)(part * 100));
+	} else {
+		used = (size_t)snprintf(line, sizeof line, "%d ", (int)(done > 2e9 ? 2e9 : done));
+	}
+	fputs(line, stderr);
+	if (used + 1 < room)
+		cli_print_text(stderr, message, print_fit(message, room - used - 1));
+	fflush(stderr);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
+struct waiting {
+	struct cli *cli;
+	cleat_result *result;
+	bool done;
+};
+
+static cleat_call *current;
+
+void await_give_up(void)
+{
+	if (current)
+		cleat_call_cancel(current);
+}
+
+static void on_progress(cleat_call *call, double done, double total, const char *message)
+{
+	const struct waiting *w = cleat_call_userdata(call);
+
+	if (wants_bar(w->cli))
+		draw(done, total, message);
+}
+
+static void on_done(cleat_call *call, cleat_result *result)
+{
+	struct waiting *w = cleat_call_userdata(call);
+
+	w->result = result;
+	w->done = true;
+	current = NULL;
+}
+
+static cleat_result *finish(struct waiting *w, cleat_call *call)
+{
+	if (!call)
+		return NULL;
+	if (!w->done)
+		current = call;
+	wait_until(w->cli, &w->done, -1, true);
+	if (!w->done && current) {
+		cleat_call_cancel(current);
+		wait_until(w->cli, &w->done, GIVE_UP_MS, false);
+	}
+	await_clear();
+	return w->result;
+}
+
+static cleat_call_options options(struct cli *cli, struct waiting *w)
+{
+	*w = (struct waiting){ .cli = cli };
+	return (cleat_call_options){ .on_done = on_done,
+				     .on_progress = on_progress,
+				     .no_cache = cli_flag(cli, "no-cache"),
+				     .userdata = w };
+}
+
+cleat_result *cli_await(struct cli *cli, const char *method, const cleat_json *params)
+{
+	struct waiting *w = keep_alloc(sizeof *w);
+	cleat_call_options o = options(cli, w);
+
+	/* Whoever asks for this wants an answer, not what is known. */
+	o.no_cache = o.no_cache || strcmp(method, "server/discover") == 0;
+	if (!params)
+		return finish(w, cleat_client_start_requestf(cli->client, &o, method, NULL));
+	return finish(w,
+		      cleat_client_start_requestf(cli->client, &o, method, "%p", (void *)params));
+}
+
+cleat_result *cli_await_list(struct cli *cli, enum cleat_list what)
+{
+	struct waiting *w = keep_alloc(sizeof *w);
+	cleat_call_options o = options(cli, w);
+
+	return finish(w, cleat_client_start_list(cli->client, &o, what));
+}

@@ -1,0 +1,350 @@
+/* program/terminal/terminal.c - questions to whoever sits at the terminal.
+ *
+ * Lines are read with poll(), so that Ctrl-C and the end of the request end a question, too.
+ */
+#include "terminal/terminal.h"
+
+#include "cli/arguments.h"
+#include "terminal/print.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 4096 };
+
+struct terminal {
+	int in;
+	FILE *out;
+	bool own; /* in was opened here */
+	cleat_request *req;
+	char line[LINE_SIZE];
+};
+
+struct terminal *terminal_open(void)
+{
+	struct terminal *t;
+	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (fd >= 0 && !out)
+		close(fd);
+	if (!out && !(isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
+		return NULL;
+	t = must_alloc(sizeof *t);
+	*t = (struct terminal){ .in = out ? fd : STDIN_FILENO,
+				.out = out ? out : stderr,
+				.own = out };
+	return t;
+}
+
+void terminal_close(struct terminal *t)
+{
+	if (t && t->own)
+		fclose(t->out);
+	free(t);
+}
+
+void terminal_begin(struct terminal *t, cleat_request *req)
+{
+	t->req = req;
+}
+
+/* A line without its end. False: end of input, Ctrl-C, or the request is over. */
+static bool read_line(struct terminal *t)
+{
+	struct pollfd fds[] = { { .fd = t->in, .events = POLLIN },
+				{ .fd = cli_interrupt_fd(), .events = POLLIN },
+				{ .fd = cleat_request_cancel_fd(t->req), .events = POLLIN } };
+	ssize_t n;
+
+	fflush(t->out);
+	while (poll(fds, 3, -1) < 0)
+		if (cli_interrupted())
+			return false;
+	if (fds[1].revents || fds[2].revents || cleat_request_cancelled(t->req))
+		return false;
+	n = read(t->in, t->line, LINE_SIZE - 1);
+	if (n <= 0)
+		return false;
+	t->line[n] = '\0';
+	t->line[strcspn(t->line, "\r\n")] = '\0';
+	return true;
+}
+
+static void ask_title(struct terminal *t, const char *what, const char *message)
+{
+	fprintf(t->out, "%s\n", what);
+	cli_print_text(t->out, message, strlen(message));
+	fputc('\n', t->out);
+}
+
+/* Yes or no; an empty line is `fallback`. */
+static int confirm(struct terminal *t, const char *question, bool fallback)
+{
+	for (;;) {
+		fprintf(t->out, "%s [%s] ", question, fallback ? "Y/n" : "y/N");
+		if (!read_line(t))
+			return CLEAT_ECANCELLED;
+		if (!t->line[0])
+			return fallback ? CLEAT_OK : CLEAT_EDECLINED;
+		if (strchr("yY", t->line[0]))
+			return CLEAT_OK;
+		if (strchr("nN", t->line[0]))
+			return CLEAT_EDECLINED;
+	}
+}
+
+/* ---- forms --------------------------------------------------------------------------------------- */
+
+static const cleat_json *choices_of(const cleat_json *field, bool *titled)
+{
+	const cleat_json *items = cleat_json_get(field, "items");
+	const cleat_json *from = items ? items : field, *list = cleat_json_get(from, "enum");
+
+	*titled = !list;
+	if (!list)
+		list = cleat_json_get(from, "oneOf");
+	return list ? list : cleat_json_get(from, "anyOf");
+}
+
+static const char *choice_value(const cleat_json *choice, bool titled)
+{
+	return cleat_json_str(titled ? cleat_json_get(choice, "const") : choice, "");
+}
+
+static void print_choices(struct terminal *t, const cleat_json *field)
+{
+	const cleat_json *names = cleat_json_get(field, "enumNames");
+	bool titled;
+	cleat_json_iter it = cleat_json_each(choices_of(field, &titled));
+
+	while (cleat_json_next(&it)) {
+		const char *value = choice_value(it.value, titled);
+		const char *title =
+			titled ? cleat_json_str(cleat_json_get(it.value, "title"), value)
+			       : cleat_json_str(cleat_json_at(names, it.index), value);
+
+		fprintf(t->out, "    %zu  ", it.index + 1);
+		print_line(t->out, title);
+		fputc('\n', t->out);
+	}
+}
+
+/* A number from the list of choices to its value. */
+static const char *chosen(const cleat_json *field, const char *word)
+{
+	bool titled;
+	const cleat_json *list = choices_of(field, &titled);
+	char *end;
+	unsigned long i = strtoul(word, &end, 10);
+
+	if (!list || *end || !*word || !i || i > cleat_json_size(list))
+		return word;
+	return choice_value(cleat_json_at(list, i - 1), titled);
+}
+
+static bool field_value(struct text *out, const cleat_json *field, char *line, const char **why)
+{
+	const char *type = cleat_json_str(cleat_json_get(field, "type"), "");
+	const cleat_json *items = cleat_json_get(field, "items");
+	char *rest = NULL;
+	bool first = true;
+
+	if (strcmp(type, "array") != 0) {
+		const char *word = chosen(field, line);
+
+		if (strcmp(type, "boolean") == 0 &&
+		    (strcmp(word, "y") == 0 || strcmp(word, "n") == 0))
+			word = *word == 'y' ? "true" : "false";
+		return argument_value(out, field, field, word, strlen(word), why);
+	}
+	text_puts(out, "[");
+	for (char *w = strtok_r(line, ", ", &rest); w; w = strtok_r(NULL, ", ", &rest)) {
+		const char *word = chosen(field, w);
+
+		text_puts(out, first ? "" : ",");
+		first = false;
+		if (!argument_value(out, field, items, word, strlen(word), why))
+			return false;
+	}
+	text_puts(out, "]");
+	return true;
+}
+
+/* Is it what the field's schema wants? Says why not. */
+static bool fits(struct terminal *t, const cleat_json *field, struct text *value)
+{
+	cleat_doc *doc = cleat_doc_parse(text_str(value), value->n, NULL, NULL, NULL);
+	cleat_schema_options strict = { .assert_formats = true };
+	cleat_schema *schema = cleat_schema_new(field, &strict, NULL);
+	cleat_error err = { .message = "this is no text" };
+	bool good = doc &&
+		    (!schema || cleat_schema_check(schema, cleat_doc_root(doc), &err) == CLEAT_OK);
+
+	if (!good) {
+		fputs("    ", t->out);
+		print_line(t->out, err.message);
+		fputc('\n', t->out);
+	}
+	cleat_schema_free(schema);
+	cleat_doc_free(doc);
+	return good;
+}
+
+static void print_field(struct terminal *t, const char *name, const cleat_json *field,
+			bool required)
+{
+	const char *title = cleat_json_str(cleat_json_get(field, "title"), NULL);
+	const char *about = cleat_json_str(cleat_json_get(field, "description"), NULL);
+	char *fallback = cleat_json_print(cleat_json_get(field, "default"), NULL);
+	bool titled;
+
+	fputs("  ", t->out);
+	print_line(t->out, title ? title : name);
+	fputs(" (", t->out);
+	print_line(t->out, choices_of(field, &titled) ? "choose" : argument_type(field));
+	if (fallback) {
+		fputs(", default ", t->out);
+		print_line(t->out, fallback);
+	} else {
+		fputs(required ? ", required" : ", may be empty", t->out);
+	}
+	fputs(")", t->out);
+	if (about) {
+		fputs(": ", t->out);
+		print_line(t->out, about);
+	}
+	fputs("\n", t->out);
+	print_choices(t, field);
+	free(fallback);
+}
+
+/* Asks until the answer fits, and adds it to the object. */
+static int ask_field(struct terminal *t, const char *name, const cleat_json *field, bool required,
+		     struct text *object)
+{
+	bool optional = !required || cleat_json_get(field, "default");
+
+	print_field(t, name, field, required);
+	for (;;) {
+		struct text value = { 0 };
+		const char *why = NULL;
+
+		fputs("  > ", t->out);
+		if (!read_line(t))
+			return CLEAT_ECANCELLED;
+		if (!t->line[0] && optional)
+			return CLEAT_OK;
+		if (!field_value(&value, field, t->line, &why)) {
+			fputs("    ", t->out);
+			print_line(t->out, why);
+			fputs("\n", t->out);
+		} else if (fits(t, field, &value)) {
+			text_puts(object, object->n > 1 ? "," : "");
+			text_json(object, name, strlen(name));
+			text_printf(object, ":%s", text_str(&value));
+			text_free(&value);
+			return CLEAT_OK;
+		}
+		text_free(&value);
+	}
+}
+
+/* Which fields are in the object already? */
+static cleat_doc *parse_begun(const struct text *object)
+{
+	struct text whole = { 0 };
+	cleat_doc *doc;
+
+	text_add(&whole, object->p, object->n);
+	text_puts(&whole, "}");
+	doc = cleat_doc_parse(text_str(&whole), whole.n, NULL, NULL, NULL);
+	text_free(&whole);
+	return doc;
+}
+
+int terminal_form(struct terminal *t, const char *message, const cleat_json *schema,
+		  struct text *object)
+{
+	const size_t fields = cleat_json_size(cleat_json_get(schema, "properties"));
+	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "properties"));
+	cleat_doc *given = parse_begun(object);
+	int rc = CLEAT_OK;
+
+	ask_title(t, "The server asks:", message);
+	while (rc == CLEAT_OK && cleat_json_next(&it)) {
+		const char *name = cleat_json_str(it.key, "");
+
+		if (!cleat_json_get(cleat_doc_root(given), name))
+			rc = ask_field(t, name, it.value, argument_required(schema, name), object);
+	}
+	cleat_doc_free(given);
+	if (rc == CLEAT_OK &&
+	    !fields) { /* nothing but yes or no, and what is asked may be destructive */
+		text_puts(object, "}");
+		rc = confirm(t, "Do you agree?", false);
+	} else if (rc == CLEAT_OK) {
+		text_puts(object, "}");
+		fputs("  ", t->out);
+		cli_print_text(t->out, text_str(object), object->n);
+		rc = confirm(t, "\nSend this answer?", true);
+	}
+	return rc;
+}
+
+int terminal_url(struct terminal *t, const char *message, const char *url)
+{
+	ask_title(t, "The server asks you to open an address:", message);
+	fputs("  ", t->out);
+	print_line(t->out, url);
+	fputs("\n", t->out);
+	return confirm(t, "Do you agree to open it (in your browser, by yourself)?", false);
+}
+
+/* ---- sampling ------------------------------------------------------------------------------------ */
+
+static void print_message(struct terminal *t, const cleat_json *message)
+{
+	const cleat_json *content = cleat_json_get(message, "content");
+	const char *role = cleat_json_str(cleat_json_get(message, "role"), "?");
+	const char *text;
+	size_t i = 0;
+
+	do {
+		const cleat_json *block = cleat_json_type(content) == CLEAT_JSON_ARRAY
+						  ? cleat_json_at(content, i)
+						  : content;
+
+		text = cleat_json_str(cleat_json_get(block, "text"), NULL);
+		fputs("  ", t->out);
+		print_line(t->out, role);
+		fputs(": ", t->out);
+		if (text)
+			cli_print_text(t->out, text, strlen(text));
+		else
+			print_line(
+				t->out,
+				keepf("[%s]", cleat_json_str(cleat_json_get(block, "type"), "?")));
+		fputc('\n', t->out);
+	} while (cleat_json_type(content) == CLEAT_JSON_ARRAY && ++i < cleat_json_size(content));
+}
+
+int terminal_sampling(struct terminal *t, const cleat_json *params, struct text *ret)
+{
+	const char *system = cleat_json_str(cleat_json_get(params, "systemPrompt"), NULL);
+	cleat_json_iter it = cleat_json_each(cleat_json_get(params, "messages"));
+
+	ask_title(t, "The server asks for a model's answer:", system ? system : "");
+	while (cleat_json_next(&it))
+		print_message(t, it.value);
+	fputs("Answer as the model (an empty line declines): ", t->out);
+	if (!read_line(t))
+		return CLEAT_ECANCELLED;
+	if (!t->line[0])
+		return CLEAT_EDECLINED;
+	text_puts(ret, t->line);
+	return CLEAT_OK;
+}

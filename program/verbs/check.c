@@ -1,0 +1,241 @@
+/* program/verbs/check.c - `cleat check`: is this a good server? */
+#include "check/check.h"
+#include "check/protocol.h"
+
+#include <string.h>
+
+enum { MOST_SEEN = 64 };
+
+static struct {
+	struct check *check;
+	struct protocol *protocol;
+	char *seen[MOST_SEEN]; /* findings of the protocol, each once */
+	size_t n_seen;
+} state;
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+/* The same mistake in every element of a list is one finding: "/tools/3/name" is "/tools/#/name". */
+static char *general(const char *text)
+{
+	char *copy = keepf("%s", text), *to = copy;
+
+	for (const char *at = copy; *at;) {
+		size_t digits = *at == '/' ? strspn(at + 1, "0123456789") : 0;
+
+		*to++ = *at++;
+		if (digits)
+			*to++ = '#';
+		at += digits;
+	}
+	*to = 0;
+	return copy;
+}
+
+static bool seen_before(const char *text)
+{
+	for (size_t i = 0; i < state.n_seen; i++)
+		if (strcmp(state.seen[i], text) == 0)
+			return true;
+	return state.n_seen == MOST_SEEN;
+}
+
+static void on_finding(void *ctx, const struct protocol_finding *f)
+{
+	const struct protocol_message *m = ctx;
+	char *text = general(keepf("%s %s%s", m->method ? m->method : "", f->pointer,
+				   *f->pointer ? "" : f->text));
+
+	if (seen_before(text))
+		return;
+	state.seen[state.n_seen++] = text;
+	check_report(state.check,
+		     f->warning || strcmp(f->rule, "null-id") == 0 ? CHECK_WARNING : CHECK_ERROR,
+		     "protocol",
+		     keepf("%s%s%s", m->kind, m->method ? " of " : "", m->method ? m->method : ""),
+		     "%s%s%s", f->pointer, *f->pointer ? ": " : "", f->text);
+}
+
+static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+{
+	struct protocol_message m;
+
+	(void)c;
+	(void)userdata;
+	protocol_check_text(state.protocol, out ? PROTOCOL_CLIENT : PROTOCOL_SERVER, text, n,
+			    out ? NULL : on_finding, &m, &m);
+}
+
+static void on_note(cleat_client *c, int level, const char *text, void *userdata)
+{
+	(void)c;
+	(void)userdata;
+	if (level >= CLEAT_LOG_WARNING)
+		check_report(state.check, CHECK_WARNING, "protocol", "client", "%s", text);
+}
+
+/* ---- lists --------------------------------------------------------------------------------------- */
+
+static int fetch(struct check *c)
+{
+	static const char *const capability[] = { "tools", "resources", "resources", "prompts" };
+
+	for (size_t i = 0; i < CLEAT_COUNT(catalog_kinds); i++) {
+		const struct catalog_kind *kind = &catalog_kinds[i];
+		cleat_result *r;
+
+		if (!cleat_client_server_can(c->cli->client, capability[i]))
+			continue;
+		r = cli_await_list(c->cli, kind->list);
+		if (cleat_result_status(r) == CLEAT_OK) {
+			c->lists[i] = r;
+			continue;
+		}
+		if (cleat_result_step(r) != CLEAT_STEP_ANSWER &&
+		    cleat_result_step(r) != CLEAT_STEP_PROTOCOL) {
+			int code = cli_result_error(c->cli, r);
+
+			cleat_result_free(r);
+			return code;
+		}
+		if (kind->list != CLEAT_LIST_TEMPLATES ||
+		    cleat_result_error(r)->rpc_code != CLEAT_RPC_METHOD_NOT_FOUND)
+			check_report(c, CHECK_ERROR, "list", keepf("list of %s", kind->option),
+				     "%s", cleat_result_error(r)->message);
+		cleat_result_free(r);
+	}
+	return EXIT_GOOD;
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------ */
+
+static int print_rules(struct cli *cli)
+{
+	FILE *to = cli_out(cli);
+
+	if (!to)
+		return EXIT_OTHER;
+	for (const struct check_rule *r = check_rules; r->id; r++)
+		fprintf(to, "%-21s %s\n", r->id, r->what);
+	return EXIT_GOOD;
+}
+
+static void print_summary(struct check *c)
+{
+	if (!c->found[CHECK_ERROR] && !c->found[CHECK_WARNING])
+		fputs("nothing to complain about\n", c->to);
+	else
+		fprintf(c->to, "%zu error%s, %zu warning%s\n", c->found[CHECK_ERROR],
+			c->found[CHECK_ERROR] == 1 ? "" : "s", c->found[CHECK_WARNING],
+			c->found[CHECK_WARNING] == 1 ? "" : "s");
+}
+
+static int finish(struct check *c, int code)
+{
+	if (code == EXIT_GOOD && cli_interrupted())
+		code = cli_interrupted_code();
+	if (code == EXIT_GOOD &&
+	    (c->found[CHECK_ERROR] || (cli_flag(c->cli, "strict") && c->found[CHECK_WARNING])))
+		code = EXIT_CHECK;
+	if (code != EXIT_GOOD && code != EXIT_CHECK)
+		return code;
+	if (c->cli->json || cli_option(c->cli, "jq")) {
+		char *all =
+			keepf("{\"errors\":%zu,\"warnings\":%zu,\"notes\":%zu,\"findings\":[%s]}",
+			      c->found[CHECK_ERROR], c->found[CHECK_WARNING], c->found[CHECK_NOTE],
+			      text_str(&c->json));
+		cleat_doc *doc = cleat_doc_parse(all, strlen(all), NULL, NULL, NULL);
+		int printed = EXIT_OTHER;
+
+		cli_print_json(c->cli, cleat_doc_root(doc), &printed);
+		cleat_doc_free(doc);
+		return printed ? printed : code;
+	}
+	print_summary(c);
+	return code;
+}
+
+static int examine(struct check *c)
+{
+	int code = cli_open(c->cli);
+
+	if (code == EXIT_GOOD)
+		code = fetch(c);
+	if (code == EXIT_GOOD) {
+		check_entries(c);
+		check_behaviour(c);
+	}
+	return code;
+}
+
+static int run(struct cli *cli)
+{
+	static struct check c; /* callbacks use it until the client is gone */
+	cleat_client_options want = { .on_message = on_message,
+				      .on_note = on_note,
+				      .no_cache = true };
+	int code = check_choose(cli);
+
+	c.cli = cli;
+	if (code != EXIT_GOOD)
+		return code;
+	if (cli_flag(cli, "rules"))
+		return print_rules(cli);
+	if (cli->argc)
+		return cli_usage(cli, "\"%s\" is too much: check takes a SERVER only",
+				 cli->argv[0]);
+	c.to = cli_out(cli);
+	state.check = &c;
+	if (!c.to || !cli_client(cli, &want, &code))
+		return c.to ? code : EXIT_OTHER;
+	state.protocol = protocol_new(NULL);
+	code = finish(&c, examine(&c));
+	for (size_t i = 0; i < CLEAT_COUNT(c.lists); i++)
+		cleat_result_free(c.lists[i]);
+	/* Messages may still come while the client ends. */
+	cleat_client_free(cli->client);
+	cli->client = NULL;
+	protocol_free(state.protocol);
+	text_free(&c.json);
+	return code;
+}
+
+static const char *const usage[] = { "check [OPTION]... SERVER", "check [OPTION]... -- COMMAND...",
+				     "check --rules", NULL };
+static const struct cli_option own[] = {
+	{ .name = "rule",
+	  .arg = "RULE",
+	  .repeat = true,
+	  .help = "this rule only; several are possible" },
+	{ .name = "skip",
+	  .arg = "RULE",
+	  .repeat = true,
+	  .help = "not this rule; several are possible" },
+	{ .name = "strict", .help = "warnings make the exit code 7, too" },
+	{ .name = "rules", .help = "print the rules" },
+	{ 0 },
+};
+static const struct cli_example examples[] = {
+	{ "cleat check http://localhost:8080/mcp", "all rules" },
+	{ "cleat check --skip argument-description --strict -- ./hello",
+	  "for continuous integration" },
+	{ "cleat check --rules", "which rules there are" },
+	{ 0 },
+};
+
+const struct verb verb_check = {
+	.name = "check",
+	.summary = "look for mistakes of a server: texts, schemas, behaviour",
+	.usage = usage,
+	.about =
+		"Looks at all that a server lists, checks every message against the protocol, and tries how "
+		"the server answers to what there is not. Each finding names its rule, the place, and what to "
+		"do. Findings are errors, warnings, or (with -v or --json) notes.\n\n"
+		"Nothing is called that could change something: tools only when they say by readOnlyHint that "
+		"they change nothing; resources (20 of them) are read, and prompts got.\n\n"
+		"The exit code is 7 when there are errors; with --strict for warnings, too.",
+	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
+	.options = own,
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,308 @@
+/* program/verbs/serve.c - `cleat serve`: an MCP server without writing code. */
+#include "cli/cli.h"
+
+#include "serve/greet.h"
+#include "serve/serve.h"
+#include "terminal/print.h"
+#include "text/text.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run {
+	struct cli *cli;
+	struct serve *s;
+	struct serve_greeting greeting;
+	size_t errors;
+};
+
+/* ---- what it says ---- */
+
+static void on_say(void *ctx, int level, const char *line)
+{
+	struct run *r = ctx;
+	const char *word = level >= CLEAT_LOG_ERROR     ? ""
+			   : level == CLEAT_LOG_WARNING ? "warning: "
+							: "";
+
+	r->errors += level >= CLEAT_LOG_ERROR;
+	if (r->cli->quiet && level < CLEAT_LOG_ERROR)
+		return;
+	fprintf(stderr, "cleat serve: %s", word);
+	cli_print_text(stderr, line, strlen(line));
+	fputc('\n', stderr);
+}
+
+static void on_ready(void *ctx)
+{
+	const struct run *r = ctx;
+
+	serve_greet(&r->greeting, r->s);
+}
+
+static void on_probe(void *ctx, int level, const char *line)
+{
+	(void)level;
+	fputs(line, ctx);
+	fputc('\n', ctx);
+}
+
+/* ---- options ---- */
+
+static const char *const source_options[] = { "sh", "cmd", "dir", "sqlite", "openapi", "prompts" };
+
+static const char *const *sources(const struct cli *cli)
+{
+	struct words w = { 0 };
+	const char *value;
+
+	for (size_t k = 0; k < CLEAT_COUNT(source_options); k++)
+		for (size_t i = 0; (value = cli_option_at(cli, source_options[k], i)); i++) {
+			words_add(&w, source_options[k]);
+			words_add(&w, value);
+		}
+	return w.at;
+}
+
+/* Those that cleat_server_main() knows by the same name. */
+static const char *const http_values[] = { "token-file", "allow-host", "allow-origin", "tls-cert",
+					   "tls-key",    "threads",    "metrics" };
+static const char *const http_flags[] = { "any-port", "allow-remote", "access-log", "no-old-sse",
+					  "no-sessions" };
+
+/* The words for serve_main(). The command line goes before the configuration, where the last word counts. */
+static void server_words(const struct cli *cli, const struct serve *s, struct words *w)
+{
+	const char *address, *value;
+	const char *const *conf = serve_http_words(s, &address);
+
+	words_add(w, "cleat serve");
+	if (cli_flag(cli, "stdio"))
+		words_add(w, "--stdio");
+	else if (!cli_option(cli, "http") && address) {
+		words_add(w, "--http");
+		words_add(w, address);
+	}
+	for (size_t i = 0; (value = cli_option_at(cli, "http", i)); i++) {
+		words_add(w, "--http");
+		words_add(w, value);
+	}
+	for (; w->n > 2 && *conf; conf++)
+		words_add(w, *conf);
+	for (size_t k = 0; k < CLEAT_COUNT(http_values); k++)
+		for (size_t i = 0; (value = cli_option_at(cli, http_values[k], i)); i++)
+			words_add(w, keepf("--%s=%s", http_values[k], value));
+	for (size_t k = 0; k < CLEAT_COUNT(http_flags); k++)
+		if (cli_flag(cli, http_flags[k]))
+			words_add(w, keepf("--%s", http_flags[k]));
+}
+
+/* ---- the verb ---- */
+
+/* The server's own descriptors must not become 0, 1 or 2. */
+static void open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int print_check(struct cli *cli, const struct serve *s)
+{
+	static const char *const titles[] = { "tools", "resources", "resource templates",
+					      "prompts" };
+	FILE *to = cli_out(cli);
+	const char *name;
+	size_t all = 0;
+
+	if (!to)
+		return EXIT_OTHER;
+	print_line(to, serve_name(s));
+	fputs(" is in order.\n", to);
+	for (size_t k = 0; k < CLEAT_COUNT(titles); k++) {
+		size_t n = serve_count(s, (enum serve_kind)k);
+
+		if (!n)
+			continue;
+		fprintf(to, "%zu %.*s:", n, (int)(strlen(titles[k]) - (n == 1)), titles[k]);
+		for (size_t i = 0; i < 20 && (name = serve_item(s, (enum serve_kind)k, i)); i++) {
+			fputs(i ? ", " : " ", to);
+			print_line(to, name);
+		}
+		fputs(n > 20 ? ", ...\n" : "\n", to);
+		all += n;
+	}
+	if (!all)
+		fputs("It offers nothing.\n", to);
+	return EXIT_GOOD;
+}
+
+static int check_options(struct cli *cli, const char *const *from)
+{
+	if (!cli->argc && !from)
+		return cli_usage(cli, "what is to be served? A configuration FILE, or --sh, --cmd, "
+				      "--dir, --sqlite, --openapi, --prompts");
+	if (cli_flag(cli, "stdio") && cli_option(cli, "http"))
+		return cli_usage(cli, "--stdio and --http: choose one of them");
+	return EXIT_GOOD;
+}
+
+static int serve(struct run *r)
+{
+	struct words w = { 0 };
+
+	server_words(r->cli, r->s, &w);
+	return serve_main(r->s, (int)w.n, (char **)w.at);
+}
+
+static int run(struct cli *cli)
+{
+	struct run r = { .cli = cli };
+	struct serve_options o = {
+		.files = cli->argc ? cli->argv : NULL,
+		.sources = sources(cli),
+		.name = cli_option(cli, "name"),
+		.watch = cli_flag(cli, "watch"),
+		.check = cli_flag(cli, "check"),
+		.say = on_say,
+		.ready = on_ready,
+		.ctx = &r,
+	};
+	struct words files = { 0 };
+	int code, status;
+
+	if (cli_flag(cli, "probe")) {
+		serve_probe(on_probe, stdout);
+		return EXIT_GOOD;
+	}
+	if (cli_flag(cli, "schema")) {
+		fputs(serve_schema(), stdout);
+		return EXIT_GOOD;
+	}
+	code = check_options(cli, o.sources);
+	if (code != EXIT_GOOD)
+		return code;
+	for (int i = 0; i < cli->argc; i++)
+		words_add(&files, cli->argv[i]);
+	o.files = files.at;
+	r.greeting = (struct serve_greeting){
+		.cli = cli,
+		.files = o.files,
+		.sources = o.sources,
+		.name = o.name,
+		.banner = cli_flag(cli, "banner"),
+	};
+	open_standard();
+	/* From here on it means "load again", also while it is too early for that. */
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ,
+	       SIG_IGN); /* a file that may not grow is the failure of a call, not of the server */
+	r.s = serve_new(&o, &status);
+	if (!r.s)
+		return status == CLEAT_EINVAL ? EXIT_CHECK : EXIT_OTHER;
+	if (!o.check)
+		return serve(&r);
+	code = print_check(cli, r.s);
+	serve_free(r.s);
+	return code;
+}
+
+static const char *const usage[] = {
+	"serve [OPTION]... FILE...",
+	"serve [OPTION]... --sh|--cmd|--dir|--sqlite|--openapi|--prompts ...", NULL
+};
+static const struct cli_option own[] = {
+	{ .name = "sh",
+	  .arg = "TOOL",
+	  .repeat = true,
+	  .help = "a tool that is a script: 'NAME(args) \"description\": SCRIPT'; arguments are "
+		  "variables, as in \"$path\"" },
+	{ .name = "cmd",
+	  .arg = "TOOL",
+	  .repeat = true,
+	  .help = "a tool that is a command, without a shell: 'NAME(args): program {arg} ...'" },
+	{ .name = "dir",
+	  .arg = "PATH[:rw]",
+	  .repeat = true,
+	  .help = "a folder: tools to list, read and search its files, with :rw to change them" },
+	{ .name = "sqlite",
+	  .arg = "FILE[:rw]",
+	  .repeat = true,
+	  .help = "an SQLite database: a tool for queries, and its schema" },
+	{ .name = "openapi",
+	  .arg = "FILE[=URL]",
+	  .repeat = true,
+	  .help = "a web API: each operation of its OpenAPI document is a tool" },
+	{ .name = "prompts",
+	  .arg = "DIR",
+	  .repeat = true,
+	  .help = "a directory of prompts (Markdown files)" },
+	{ .name = "name", .arg = "NAME", .help = "the server's name" },
+	{ .name = "watch", .help = "load the configuration again when its files change" },
+	{ .name = "check", .help = "only see whether everything is right (exit status 7 if not)" },
+	{ .name = "probe", .help = "say what sandboxes can do on this machine" },
+	{ .name = "schema", .help = "print the JSON Schema of configuration files" },
+	{ .name = "stdio", .help = "serve standard input and output (the default)" },
+	{ .name = "http",
+	  .arg = "ADDRESS",
+	  .repeat = true,
+	  .help = "serve HTTP: 8080, 127.0.0.1:8080, http://127.0.0.1:8080/mcp, unix:/path" },
+	{ .name = "any-port", .help = "where the port is taken, serve another and say so" },
+	{ .name = "banner", .help = "say how to use it also where there is no terminal" },
+	{ .name = "token-file",
+	  .arg = "FILE",
+	  .help = "clients need a bearer token: one \"NAME TOKEN\" a line" },
+	{ .name = "allow-remote", .help = "serve an address that others can reach without tokens" },
+	{ .name = "allow-host", .arg = "NAME", .repeat = true, .help = "accept this name in Host" },
+	{ .name = "allow-origin",
+	  .arg = "URL",
+	  .repeat = true,
+	  .help = "accept web pages of this origin" },
+	{ .name = "tls-cert",
+	  .arg = "FILE",
+	  .help = "certificate chain (PEM), with --tls-key: serve https" },
+	{ .name = "tls-key", .arg = "FILE", .help = "its private key" },
+	{ .name = "threads", .arg = "N", .help = "threads that serve connections (1)" },
+	{ .name = "metrics",
+	  .arg = "ADDRESS",
+	  .help = "serve counters for Prometheus at /metrics there" },
+	{ .name = "access-log", .help = "one JSON line for each request on standard error" },
+	{ .name = "no-old-sse", .help = "not the older transport of 2024-11-05" },
+	{ .name = "no-sessions", .help = "only clients of 2026-07-28" },
+	{ 0 },
+};
+static const struct cli_example examples[] = {
+	{ "cleat call -- cleat serve --sh 'disk_usage(path: string \"Folder to measure\"): du -sh \"$path\"' -- "
+	  "disk_usage path=.",
+	  "a script as a tool, and a call of it" },
+	{ "cleat ls -- cleat serve --cmd 'today() \"The date\": date +%F'",
+	  "a command without a shell" },
+	{ "cleat serve --check --cmd 'today() \"The date\": date +%F'",
+	  "is everything right, and what would be served?" },
+	{ 0 },
+};
+
+const struct verb verb_serve = {
+	.name = "serve",
+	.summary = "put commands, folders, databases and web APIs behind MCP",
+	.usage = usage,
+	.about =
+		"Puts what is there already behind MCP: with options, or with configuration files (JSON with "
+		"comments; \"cleat serve --schema\" prints their schema, and docs/guides/configuration.md is "
+		"their reference). Both may be combined and repeated.\n\n"
+		"It is safe by default: arguments never reach a shell as text, folders are never left, writing "
+		"has to be allowed (:rw), output, time and the number of calls are limited, and what a tool "
+		"starts ends with it.\n\n"
+		"SIGHUP (or --watch) loads the configuration again: clients are told what has changed, calls "
+		"that run finish as they began, and a configuration with a mistake changes nothing.",
+	.groups = CLI_NO_OPTIONS,
+	.options = own,
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,681 @@
+/* endpoint/endpoint.c - the endpoint's gate, its paths, and what all of its parts need. See endpoint.h. */
+#include "endpoint/impl.h"
+
+#include "base/cold.h"
+#include "base/crypto.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "protocol/era.h"
+#include "json/parse.h"
+#include "json/writer.h"
+
+#include <stdio.h>
+
+enum {
+	BODY_DEFAULT = 4 * 1024 * 1024,
+	SESSION_IDLE_DEFAULT = 30 * 60 * 1000,
+	KEEP_ALIVE_DEFAULT = 15 * 1000,
+	TICK_MAX = 5000,
+	FIELDS_MAX = 8,
+	NAME_SHOWN = 128,
+	KEEP_BUF = 64 * 1024
+};
+
+static const struct str json_type = { "application/json", 16 };
+static const struct str text_type = { "text/plain; charset=utf-8", 25 };
+
+/* ---- small things ------------------------------------------------------------------------------ */
+
+uint64_t endpoint_now(const struct endpoint *m)
+{
+	return m->o.now ? m->o.now(m->o.ctx) : loop_now();
+}
+
+void endpoint_note(struct endpoint *m, int level, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (!m->o.note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	m->o.note(m->o.ctx, level, text);
+}
+
+int endpoint_random_id(char id[SESSION_ID_CHARS + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char bytes[SESSION_ID_CHARS / 2];
+	int rc = crypto_random(bytes, sizeof bytes, NULL);
+
+	for (size_t i = 0; i < sizeof bytes && !rc; i++) {
+		id[2 * i] = digits[bytes[i] >> 4];
+		id[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	id[SESSION_ID_CHARS] = '\0';
+	return rc;
+}
+
+static struct endpoint_accept read_accept(struct str text)
+{
+	static const char json[] = "application/json", events[] = "text/event-stream";
+	struct endpoint_accept a = { .json = http_accept_quality(text, json) > 0,
+				     .events = http_accept_quality(text, events) > 0 };
+
+	a.prefers_events = text.p && a.events && http_accept_prefers(text, events, json);
+	return a;
+}
+
+struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_request *r)
+{
+	struct str text = http_request_field(r, "accept");
+
+	if (text.n == 0 || text.n > sizeof m->accept_text)
+		return read_accept(text);
+	if (!str_eq(text, (struct str){ m->accept_text, m->accept_size })) {
+		m->accept = read_accept(text);
+		memcpy(m->accept_text, text.p, text.n);
+		m->accept_size = text.n;
+	}
+	return m->accept;
+}
+
+static int get_header(void *ctx, struct str field, struct buf *out)
+{
+	const struct http_request *r = ctx;
+	struct str value;
+
+	if (!http_request_field_is_single(r, field.p))
+		return CLEAT_EPROTO;
+	value = http_request_field(r, field.p);
+	return value.p ? http_sentinel_decode(value, out) : CLEAT_ENOENT;
+}
+
+struct peer_headers endpoint_headers(const struct http_request *r)
+{
+	return (struct peer_headers){ .version = http_request_field(r, "mcp-protocol-version"),
+				      .method = http_request_field(r, "mcp-method"),
+				      .repeated = !http_request_field_is_single(
+							  r, "mcp-protocol-version") ||
+						  !http_request_field_is_single(r, "mcp-method"),
+				      .get = get_header,
+				      .ctx = (void *)r };
+}
+
+/* ---- answers ----------------------------------------------------------------------------------- */
+
+void endpoint_reply(struct endpoint *m, struct http_exchange *ex, int status, struct str type,
+		    struct str body, const struct http_field *extra, size_t n_extra)
+{
+	struct http_field fields[FIELDS_MAX];
+	size_t n = policy_cors_fields(&m->o.policy, http_exchange_request(ex), false, fields);
+
+	for (size_t i = 0; i < n_extra && n < FIELDS_MAX; i++)
+		fields[n++] = extra[i];
+	http_exchange_reply(ex, status, type, fields, n, body);
+}
+
+void endpoint_reply_empty(struct endpoint *m, struct http_exchange *ex, int status)
+{
+	endpoint_reply(m, ex, status, (struct str){ 0 }, STR_LIT(""), NULL, 0);
+}
+
+static void reply_error(struct endpoint *m, struct http_exchange *ex, int status, int code,
+			const char *text, const struct http_field *extra, size_t n_extra)
+{
+	struct buf b;
+	struct jw w;
+
+	buf_init(&b, &m->mem, KEEP_BUF);
+	jw_init(&w, &b);
+	jw_format(&w, NULL, "{jsonrpc: '2.0', error: {code: %d, message: %s}}", code, text);
+	endpoint_reply(m, ex, status, json_type, buf_status(&b) ? STR_LIT("") : buf_str(&b), extra,
+		       n_extra);
+	buf_done(&b);
+}
+
+void endpoint_reply_error(struct endpoint *m, struct http_exchange *ex, int status, int code,
+			  const char *fmt, ...)
+{
+	static const struct http_field later = { { "Retry-After", 11 }, { "1", 1 } };
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	reply_error(m, ex, status, code, text, &later, status == 503);
+}
+
+void endpoint_reply_lost(struct endpoint *m, struct http_exchange *ex)
+{
+	endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
+			     "out of memory; try again later");
+}
+
+void endpoint_reply_not_allowed(struct endpoint *m, struct http_exchange *ex, const char *allow)
+{
+	const struct http_field field = { STR_LIT("Allow"), str_of(allow) };
+
+	reply_error(m, ex, 405, CLEAT_RPC_INVALID_REQUEST, "this method is not used here", &field,
+		    1);
+}
+
+static COLD void reply_unauthorized(struct endpoint *m, struct http_exchange *ex)
+{
+	static const struct http_field ask = { { "WWW-Authenticate", 16 }, { "Bearer", 6 } };
+
+	reply_error(m, ex, 401, CLEAT_RPC_INVALID_REQUEST,
+		    "a valid token is needed: Authorization: Bearer TOKEN", &ask, 1);
+}
+
+/* ---- places ------------------------------------------------------------------------------------ */
+
+void place_take(struct place *p, struct http_exchange *ex)
+{
+	p->ex = ex;
+	http_exchange_set_data(ex, p);
+}
+
+void place_leave(struct endpoint *m, struct place *p)
+{
+	p->ex = NULL;
+	if (!p->streaming)
+		return;
+	p->streaming = false;
+	p->prev->next = p->next;
+	p->next->prev = p->prev;
+	m->n_streaming--;
+}
+
+bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
+			size_t n_extra)
+{
+	struct http_field fields[FIELDS_MAX];
+	size_t n = policy_cors_fields(&m->o.policy, http_exchange_request(p->ex), false, fields);
+
+	fields[n++] = (struct http_field){ STR_LIT("Cache-Control"), STR_LIT("no-cache") };
+	fields[n++] = (struct http_field){ STR_LIT("X-Accel-Buffering"), STR_LIT("no") };
+	for (size_t i = 0; i < n_extra && n < FIELDS_MAX; i++)
+		fields[n++] = extra[i];
+	if (http_exchange_begin(p->ex, 200, STR_LIT("text/event-stream"), fields, n)) {
+		place_abort(m, p);
+		return false;
+	}
+	p->streaming = true;
+	p->spoke_ms = endpoint_now(m);
+	p->next = &m->streaming;
+	p->prev = m->streaming.prev;
+	p->prev->next = p;
+	m->streaming.prev = p;
+	m->n_streaming++;
+	return true;
+}
+
+int place_write(struct endpoint *m, struct place *p, const struct sse_event *e, bool must)
+{
+	int rc;
+
+	buf_reset(&m->frame, KEEP_BUF);
+	sse_write(&m->frame, e);
+	rc = buf_status(&m->frame);
+	if (!rc)
+		rc = http_exchange_write(p->ex, buf_str(&m->frame), must);
+	if (!rc)
+		p->spoke_ms = endpoint_now(m);
+	buf_reset(&m->frame, KEEP_BUF);
+	return rc;
+}
+
+void place_end(struct endpoint *m, struct place *p)
+{
+	struct http_exchange *ex = p->ex;
+
+	place_leave(m, p);
+	http_exchange_end(ex);
+}
+
+void place_abort(struct endpoint *m, struct place *p)
+{
+	struct http_exchange *ex = p->ex;
+
+	place_leave(m, p);
+	http_exchange_abort(ex);
+}
+
+/* A comment now and then, so that nobody in between takes a silent stream for a dead one. */
+static void keep_alive(struct endpoint *m)
+{
+	uint64_t now = endpoint_now(m);
+	struct place *next;
+
+	buf_reset(&m->frame, KEEP_BUF);
+	sse_write_comment(&m->frame, "");
+	for (struct place *p = m->streaming.next; p != &m->streaming && !buf_status(&m->frame);
+	     p = next) {
+		next = p->next;
+		if (now - p->spoke_ms < m->o.keep_alive_ms)
+			continue;
+		p->spoke_ms = now;
+		if (http_exchange_queued(p->ex) == 0)
+			http_exchange_write(p->ex, buf_str(&m->frame), false);
+	}
+	buf_reset(&m->frame, KEEP_BUF);
+}
+
+void endpoint_tick(struct endpoint *m)
+{
+	keep_alive(m);
+	session_expire_all(m);
+	old_sweep(m);
+}
+
+static void on_timer(void *ctx)
+{
+	struct endpoint *m = ctx;
+
+	endpoint_tick(m);
+	loop_timer_start(m->timer,
+			 m->o.keep_alive_ms / 2 < TICK_MAX ? m->o.keep_alive_ms / 2 + 1 : TICK_MAX);
+}
+
+/* ---- which era --------------------------------------------------------------------------------- */
+
+/* What a body without a session and without a modern header is: read once more by the peer, but this
+ * happens once for each session. */
+enum body { BODY_INITIALIZE, BODY_MODERN, BODY_OTHER, BODY_UNREAD };
+
+static enum body look_at(struct endpoint *m, struct str text)
+{
+	cleat_error err = { 0 };
+	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, &m->mem, &err);
+	const cleat_json *root = cleat_doc_root(doc);
+	const cleat_json *meta = json_member(json_member(root, "params"), "_meta");
+	enum body body = BODY_OTHER;
+
+	if (!doc && err.status == CLEAT_ENOMEM)
+		body = BODY_UNREAD;
+	else if (json_member(meta, META_PROTOCOL_VERSION) || !doc)
+		body = BODY_MODERN; /* its peer also says what is wrong with JSON that is none */
+	else if (str_eqz(json_str(json_member(root, "method")), "initialize"))
+		body = BODY_INITIALIZE;
+	cleat_doc_free(doc);
+	return body;
+}
+
+/* 2026-07-28 basic/versioning: the header names the revision; later ones than we know are modern,
+ * too, and are told so. Dates compare as text. */
+static bool is_modern(struct str v)
+{
+	static const char first[] = "2026-07-28";
+
+	return v.p &&
+	       (revision_find(v) == REV_NONE || memcmp(v.p, first, v.n < 10 ? v.n : 10) >= 0);
+}
+
+static bool acceptable(struct endpoint *m, struct http_exchange *ex)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	struct endpoint_accept accept = endpoint_accept(m, r);
+
+	if (!http_is_media_type(http_request_field(r, "content-type"), "application/json") ||
+	    !http_request_field_is_single(r, "content-type"))
+		endpoint_reply_error(m, ex, 415, CLEAT_RPC_INVALID_REQUEST,
+				     "Content-Type must be application/json");
+	else if (!accept.json && !accept.events)
+		endpoint_reply_error(m, ex, 406, CLEAT_RPC_INVALID_REQUEST,
+				     "Accept must have application/json and text/event-stream");
+	else
+		return true;
+	return false;
+}
+
+static void post(struct endpoint *m, struct http_exchange *ex, struct str principal)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	struct str version = http_request_field(r, "mcp-protocol-version");
+
+	if (!acceptable(m, ex))
+		return;
+	if (m->stopping) {
+		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
+				     "the server is stopping");
+	} else if (m->o.no_sessions || is_modern(version)) {
+		modern_post(m, ex, principal);
+	} else if (http_request_field(r, "mcp-session-id").p) {
+		session_post(m, ex, principal);
+	} else {
+		switch (look_at(m, r->body)) {
+		case BODY_INITIALIZE: session_open(m, ex, principal); break;
+		case BODY_MODERN: modern_post(m, ex, principal); break;
+		case BODY_UNREAD: endpoint_reply_lost(m, ex); break;
+		case BODY_OTHER:
+			endpoint_reply_error(
+				m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
+				"Mcp-Session-Id is missing: begin with initialize, or send "
+				"MCP-Protocol-Version: 2026-07-28 with every request");
+		}
+	}
+}
+
+/* ---- paths ------------------------------------------------------------------------------------- */
+
+static void serve_mcp(struct endpoint *m, struct http_exchange *ex, struct str principal)
+{
+	switch (http_exchange_request(ex)->method) {
+	case HTTP_METHOD_POST: post(m, ex, principal); return;
+	case HTTP_METHOD_GET:
+		if (m->o.no_sessions)
+			break;
+		session_get(m, ex, principal);
+		return;
+	case HTTP_METHOD_DELETE:
+		if (m->o.no_sessions)
+			break;
+		session_delete(m, ex, principal);
+		return;
+	default: break;
+	}
+	endpoint_reply_not_allowed(m, ex, m->o.no_sessions ? "POST" : "POST, GET, DELETE");
+}
+
+static void serve_health(struct endpoint *m, struct http_exchange *ex)
+{
+	enum http_method method = http_exchange_request(ex)->method;
+
+	if (method != HTTP_METHOD_GET && method != HTTP_METHOD_HEAD)
+		endpoint_reply_not_allowed(m, ex, "GET, HEAD");
+	else if (m->stopping)
+		endpoint_reply(m, ex, 503, text_type, STR_LIT("stopping\n"), NULL, 0);
+	else
+		endpoint_reply(m, ex, 200, text_type, STR_LIT("ok\n"), NULL, 0);
+}
+
+static void serve_old(struct endpoint *m, struct http_exchange *ex, struct str principal,
+		      bool messages)
+{
+	enum http_method method = http_exchange_request(ex)->method;
+
+	if (method == HTTP_METHOD_POST && messages)
+		old_post(m, ex, principal);
+	else if (method == HTTP_METHOD_GET && !messages)
+		old_get(m, ex, principal);
+	else
+		endpoint_reply_not_allowed(m, ex, messages ? "POST" : "GET");
+}
+
+/* A browser asks before it sends something that a plain form could not. */
+static void serve_preflight(struct endpoint *m, struct http_exchange *ex)
+{
+	struct http_field fields[POLICY_FIELDS + 1];
+	size_t n = policy_cors_fields(&m->o.policy, http_exchange_request(ex), true, fields);
+
+	fields[n++] = (struct http_field){ STR_LIT("Allow"), STR_LIT("POST, GET, DELETE") };
+	http_exchange_reply(ex, 204, (struct str){ 0 }, fields, n, STR_LIT(""));
+}
+
+static void route(struct endpoint *m, struct http_exchange *ex, struct str principal)
+{
+	struct str path = http_exchange_request(ex)->path;
+
+	if (str_eqz(path, m->path))
+		serve_mcp(m, ex, principal);
+	else if (!m->o.no_old_sse && str_eqz(path, "/sse"))
+		serve_old(m, ex, principal, false);
+	else if (!m->o.no_old_sse && str_eqz(path, "/messages"))
+		serve_old(m, ex, principal, true);
+	else
+		endpoint_reply_error(m, ex, 404, CLEAT_RPC_INVALID_REQUEST,
+				     "there is nothing at this path; MCP is at %s", m->path);
+}
+
+/* What can be decided by the request alone. True: it may pass. Any thread. */
+static bool may_ask(struct endpoint *m, struct http_exchange *ex)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	const char *why = policy_refuse(&m->o.policy, r);
+
+	if (why)
+		endpoint_reply_error(m, ex, 403, CLEAT_RPC_INVALID_REQUEST, "%s", why);
+	else if (r->method == HTTP_METHOD_OPTIONS)
+		serve_preflight(m, ex); /* browsers send it without credentials */
+	else
+		return true;
+	return false;
+}
+
+static bool is_health(const struct http_request *r)
+{
+	return str_eqz(r->path, "/healthz");
+}
+
+void endpoint_screen(void *mcp, struct http_exchange *ex)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	struct endpoint *m = mcp;
+
+	if (!may_ask(m, ex))
+		return;
+	if (m->o.screen && !is_health(r) && m->o.screen(m->o.ctx, r))
+		reply_unauthorized(m, ex);
+	else
+		http_exchange_limit_body(ex, m->o.max_body);
+}
+
+/* The one gate, before anything looks at the path. True: it may pass, as *ret. */
+static bool gate(struct endpoint *m, struct http_exchange *ex, struct str *ret)
+{
+	const struct http_request *r = http_exchange_request(ex);
+
+	*ret = (struct str){ 0 };
+	if (!may_ask(m, ex))
+		return false;
+	if (is_health(r)) {
+		serve_health(m, ex);
+	} else if (m->o.authorize && (!http_request_field_is_single(r, "authorization") ||
+				      m->o.authorize(m->o.ctx, r, ret))) {
+		reply_unauthorized(m, ex);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/* What the log says about an exchange: kept, because the request is gone when a streamed answer ends. */
+struct names {
+	struct str principal, session, revision, rpc_method;
+	char text[];
+};
+
+static size_t name_size(struct str s)
+{
+	return s.n < NAME_SHOWN ? s.n : NAME_SHOWN;
+}
+
+static struct str put_name(char **at, struct str s)
+{
+	struct str copy = { s.p ? *at : NULL, name_size(s) };
+
+	if (s.p)
+		memcpy(*at, s.p, copy.n);
+	*at += copy.n;
+	return copy;
+}
+
+static void keep_names(struct endpoint *m, struct http_exchange *ex, struct str principal)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	struct str session = http_request_field(r, "mcp-session-id");
+	struct str revision = http_request_field(r, "mcp-protocol-version");
+	struct str method = http_request_field(r, "mcp-method");
+	struct names *n = mem_alloc(&m->mem, sizeof *n + name_size(principal) + name_size(session) +
+						     name_size(revision) + name_size(method));
+	char *at = n ? n->text : NULL;
+
+	http_exchange_keep(ex, n);
+	if (!n) /* a line that says less */
+		return;
+	n->principal = put_name(&at, principal);
+	n->session = put_name(&at, session);
+	n->revision = put_name(&at, revision);
+	n->rpc_method = put_name(&at, method);
+}
+
+/* Everything that can be refused is refused before the body is read. */
+static void on_head(void *ctx, struct http_exchange *ex)
+{
+	struct endpoint *m = ctx;
+	struct str principal;
+
+	if (!gate(m, ex, &principal))
+		return;
+	http_exchange_limit_body(ex, m->o.max_body);
+	if (m->o.logged)
+		keep_names(m, ex, principal);
+}
+
+static void on_request(void *ctx, struct http_exchange *ex)
+{
+	struct endpoint *m = ctx;
+	struct str principal = { 0 };
+
+	if (m->o.authorize && m->o.authorize(m->o.ctx, http_exchange_request(ex), &principal))
+		reply_unauthorized(m, ex); /* it was good a moment ago: tokens were reloaded */
+	else
+		route(m, ex, principal);
+}
+
+static void on_gone(void *ctx, struct http_exchange *ex)
+{
+	struct place *p = http_exchange_data(ex);
+
+	(void)ctx;
+	if (p)
+		p->ops->gone(p);
+}
+
+static void on_drained(void *ctx, struct http_exchange *ex)
+{
+	struct place *p = http_exchange_data(ex);
+
+	(void)ctx;
+	if (p && p->ops->drained)
+		p->ops->drained(p);
+}
+
+static void on_logged(void *ctx, const struct http_exchange *ex, int status, uint64_t bytes,
+		      uint64_t micros)
+{
+	struct endpoint *m = ctx;
+	const struct http_request *r = http_exchange_request(ex);
+	struct endpoint_record record = { .address = http_exchange_address(ex),
+					  .method = r->method_name,
+					  .path = r->path,
+					  .status = status,
+					  .bytes = bytes,
+					  .micros = micros };
+	const struct names *n = http_exchange_kept(ex);
+
+	if (n) {
+		record.principal = n->principal;
+		record.session = n->session;
+		record.revision = n->revision;
+		record.rpc_method = n->rpc_method;
+	}
+	m->o.logged(m->o.ctx, &record);
+}
+
+struct http_service endpoint_service(struct endpoint *m)
+{
+	return (struct http_service){ .head = on_head,
+				      .request = on_request,
+				      .gone = on_gone,
+				      .drained = on_drained,
+				      .logged = m->o.logged ? on_logged : NULL,
+				      .ctx = m };
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static void take_defaults(struct endpoint_options *o)
+{
+	if (!o->max_body)
+		o->max_body = BODY_DEFAULT;
+	if (!o->session_idle_ms)
+		o->session_idle_ms = SESSION_IDLE_DEFAULT;
+	if (!o->keep_alive_ms)
+		o->keep_alive_ms = KEEP_ALIVE_DEFAULT;
+	if (!o->max_reply)
+		o->max_reply = 16 << 20;
+}
+
+int endpoint_new(const struct endpoint_options *o, struct endpoint **ret, cleat_error *err)
+{
+	const cleat_allocator mem = mem_resolve(o->mem);
+	const char *path = o->path ? o->path : "/mcp";
+	struct endpoint *m;
+
+	if (path[0] != '/' || strchr(path, '?') || strchr(path, '#'))
+		return error_set(err, CLEAT_EINVAL,
+				 "the endpoint's path must begin with '/' and have no query, not "
+				 "\"%.100s\"",
+				 path);
+	m = mem_zalloc(&mem, sizeof *m);
+	if (m) {
+		m->mem = mem;
+		m->o = *o;
+		take_defaults(&m->o);
+		m->path = mem_strdup(&mem, path);
+		m->streaming.prev = m->streaming.next = &m->streaming;
+		/* beside a message of the greatest size: the errors of a batch, with ids that are as
+		 * large as what came in; and its frame */
+		buf_init(&m->message, &mem, m->o.max_reply + 2 * m->o.max_body + (8 << 20));
+		buf_init(&m->frame, &mem, 2 * m->message.max);
+		m->timer = loop_timer_new(o->loop, on_timer, m);
+	}
+	if (!m || !m->path || !m->timer) {
+		endpoint_free(m);
+		return error_set(err, CLEAT_ENOMEM, "out of memory");
+	}
+	loop_timer_start(m->timer, 1000);
+	*ret = m;
+	return CLEAT_OK;
+}
+
+void endpoint_shutdown(struct endpoint *m)
+{
+	m->stopping = true;
+	session_stop_all(m);
+	old_stop_all(m);
+}
+
+void endpoint_forget(struct endpoint *m)
+{
+	session_forget_all(m);
+	old_forget_all(m);
+	modern_forget_all(m);
+}
+
+void endpoint_free(struct endpoint *m)
+{
+	cleat_allocator mem;
+
+	if (!m)
+		return;
+	mem = m->mem;
+	session_free_all(m);
+	old_free_all(m);
+	modern_free_all(m);
+	loop_timer_free(m->timer);
+	buf_done(&m->message);
+	buf_done(&m->frame);
+	mem_free(&mem, m->path);
+	mem_free(&mem, m);
+}
+
+void endpoint_stats(const struct endpoint *m, struct endpoint_stats *ret)
+{
+	*ret = (struct endpoint_stats){ .sessions = m->n_sessions, .streams = m->n_streaming };
+}

@@ -1,0 +1,129 @@
+/* endpoint/impl.h - what the parts of the MCP endpoint share.
+ *
+ *   endpoint.c          the gate, paths, timers
+ *   modern.c   2026-07-28
+ *   session.c  sessions of 2025-03-26 to 2025-11-25: life, POST, GET, DELETE
+ *   channel.c   the channels of a session: events, replay
+ *   old.c      HTTP+SSE of 2024-11-05
+ *
+ * An exchange's data (http_exchange_data) is a `struct place`: what the exchange is for, so that
+ * gone() and drained() know whom to tell.
+ */
+#ifndef ENDPOINT_IMPL_H
+#define ENDPOINT_IMPL_H
+
+#include "base/cold.h"
+#include "endpoint/endpoint.h"
+#include "http/field.h"
+#include "http/sse.h"
+
+enum { SESSION_ID_CHARS = 32 };
+
+struct place;
+struct session;
+
+struct place_ops {
+	void (*gone)(struct place *p);
+	void (*drained)(struct place *p); /* may be NULL */
+};
+
+/* Whoever has an open exchange. A member of something larger. */
+struct place {
+	const struct place_ops *ops;
+	struct http_exchange *ex;  /* NULL: there is none (any more) */
+	bool streaming;            /* an event stream has begun: comments keep it alive */
+	uint64_t spoke_ms;         /* when something was last written to it */
+	struct place *prev, *next; /* of all that stream */
+};
+
+/* What a client's Accept says about the two media types of MCP. */
+struct endpoint_accept {
+	bool json, events;
+	bool prefers_events; /* for a plain answer, too */
+};
+
+struct endpoint {
+	struct endpoint_options o;
+	cleat_allocator mem;
+	char *path;
+	struct buf message; /* the one message that is being written */
+	struct buf frame;   /* the same as an event */
+	/* The last Accept: clients send the same one with every request. */
+	char accept_text[96];
+	size_t accept_size; /* 0: none */
+	struct endpoint_accept accept;
+	struct loop_timer *timer;
+	bool stopping;
+	struct place streaming; /* ring */
+	size_t n_streaming;
+	struct session **sessions; /* by id, chained */
+	size_t n_buckets, n_sessions;
+	struct old_link *old;
+	struct modern *moderns;
+};
+
+uint64_t endpoint_now(const struct endpoint *m);
+COLD void endpoint_note(struct endpoint *m, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* 32 random characters, terminated. CLEAT_OK, or why there are none. */
+int endpoint_random_id(char id[SESSION_ID_CHARS + 1]);
+
+/* ---- answers ---------------------------------------------------------------------------------- */
+
+/* `extra`: fields besides those of CORS. */
+void endpoint_reply(struct endpoint *m, struct http_exchange *ex, int status, struct str type,
+		    struct str body, const struct http_field *extra, size_t n_extra);
+void endpoint_reply_empty(struct endpoint *m, struct http_exchange *ex, int status);
+/* {"jsonrpc":"2.0","error":{...}} without an id. */
+COLD void endpoint_reply_error(struct endpoint *m, struct http_exchange *ex, int status, int code,
+			       const char *fmt, ...) CLEAT_PRINTF(5, 6);
+/* There was no memory for the answer. */
+COLD void endpoint_reply_lost(struct endpoint *m, struct http_exchange *ex);
+/* 405 with Allow. */
+COLD void endpoint_reply_not_allowed(struct endpoint *m, struct http_exchange *ex,
+				     const char *allow);
+
+/* ---- places ----------------------------------------------------------------------------------- */
+
+/* The exchange is this place's from now on. */
+void place_take(struct place *p, struct http_exchange *ex);
+/* Header of an event stream. False when that failed: the exchange is not the place's any more. */
+bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
+			size_t n);
+/* One event. As http_exchange_write(). */
+int place_write(struct endpoint *m, struct place *p, const struct sse_event *e, bool must);
+/* The answer is complete. */
+void place_end(struct endpoint *m, struct place *p);
+/* The connection is broken off. */
+void place_abort(struct endpoint *m, struct place *p);
+/* The exchange was answered, or has gone. */
+void place_leave(struct endpoint *m, struct place *p);
+
+struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_request *r);
+
+/* The headers that repeat what a message says. */
+struct peer_headers endpoint_headers(const struct http_request *r);
+
+/* ---- the eras ---------------------------------------------------------------------------------- */
+
+void modern_post(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void modern_forget_all(struct endpoint *m);
+void modern_free_all(struct endpoint *m);
+
+/* With a session id, or with initialize in the body. */
+void session_post(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void session_open(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void session_get(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void session_delete(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void session_expire_all(struct endpoint *m);
+void session_stop_all(struct endpoint *m);
+void session_forget_all(struct endpoint *m);
+void session_free_all(struct endpoint *m);
+
+void old_get(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void old_post(struct endpoint *m, struct http_exchange *ex, struct str principal);
+void old_sweep(struct endpoint *m);
+void old_stop_all(struct endpoint *m);
+void old_forget_all(struct endpoint *m);
+void old_free_all(struct endpoint *m);
+
+#endif

@@ -1,0 +1,233 @@
+/* endpoint/modern.c - 2026-07-28: a POST is a request, its answer is the answer.
+ *
+ * A connection has one peer for as long as the client keeps it (and is the same principal), because
+ * requests on it come one after the other; nothing is remembered from one to the next. When the
+ * client closes the connection before the answer is complete, the peer is closed, which cancels what
+ * runs (streamable-http: Cancellation).
+ */
+#include "endpoint/impl.h"
+
+#include "base/mem.h"
+
+enum { KEEP_BUF = 64 * 1024 };
+
+struct modern {
+	struct place place; /* first */
+	struct endpoint *m;
+	struct modern *prev, *next;
+	struct peer *peer;
+	struct str principal;
+	struct endpoint_accept accept;
+	size_t expected, ended; /* requests in the message, and those that are over */
+	bool receiving;         /* inside peer->receive: `expected` is not known yet */
+	bool lost;              /* something that should have been answered was not */
+};
+
+/* ---- what the peer sends ------------------------------------------------------------------------ */
+
+static struct buf *sink_begin(void *ctx, void *tag)
+{
+	struct modern *x = ctx;
+
+	(void)tag;
+	if (!x->place.ex)
+		return NULL;
+	buf_reset(&x->m->message, KEEP_BUF);
+	return &x->m->message;
+}
+
+/* The whole answer at once, unless something came before it or the client likes events better. */
+static void reply(struct modern *x, int status)
+{
+	struct http_exchange *ex = x->place.ex;
+
+	place_leave(x->m, &x->place);
+	endpoint_reply(x->m, ex, status, STR_LIT("application/json"), buf_str(&x->m->message), NULL,
+		       0);
+}
+
+/* The answer goes over the bound of the queue, if need be; so nothing else may. */
+static int send_event(struct modern *x, bool must)
+{
+	const struct sse_event e = { .data = buf_str(&x->m->message), .retry = -1 };
+
+	if (!x->place.streaming && !place_begin_stream(x->m, &x->place, NULL, 0))
+		return CLEAT_ECLOSED;
+	return place_write(x->m, &x->place, &e, must);
+}
+
+static int sink_end(void *ctx, void *tag, int kind)
+{
+	struct modern *x = ctx;
+	int rc = buf_status(&x->m->message);
+	bool answer = kind >= 100;
+
+	(void)tag;
+	if (rc || kind == PEER_TAKE_BACK)
+		return rc;
+	if (!x->place.ex)
+		return CLEAT_ECLOSED;
+	if (answer && !x->place.streaming && (kind != 200 || !x->accept.prefers_events)) {
+		reply(x, kind);
+		return CLEAT_OK;
+	}
+	if (!answer && !x->accept.events)
+		return CLEAT_EUNSUPPORTED; /* it has said that it cannot take them */
+	return send_event(x, answer);
+}
+
+static void finish(struct modern *x)
+{
+	struct http_exchange *ex = x->place.ex;
+
+	if (!ex || x->receiving || x->ended < x->expected)
+		return;
+	if (x->place.streaming) {
+		place_end(x->m, &x->place);
+		return;
+	}
+	place_leave(x->m, &x->place);
+	if (x->lost)
+		endpoint_reply_lost(x->m, ex);
+	else
+		endpoint_reply_empty(x->m, ex, 202);
+}
+
+static void sink_ended(void *ctx, void *tag, bool lost)
+{
+	struct modern *x = ctx;
+
+	(void)tag;
+	x->ended++;
+	x->lost = x->lost || lost;
+	finish(x);
+}
+
+static bool sink_congested(void *ctx)
+{
+	const struct modern *x = ctx;
+
+	return x->place.ex && http_exchange_queued(x->place.ex) > 64 * 1024;
+}
+
+/* ---- connections -------------------------------------------------------------------------------- */
+
+static void close_peer(struct modern *x)
+{
+	struct peer *p = x->peer;
+
+	x->peer = NULL;
+	if (p)
+		p->ops->close(p);
+}
+
+static void on_gone(struct place *p)
+{
+	struct modern *x = (struct modern *)(void *)p;
+
+	place_leave(x->m, p);
+	close_peer(x);
+}
+
+static const struct place_ops ops = { .gone = on_gone };
+
+static void on_closed(void *data)
+{
+	struct modern *x = data;
+
+	close_peer(x);
+	if (x->prev)
+		x->prev->next = x->next;
+	else
+		x->m->moderns = x->next;
+	if (x->next)
+		x->next->prev = x->prev;
+	mem_free(&x->m->mem, (char *)x->principal.p);
+	mem_free(&x->m->mem, x);
+}
+
+void modern_forget_all(struct endpoint *m)
+{
+	for (struct modern *x = m->moderns; x; x = x->next)
+		x->peer = NULL;
+}
+
+void modern_free_all(struct endpoint *m)
+{
+	while (m->moderns)
+		on_closed(m->moderns);
+}
+
+static struct modern *modern_of(struct endpoint *m, struct http_exchange *ex)
+{
+	struct modern *x = http_exchange_connection_data(ex);
+
+	if (x)
+		return x;
+	x = mem_zalloc(&m->mem, sizeof *x);
+	if (!x)
+		return NULL;
+	x->place.ops = &ops;
+	x->m = m;
+	x->next = m->moderns;
+	if (x->next)
+		x->next->prev = x;
+	m->moderns = x;
+	http_exchange_set_connection_data(ex, x, on_closed);
+	return x;
+}
+
+static bool same_principal(struct str a, struct str b)
+{
+	return !a.p == !b.p && str_eq(a, b);
+}
+
+static bool connect_peer(struct modern *x, struct str principal)
+{
+	const struct peer_sink sink = { .begin = sink_begin,
+					.end = sink_end,
+					.ended = sink_ended,
+					.congested = sink_congested,
+					.ctx = x };
+	const struct peer_facts facts = { .mode = PEER_MODERN,
+					  .http = true,
+					  .principal = principal };
+
+	if (x->peer && same_principal(x->principal, principal))
+		return true;
+	close_peer(x);
+	mem_free(&x->m->mem, (char *)x->principal.p);
+	x->principal = (struct str){ 0 };
+	if (principal.p) {
+		x->principal.p = mem_strndup(&x->m->mem, principal.p, principal.n);
+		x->principal.n = principal.n;
+		if (!x->principal.p)
+			return false;
+	}
+	x->peer = x->m->o.accept(x->m->o.ctx, &sink, &facts);
+	return x->peer != NULL;
+}
+
+void modern_post(struct endpoint *m, struct http_exchange *ex, struct str principal)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	const struct peer_headers headers = endpoint_headers(r);
+	struct modern *x = modern_of(m, ex);
+
+	if (!x || !connect_peer(x, principal)) {
+		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
+		return;
+	}
+	place_take(&x->place, ex);
+	x->accept = endpoint_accept(m, r);
+	x->ended = 0;
+	x->lost = false;
+	x->receiving = true;
+	x->expected = x->peer->ops->receive(x->peer, r->body, NULL, &headers);
+	x->receiving = false;
+	if (x->expected == PEER_LOST) {
+		x->expected = 0;
+		x->lost = true;
+	}
+	finish(x);
+}

@@ -1,0 +1,294 @@
+/* fetch/answer.c - the answer to a request as libcurl hands it over: header lines, then bytes.
+ *
+ * All of this runs inside of libcurl. Header lines are kept in one buffer; 1xx and trailers are counted
+ * and dropped. A redirect is judged here, where its header is complete: only the same origin is gone to.
+ * Returning anything but the number of bytes ends the transfer.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "fetch/impl.h"
+#include "http/field.h"
+#include "http/token.h"
+
+void fetch_answer_reset(struct fetch *f)
+{
+	buf_reset(&f->head, FETCH_MAX_HEAD);
+	f->head_state = HEAD_NONE;
+	f->head_bytes = f->head_lines = 0;
+	f->status = 0;
+	f->body_bytes = 0;
+	f->hop = false;
+	f->held = false;
+	f->words[0] = '\0';
+}
+
+/* Its owner has had enough. */
+static size_t stop(struct fetch *f)
+{
+	f->state = FETCH_DEAD;
+	f->h->dead = true;
+	return 0;
+}
+
+static bool is_over(const struct fetch *f)
+{
+	return f->state == FETCH_DEAD || f->h->doomed || f->faulted;
+}
+
+static size_t not_http(struct fetch *f, const char *why)
+{
+	return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+			   "%s does not speak HTTP as it should: %s", fetch_place(f).text, why);
+}
+
+/* ---- redirects --------------------------------------------------------------------------------- */
+
+static bool same_origin(const struct uri *a, const struct uri *b)
+{
+	return str_eq(a->scheme, b->scheme) && str_eq(a->host, b->host) &&
+	       fetch_port(a) == fetch_port(b);
+}
+
+/* Where it leads, for people: without what may be a secret. */
+static struct str show(struct str text)
+{
+	size_t n = 0;
+	struct uri u;
+
+	if (uri_split(text, 0, &u) && u.userinfo.p)
+		return u.host;
+	while (n < text.n && n < 120 && text.p[n] != '?' && text.p[n] != '#')
+		n++;
+	return (struct str){ text.p, n };
+}
+
+static size_t refuse(struct fetch *f, int status, struct str to, const char *why)
+{
+	f->why.http_status = status;
+	return fetch_fault(f, CLEAT_STEP_HTTP, CLEAT_EPROTO, "%s answers %d and leads to %.*s, %s",
+			   fetch_place(f).text, status, STR_ARGS(show(to)), why);
+}
+
+/* Both in their normal form, so that equal origins are equal texts. CLEAT_OK, CLEAT_EPROTO when it is
+ * no URL that we may go to, CLEAT_ENOMEM. */
+static int resolve(struct fetch *f, struct str location, struct buf *to, bool *same)
+{
+	struct buf from;
+	struct uri a, b;
+	int rc = CLEAT_EPROTO;
+
+	buf_init(&from, &f->h->mem, 2 * FETCH_MAX_URL);
+	if (uri_resolve(&from, (struct str){ "", 0 }, str_of(f->o.url)) &&
+	    uri_resolve(to, buf_str(&from), location) && buf_status(&from) == CLEAT_OK &&
+	    buf_status(to) == CLEAT_OK && fetch_split_url(buf_str(&from), &a) &&
+	    fetch_split_url(buf_str(to), &b)) {
+		*same = same_origin(&a, &b);
+		rc = CLEAT_OK;
+	}
+	if (buf_status(&from) == CLEAT_ENOMEM || buf_status(to) == CLEAT_ENOMEM)
+		rc = CLEAT_ENOMEM;
+	buf_done(&from);
+	return rc;
+}
+
+static size_t no_memory(struct fetch *f)
+{
+	return fetch_fault(f, CLEAT_STEP_EXCHANGE, CLEAT_ENOMEM, "out of memory");
+}
+
+static size_t redirect(struct fetch *f, int status, struct str location)
+{
+	bool kept = status == 307 || status == 308 || strcmp(f->o.method, "GET") == 0, same = false;
+	struct buf to;
+	char *url;
+	int rc;
+
+	if (!kept)
+		return refuse(f, status, location, "which is no answer to this method");
+	if (f->redirects == FETCH_MAX_REDIRECTS)
+		return refuse(f, status, location, "and there were 5 redirects before");
+	buf_init(&to, &f->h->mem, 2 * FETCH_MAX_URL);
+	rc = resolve(f, location, &to, &same);
+	if (rc == CLEAT_OK && same) {
+		url = mem_strndup(&f->h->mem, buf_str(&to).p, buf_size(&to));
+		rc = url ? CLEAT_OK : CLEAT_ENOMEM;
+		if (url) {
+			mem_free(&f->h->mem, f->moved);
+			f->o.url = f->moved = url;
+			f->redirects++;
+			f->hop = true;
+		}
+	} else if (rc == CLEAT_OK) {
+		refuse(f, status, buf_str(&to),
+		       "another origin: if you trust it, use that URL instead");
+	}
+	buf_done(&to);
+	if (rc == CLEAT_ENOMEM)
+		return no_memory(f);
+	if (rc != CLEAT_OK)
+		return refuse(f, status, location, "which cannot be followed");
+	return f->hop;
+}
+
+/* ---- the header -------------------------------------------------------------------------------- */
+
+static bool is_redirect(int status)
+{
+	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/* We ask for neither; a body in another coding would be taken for rubbish further up, or for a bomb. The
+ * coding of the transfer is nobody's but ours. */
+static bool is_coded(const struct fetch *f)
+{
+	struct str transfer = fetch_header(f, "transfer-encoding");
+	struct str content = fetch_header(f, "content-encoding");
+
+	return (transfer.n && !http_same(transfer, "chunked") &&
+		!http_same(transfer, "identity")) ||
+	       (content.n && !http_same(content, "identity") && !f->o.verbatim);
+}
+
+/* The empty line. 1 to go on. */
+static size_t head_end(struct fetch *f)
+{
+	struct str location;
+	int status = f->line_status;
+
+	if (status < 200 && status != 101) {
+		f->head_state = HEAD_NONE;
+		buf_reset(&f->head, FETCH_MAX_HEAD);
+		return 1;
+	}
+	f->head_state = HEAD_DONE;
+	if (status == 101)
+		return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+				   "%s answers with status %d, which was not asked for",
+				   fetch_place(f).text, status);
+	location = fetch_header(f, "location");
+	if (is_redirect(status) && location.p && !f->o.verbatim)
+		return redirect(f, status, location);
+	if (is_coded(f))
+		return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+				   "%s sends a compressed answer, which was not asked for",
+				   fetch_place(f).text);
+	f->status = status;
+	if (f->o.on_head && !f->o.on_head(f->o.ctx, f, f->status))
+		return stop(f);
+	return !is_over(f);
+}
+
+static bool is_fold(struct str line)
+{
+	return line.n && (line.p[0] == ' ' || line.p[0] == '\t');
+}
+
+/* A line that is no field is nobody's concern. RFC 9112, 5.2: a folded line belongs to the one
+ * before. */
+static void keep(struct fetch *f, struct str line)
+{
+	const char *colon = memchr(line.p, ':', line.n);
+	struct str name = { line.p, colon ? (size_t)(colon - line.p) : 0 }, value;
+
+	if (is_fold(line) && buf_size(&f->head)) {
+		value = http_trim(line);
+		buf_truncate(&f->head, buf_size(&f->head) - 1);
+		buf_putc(&f->head, ' ');
+	} else if (colon && http_is_token(name)) {
+		value = http_trim((struct str){ colon + 1, line.n - name.n - 1 });
+		buf_append(&f->head, name.p, name.n);
+		buf_putc(&f->head, ':');
+	} else {
+		return;
+	}
+	buf_append(&f->head, value.p, value.n);
+	buf_putc(&f->head, '\n');
+}
+
+/* "HTTP/1.1 200 OK" (RFC 9112, 4); of HTTP/2 libcurl makes one, too. Some libcurls look at no more than
+ * three digits. 0 when it is none. */
+static int read_status(struct str line)
+{
+	const char *space = memchr(line.p, ' ', line.n);
+	size_t left = space ? line.n - (size_t)(space - line.p) : 0;
+	int status = 0;
+
+	if (!str_starts(line, "HTTP/") || left < 4 || (left > 4 && space[4] != ' '))
+		return 0;
+	for (int i = 1; i < 4; i++) {
+		if (space[i] < '0' || space[i] > '9')
+			return 0;
+		status = status * 10 + (space[i] - '0');
+	}
+	return status >= 100 ? status : 0;
+}
+
+static struct str without_end(const char *p, size_t n)
+{
+	while (n && (p[n - 1] == '\n' || p[n - 1] == '\r'))
+		n--;
+	return (struct str){ p, n };
+}
+
+size_t fetch_answer_header(char *bytes, size_t size, size_t n, void *fetch)
+{
+	struct fetch *f = fetch;
+	struct str line = without_end(bytes, size * n);
+
+	n *= size;
+	if (is_over(f))
+		return 0;
+	if (f->o.idle_ms)
+		f->last = loop_now();
+	f->head_bytes += n;
+	if (++f->head_lines > FETCH_MAX_LINES + 2 || f->head_bytes > FETCH_MAX_HEAD)
+		return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT,
+				   "%s sends a header of more than %d lines or %d bytes",
+				   fetch_place(f).text, FETCH_MAX_LINES, FETCH_MAX_HEAD);
+	/* Some libcurls hand over what there is when the connection ends. */
+	if (n == 0 || bytes[n - 1] != '\n')
+		return not_http(f, "a header that breaks off");
+	/* RFC 9112, 2.2: a bare CR ends a line for some readers, libcurl among them, not for others. */
+	if (memchr(line.p, '\r', line.n))
+		return not_http(f, "a bare CR in a header");
+	if (f->head_state == HEAD_DONE)
+		return n; /* a trailer */
+	if (f->head_state == HEAD_NONE) {
+		f->head_state = HEAD_LINES;
+		f->line_status = read_status(line);
+		return f->line_status ? n : not_http(f, "its status line is none");
+	}
+	if (line.n == 0)
+		return head_end(f) ? n : 0;
+	keep(f, line);
+	return buf_status(&f->head) == CLEAT_OK ? n : no_memory(f);
+}
+
+/* ---- the body ---------------------------------------------------------------------------------- */
+
+size_t fetch_answer_body(char *bytes, size_t size, size_t n, void *fetch)
+{
+	struct fetch *f = fetch;
+
+	n *= size;
+	if (is_over(f))
+		return 0;
+	if (f->head_state != HEAD_DONE)
+		return not_http(f, "a body without a header");
+	if (f->paused && !f->hop) {
+		f->held = true;
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	if (f->o.idle_ms)
+		f->last = loop_now();
+	f->body_bytes += n;
+	if (f->hop)
+		return f->body_bytes > FETCH_MAX_DISCARD ? 0 : n;
+	if (f->o.max_body && f->body_bytes > f->o.max_body)
+		return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT,
+				   "%s answers with more than %zu bytes", fetch_place(f).text,
+				   f->o.max_body);
+	if (f->o.on_body && !f->o.on_body(f->o.ctx, f, (struct str){ bytes, n }))
+		return stop(f);
+	return is_over(f) ? 0 : n;
+}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int run(struct cli *cli, int argc, char **argv)
+static int main_run(struct cli *cli, int argc, char **argv)
 {
 	int code = cli_parse(cli, argc, argv);
 
@@ -42,5 +42,5 @@ int main(int argc, char **argv)
 	fill_descriptors();
 	/* A reader that goes away is seen by writing. */
 	signal(SIGPIPE, SIG_IGN);
-	return cli_end(&cli, run(&cli, argc, argv));
+	return cli_end(&cli, main_run(&cli, argc, argv));
 }

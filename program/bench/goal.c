@@ -82,7 +82,7 @@ static bool takes_connections(const struct addrinfo *a)
 
 /* Who listens may do so on one family only (localhost): the first address that takes a connection, or
  * the last. */
-static bool resolve(struct goal *t, const char *host, const char *port, const char **ret_why)
+static bool goal_resolve(struct goal *t, const char *host, const char *port, const char **ret_why)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL, *a;
 	int rc = getaddrinfo(host, port, &hints, &found);
@@ -113,7 +113,7 @@ static bool parse_http(struct goal *t, const char *rest, const char *unix_socket
 		 rest + n);
 	if (unix_socket)
 		return set_unix(t, unix_socket, strlen(unix_socket), ret_why);
-	return resolve(t, host, port, ret_why);
+	return goal_resolve(t, host, port, ret_why);
 }
 
 static bool parse_tcp(struct goal *t, const char *rest, const char **ret_why)
@@ -123,7 +123,7 @@ static bool parse_tcp(struct goal *t, const char *rest, const char **ret_why)
 
 	if (!split_host(rest, n, host, sizeof host, port, sizeof port) || !port[0])
 		return no(ret_why, "tcp: needs a host and a port");
-	return resolve(t, host, port, ret_why);
+	return goal_resolve(t, host, port, ret_why);
 }
 
 bool goal_parse(struct goal *t, const char *url, const char *unix_socket, const char **ret_why)

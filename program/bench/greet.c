@@ -15,7 +15,7 @@
 
 #define SAY_MAX ((size_t)1024 * 1024) /* of an answer to initialize */
 
-static bool fail(struct greeting *g, const char *what, const char *why)
+static bool greet_fail(struct greeting *g, const char *what, const char *why)
 {
 	snprintf(g->why, sizeof g->why, "%s: %s", what, why);
 	return false;
@@ -164,7 +164,7 @@ static bool open_session(struct greeting *g, struct talk *t, const struct shot_o
 	good = bytes && talk_exchange(t, bytes, n, until, &kind);
 	free(bytes);
 	if (!good)
-		return fail(g, "initialize", t->r.why ? t->r.why : strerror(errno));
+		return greet_fail(g, "initialize", t->r.why ? t->r.why : strerror(errno));
 	if (t->r.status != 200 || kind != SCAN_RESULT) {
 		*ret_status = t->r.status;
 		snprintf(g->why, sizeof g->why, "initialize: the server answered with HTTP %d%s",
@@ -179,7 +179,8 @@ static bool open_session(struct greeting *g, struct talk *t, const struct shot_o
 	good = bytes && talk_exchange(t, bytes, n, until, &kind);
 	free(bytes);
 	if (!good)
-		return fail(g, "notifications/initialized", t->r.why ? t->r.why : strerror(errno));
+		return greet_fail(g, "notifications/initialized",
+				  t->r.why ? t->r.why : strerror(errno));
 	talk_next(t);
 	return true;
 }
@@ -195,7 +196,7 @@ bool greet_sessions(struct greeting *g, const struct goal *t, const struct shot_
 	*ret = NULL;
 	*ret_status = 0;
 	if (!good)
-		fail(g, "initialize", "out of memory");
+		greet_fail(g, "initialize", "out of memory");
 	for (; good && i < n; i++) {
 		good = open_session(g, &talk, o, &ids[i], ret_status);
 		if (good && !ids[i][0])
@@ -243,7 +244,7 @@ bool greet_connect(struct greeting *g, const struct goal *t, struct load_pipe *p
 		struct talk talk = { .goal = t, .fd = -1 };
 
 		if (!talk_connect(&talk, until)) {
-			fail(g, "connecting", strerror(errno));
+			greet_fail(g, "connecting", strerror(errno));
 			if (talk.fd >= 0)
 				close(talk.fd);
 			while (i--)
@@ -291,16 +292,16 @@ static bool read_response(struct greeting *g, int fd, uint64_t until)
 	}
 	free(line);
 	if (s.kind == SCAN_GARBAGE)
-		return fail(g, "waiting for the server",
-			    n == SAY_MAX ? "it sends no lines" : strerror(errno));
+		return greet_fail(g, "waiting for the server",
+				  n == SAY_MAX ? "it sends no lines" : strerror(errno));
 	if (s.kind == SCAN_ERROR)
-		return fail(g, "starting", "the server refused the first request");
+		return greet_fail(g, "starting", "the server refused the first request");
 	return true;
 }
 
-static bool say(struct greeting *g, int fd, const char *p, size_t n, uint64_t until)
+static bool greet_say(struct greeting *g, int fd, const char *p, size_t n, uint64_t until)
 {
-	return send_all(fd, p, n, until) || fail(g, "writing to the server", strerror(errno));
+	return send_all(fd, p, n, until) || greet_fail(g, "writing to the server", strerror(errno));
 }
 
 bool greet_pipes(struct greeting *g, const struct load_pipe *pipes, size_t n,
@@ -315,15 +316,16 @@ bool greet_pipes(struct greeting *g, const struct load_pipe *pipes, size_t n,
 	}
 	/* All at once, then all in turn: programs take their time to start. */
 	for (size_t i = 0; i < n && good; i++)
-		good = g->initialize
-			       ? say(g, pipes[i].out, g->initialize, g->initialize_n, until) &&
-					 say(g, pipes[i].out, "\n", 1, until)
-			       : say(g, pipes[i].out, shot->tail, shot->tail_n, until);
+		good = g->initialize ? greet_say(g, pipes[i].out, g->initialize, g->initialize_n,
+						 until) &&
+					       greet_say(g, pipes[i].out, "\n", 1, until)
+				     : greet_say(g, pipes[i].out, shot->tail, shot->tail_n, until);
 	for (size_t i = 0; i < n && good; i++) {
 		good = read_response(g, pipes[i].in, until);
 		if (good && g->initialize)
-			good = say(g, pipes[i].out, g->initialized, g->initialized_n, until) &&
-			       say(g, pipes[i].out, "\n", 1, until);
+			good = greet_say(g, pipes[i].out, g->initialized, g->initialized_n,
+					 until) &&
+			       greet_say(g, pipes[i].out, "\n", 1, until);
 	}
 	return good;
 }

@@ -38,7 +38,7 @@ static const char style[] =
 	"svg text{fill:#99a}.good{fill:#5f8fe8}th{border-color:#334}}";
 
 /* Untrusted text. */
-static void put_text(struct text *to, const char *s)
+static void html_put_text(struct text *to, const char *s)
 {
 	for (; *s; s++) {
 		if (*s == '<')
@@ -277,9 +277,9 @@ static void put_tiles(struct text *to, const struct report *r)
 static void row(struct text *to, const char *label, const char *value)
 {
 	text_puts(to, "<tr><td>");
-	put_text(to, label);
+	html_put_text(to, label);
 	text_puts(to, "</td><td>");
-	put_text(to, value);
+	html_put_text(to, value);
 	text_puts(to, "</td></tr>\n");
 }
 
@@ -292,7 +292,7 @@ static void put_counts(struct text *to, const struct report *r)
 	row(to, "failed", show_number(room, tally_failed(r->t)));
 	for (size_t i = 0; report_failure(r->t, i, what, sizeof what, &count); i++) {
 		text_puts(to, "<tr><td>&nbsp;&nbsp;");
-		put_text(to, what);
+		html_put_text(to, what);
 		text_printf(to, "</td><td>%s</td></tr>\n", show_number(room, count));
 	}
 	if (r->t->unsent)
@@ -319,7 +319,7 @@ static void put_summary(struct text *to, const struct report *r)
 	text_puts(to, "</table></div>\n");
 	if (tally_failed(r->t) && r->t->why[0]) {
 		text_puts(to, "<p class=\"dim\">The first failure: ");
-		put_text(to, r->t->why);
+		html_put_text(to, r->t->why);
 		text_puts(to, "</p>\n");
 	}
 }
@@ -335,7 +335,7 @@ static void put_request(struct text *to, const char *label, const struct hist *h
 	char room[32];
 
 	text_puts(to, "<tr><td>");
-	put_text(to, label);
+	html_put_text(to, label);
 	text_puts(to, "</td>");
 	cell(to, show_number(room, h->n));
 	cell(to, show_number(room, failed));
@@ -366,13 +366,13 @@ static void put_head(struct text *to, const struct report *r)
 	text_puts(to,
 		  "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 		  "<meta name=\"viewport\" content=\"width=device-width\">\n<title>cleat bench: ");
-	put_text(to, r->server);
+	html_put_text(to, r->server);
 	text_printf(to, "</title>\n<style>%s</style></head>\n<body>\n<h1>", style);
-	put_text(to, r->server);
+	html_put_text(to, r->server);
 	text_puts(to, " ");
-	put_text(to, r->version);
+	html_put_text(to, r->version);
 	text_printf(to, "</h1>\n<p class=\"dim\">%s over %s, ", r->revision, r->transport);
-	put_text(to, r->where);
+	html_put_text(to, r->where);
 	text_puts(to, "<br>");
 	report_load(to, r);
 	if (r->load->rate > 0)

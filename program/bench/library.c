@@ -26,7 +26,7 @@ struct library {
 	bool draining, stopped;
 };
 
-static void start(struct slot *s, uint64_t due);
+static void library_start(struct slot *s, uint64_t due);
 
 static size_t pick(struct library *l)
 {
@@ -59,7 +59,7 @@ static void next(struct slot *s, uint64_t now)
 	if (due > now || !may_send(l, due))
 		return;
 	l->arrival++;
-	start(s, due);
+	library_start(s, due);
 }
 
 static enum outcome outcome_of(const cleat_result *r, int64_t *ret_detail)
@@ -84,7 +84,7 @@ static enum outcome outcome_of(const cleat_result *r, int64_t *ret_detail)
 	}
 }
 
-static void on_done(cleat_call *call, cleat_result *result)
+static void library_on_done(cleat_call *call, cleat_result *result)
 {
 	struct slot *s = cleat_call_userdata(call);
 	struct library *l = s->l;
@@ -104,10 +104,10 @@ static void on_done(cleat_call *call, cleat_result *result)
 	next(s, now);
 }
 
-static void start(struct slot *s, uint64_t due)
+static void library_start(struct slot *s, uint64_t due)
 {
 	struct library *l = s->l;
-	cleat_call_options o = { .on_done = on_done,
+	cleat_call_options o = { .on_done = library_on_done,
 				 .no_cache = true,
 				 .timeout_ms = (unsigned)(l->o->timeout_ns / 1000000),
 				 .userdata = s };
@@ -126,7 +126,7 @@ static void start(struct slot *s, uint64_t due)
 	l->under_way += s->busy;
 }
 
-static void fill(struct library *l, uint64_t now)
+static void library_fill(struct library *l, uint64_t now)
 {
 	for (unsigned i = 0; i < l->o->connections; i++)
 		if (!l->slots[i].busy)
@@ -144,14 +144,15 @@ static int patience(const struct library *l, uint64_t now)
 	return due <= now ? 0 : due - now > 50000000u ? 50 : (int)((due - now) / 1000000u);
 }
 
-static void look(const struct library *l, struct load_live *ret)
+static void library_look(const struct library *l, struct load_live *ret)
 {
 	*ret = (struct load_live){ .good = l->t->kinds[OUT_GOOD],
 				   .failed = tally_failed(l->t),
 				   .begin = l->begin };
 }
 
-static void run(struct library *l, bool (*tick)(void *ctx, const struct load_live *live), void *ctx)
+static void bench_library_run(struct library *l,
+			      bool (*tick)(void *ctx, const struct load_live *live), void *ctx)
 {
 	uint64_t now = load_clock(), ticked = now;
 	struct load_live live;
@@ -161,7 +162,7 @@ static void run(struct library *l, bool (*tick)(void *ctx, const struct load_liv
 		if (!begun && l->o->rate > 0 && now >= l->begin)
 			for (begun = true; next_due(l) < l->begin;)
 				l->arrival++; /* what the warm-up could not send */
-		fill(l, now);
+		library_fill(l, now);
 		if (cleat_loop_step(l->cli->loop, patience(l, now)) != CLEAT_OK)
 			break;
 		now = load_clock();
@@ -170,7 +171,7 @@ static void run(struct library *l, bool (*tick)(void *ctx, const struct load_liv
 		if (now - ticked < TICK_NS)
 			continue;
 		ticked = now;
-		look(l, &live);
+		library_look(l, &live);
 		l->stopped = tick(ctx, &live);
 	}
 	tally_end(l->t, now, !l->left);
@@ -198,7 +199,7 @@ bool library_run(struct cli *cli, const struct plan *plan, const struct load_opt
 	for (unsigned i = 0; l->slots && i < o->connections; i++)
 		l->slots[i].l = l;
 	if (l->slots)
-		run(l, tick, ctx);
+		bench_library_run(l, tick, ctx);
 	l->stopped = true;
 	cleat_client_free(cli->client); /* ends the calls that are under way, in here */
 	cli->client = NULL;

@@ -40,7 +40,8 @@ static const char *list_method(const char *word)
 	return NULL;
 }
 
-static struct plan_item *add(struct plan *p, const char *method, const char *label, unsigned weight)
+static struct plan_item *plan_add(struct plan *p, const char *method, const char *label,
+				  unsigned weight)
 {
 	struct plan_item *item = &p->items[p->n++];
 
@@ -81,19 +82,19 @@ static const char *read_scenario(struct plan *p, const cleat_json *v)
 	if (arguments && cleat_json_type(arguments) != CLEAT_JSON_OBJECT)
 		return "has arguments that are no object";
 	if (call)
-		set_call(add(p, "tools/call", call, w), call, arguments);
+		set_call(plan_add(p, "tools/call", call, w), call, arguments);
 	else if (list)
-		add(p, list_method(list), list_method(list), w);
+		plan_add(p, list_method(list), list_method(list), w);
 	else if (uri)
-		add(p, "resources/read", uri, w)->params =
+		plan_add(p, "resources/read", uri, w)->params =
 			own(cleat_doc_newf(NULL, "{uri: %s}", uri));
 	else if (prompt)
-		add(p, "prompts/get", prompt, w)->params =
+		plan_add(p, "prompts/get", prompt, w)->params =
 			own(arguments ? cleat_doc_newf(NULL, "{name: %s, arguments: %p}", prompt,
 						       (void *)arguments)
 				      : cleat_doc_newf(NULL, "{name: %s}", prompt));
 	else
-		add(p, request, request, w)->params = cleat_json_get(v, "params");
+		plan_add(p, request, request, w)->params = cleat_json_get(v, "params");
 	return NULL;
 }
 
@@ -139,16 +140,16 @@ int plan_read(struct cli *cli, struct plan *p)
 	if (mix)
 		return read_mix(cli, p, mix);
 	if (call)
-		set_call(add(p, "tools/call", call, 1), call, NULL);
+		set_call(plan_add(p, "tools/call", call, 1), call, NULL);
 	else if (list && !list_method(list))
 		return cli_usage(cli, "--list takes tools, resources, templates or prompts");
 	else if (list)
-		add(p, list_method(list), list_method(list), 1);
+		plan_add(p, list_method(list), list_method(list), 1);
 	else if (uri)
-		add(p, "resources/read", uri, 1)->params =
+		plan_add(p, "resources/read", uri, 1)->params =
 			own(cleat_doc_newf(NULL, "{uri: %s}", uri));
 	else
-		add(p, NULL, "ping", 1);
+		plan_add(p, NULL, "ping", 1);
 	return EXIT_GOOD;
 }
 
@@ -175,7 +176,7 @@ static bool is_method(const struct scan *s, const char *method)
 	       memcmp(s->method, method, s->method_n) == 0;
 }
 
-static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+static void plan_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
 	struct plan *p = noting.plan;
 	struct plan_item *item = noting.item;
@@ -252,7 +253,7 @@ struct trial {
 	bool done, given_up;
 };
 
-static void on_done(cleat_call *call, cleat_result *result)
+static void plan_on_done(cleat_call *call, cleat_result *result)
 {
 	struct trial *t = cleat_call_userdata(call);
 
@@ -268,7 +269,7 @@ static void on_done(cleat_call *call, cleat_result *result)
 static cleat_result *request(struct cli *cli, const struct plan_item *item)
 {
 	struct trial *t = keep_alloc(sizeof *t);
-	cleat_call_options o = { .on_done = on_done, .no_cache = true, .userdata = t };
+	cleat_call_options o = { .on_done = plan_on_done, .no_cache = true, .userdata = t };
 	cleat_call *call =
 		item->params ? cleat_client_start_requestf(cli->client, &o, item->method, "%p",
 							   (void *)item->params)
@@ -308,7 +309,7 @@ static int try_item(struct cli *cli, struct plan *p, struct plan_item *item)
 
 int plan_try(struct cli *cli, struct plan *p)
 {
-	static const cleat_client_options want = { .on_message = on_message,
+	static const cleat_client_options want = { .on_message = plan_on_message,
 						   .no_cache = true,
 						   .no_stream = true };
 	int code = EXIT_GOOD;

@@ -124,7 +124,7 @@ static char *take_line(struct reader *r, size_t *ret_n)
 
 /* ---- the head --------------------------------------------------------------------------------- */
 
-static char lower(char c)
+static char reader_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
@@ -132,7 +132,7 @@ static char lower(char c)
 static bool same(const char *p, size_t n, const char *word)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!word[i] || lower(p[i]) != word[i])
+		if (!word[i] || reader_lower(p[i]) != word[i])
 			return false;
 	return word[n] == '\0';
 }
@@ -342,7 +342,7 @@ static bool events(struct reader *r)
 /* ---- the body --------------------------------------------------------------------------------- */
 
 /* Bytes of the body to the buffer's start. */
-static void decode(struct reader *r)
+static void reader_decode(struct reader *r)
 {
 	size_t k = r->n - r->at;
 
@@ -412,7 +412,7 @@ static enum reader_step trailer(struct reader *r)
 
 static enum reader_step chunk(struct reader *r)
 {
-	decode(r);
+	reader_decode(r);
 	if (r->left)
 		return more(r);
 	r->phase = READER_CHUNK_END;
@@ -421,7 +421,7 @@ static enum reader_step chunk(struct reader *r)
 
 static enum reader_step until_end(struct reader *r)
 {
-	decode(r);
+	reader_decode(r);
 	if (!r->eof)
 		return READER_MORE;
 	r->phase = READER_ENDED;
@@ -439,7 +439,7 @@ static enum reader_step framing(struct reader *r)
 	case READER_UNSIZED: return until_end(r);
 	default: break;
 	}
-	decode(r); /* an event stream with a length */
+	reader_decode(r); /* an event stream with a length */
 	if (r->left)
 		return more(r);
 	r->phase = READER_ENDED;

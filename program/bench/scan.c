@@ -14,7 +14,7 @@ struct slice {
 	size_t n;
 };
 
-static void fail(struct cursor *c)
+static void scan_fail(struct cursor *c)
 {
 	c->bad = true;
 	c->p = c->end;
@@ -65,7 +65,7 @@ static struct slice string(struct cursor *c)
 			return (struct slice){ start, (size_t)(quote - start) };
 		}
 	}
-	fail(c);
+	scan_fail(c);
 	return (struct slice){ NULL, 0 };
 }
 
@@ -77,7 +77,7 @@ static void skip_container(struct cursor *c)
 		char ch = c->p < c->end ? *c->p : '\0';
 
 		if (c->p == c->end) {
-			fail(c);
+			scan_fail(c);
 			return;
 		}
 		if (ch == '"') {
@@ -99,7 +99,7 @@ static struct slice scalar(struct cursor *c)
 	while (c->p < c->end && !memchr(",]} \n\r\t:\"{[", *c->p, 12))
 		c->p++;
 	if (c->p == start)
-		fail(c);
+		scan_fail(c);
 	return (struct slice){ start, (size_t)(c->p - start) };
 }
 
@@ -126,17 +126,17 @@ static bool next_member(struct cursor *c, bool *first, struct slice *key)
 	if (eat(c, '}'))
 		return false;
 	if (!*first && !eat(c, ',')) {
-		fail(c);
+		scan_fail(c);
 		return false;
 	}
 	*first = false;
 	if (peek(c) != '"') {
-		fail(c);
+		scan_fail(c);
 		return false;
 	}
 	*key = string(c);
 	if (!eat(c, ':'))
-		fail(c);
+		scan_fail(c);
 	return !c->bad;
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- heads ------------------------------------------------------------------------------------ */
 
-static void put_line(void *f, const char *line)
+static void shot_put_line(void *f, const char *line)
 {
 	fprintf(f, "%s\r\n", line);
 }
@@ -26,7 +26,7 @@ static void put_mirror(FILE *f, const cleat_json *message, const cleat_json *sch
 
 	if (m) {
 		mirror_learn(m, cleat_doc_root(tools));
-		mirror_lines(m, message, put_line, f, NULL);
+		mirror_lines(m, message, shot_put_line, f, NULL);
 	}
 	mirror_free(m);
 	cleat_doc_free(tools);

@@ -17,7 +17,7 @@ struct process {
 };
 
 /* /proc/PID/stat; the name in it may hold anything, but is the last thing in parentheses. */
-static bool look(pid_t pid, struct process *ret)
+static bool bench_usage_look(pid_t pid, struct process *ret)
 {
 	char path[64], text[1024], *p;
 	unsigned long user = 0, sys = 0;
@@ -43,7 +43,7 @@ static bool look(pid_t pid, struct process *ret)
 	return true;
 }
 
-static void add(struct usage *u, pid_t pid)
+static void usage_add(struct usage *u, pid_t pid)
 {
 	for (size_t i = 0; i < u->n; i++)
 		if (u->pids[i] == pid)
@@ -82,11 +82,11 @@ static void if_in_group(struct usage *u, pid_t pid, const void *ctx)
 	const struct groups *g = ctx;
 	struct process p;
 
-	if (!look(pid, &p))
+	if (!bench_usage_look(pid, &p))
 		return;
 	for (size_t i = 0; i < g->n; i++)
 		if (g->at[i] == p.group)
-			add(u, pid);
+			usage_add(u, pid);
 }
 
 void usage_of_groups(struct usage *u, const pid_t *groups, size_t n)
@@ -170,7 +170,7 @@ static void if_holds(struct usage *u, pid_t pid, const void *ctx)
 			continue;
 		for (size_t i = 0; i < in->n; i++)
 			if (in->at[i] == inode)
-				add(u, pid);
+				usage_add(u, pid);
 	}
 	if (fds)
 		closedir(fds);
@@ -201,7 +201,7 @@ static void sum(const struct usage *u, uint64_t *ret_cpu, uint64_t *ret_rss)
 
 	*ret_cpu = *ret_rss = 0;
 	for (size_t i = 0; i < u->n; i++) {
-		if (!look(u->pids[i], &p))
+		if (!bench_usage_look(u->pids[i], &p))
 			continue;
 		*ret_cpu += p.cpu_ns;
 		*ret_rss += p.rss;

@@ -1,7 +1,7 @@
 /* program/bench/worker.c - one thread of the load: its connections and its clock.
  *
  * A connection is in one of four states; while it is up, it is either busy with one request or in the list
- * of those that are idle. Whatever ends a request goes through settle(), exactly once for each.
+ * of those that are idle. Whatever ends a request goes through worker_settle(), exactly once for each.
  */
 #define _GNU_SOURCE /* epoll_pwait2 */
 
@@ -119,8 +119,8 @@ static void fire_due(struct worker *w, uint64_t now)
 /* ---- endings ---------------------------------------------------------------------------------- */
 
 /* The one end of a request. The connection is not free yet. */
-static void settle(struct worker *w, struct conn *c, enum outcome kind, int64_t detail,
-		   uint64_t now)
+static void worker_settle(struct worker *w, struct conn *c, enum outcome kind, int64_t detail,
+			  uint64_t now)
 {
 	uint64_t took = now > c->due ? now - c->due : 0;
 
@@ -368,20 +368,20 @@ static bool judge(struct worker *w, struct conn *c, uint64_t now)
 		return false;
 	if (s.kind == SCAN_GARBAGE) {
 		tally_why(&w->tally, "what came is no JSON-RPC message");
-		settle(w, c, OUT_BAD, 0, now);
+		worker_settle(w, c, OUT_BAD, 0, now);
 	} else if (s.has_id ? s.id != c->id : s.kind != SCAN_ERROR) {
 		if (s.has_id && s.id < c->id)
 			return false; /* of a request that was given up */
 		tally_why(&w->tally, "an answer has another id than its request");
-		settle(w, c, OUT_BAD, 0, now);
+		worker_settle(w, c, OUT_BAD, 0, now);
 	} else if (s.kind == SCAN_RESULT) {
-		settle(w, c, OUT_GOOD, 0, now);
+		worker_settle(w, c, OUT_GOOD, 0, now);
 	} else if (s.kind == SCAN_ERROR) {
 		quote(w, c);
-		settle(w, c, OUT_RPC, s.code, now);
+		worker_settle(w, c, OUT_RPC, s.code, now);
 	} else {
 		quote(w, c);
-		settle(w, c, s.kind == SCAN_ASKS ? OUT_ASKS : OUT_TOOL, 0, now);
+		worker_settle(w, c, s.kind == SCAN_ASKS ? OUT_ASKS : OUT_TOOL, 0, now);
 	}
 	return true;
 }
@@ -393,10 +393,10 @@ static void complete(struct worker *w, struct conn *c, uint64_t now)
 
 	if (!c->answered && r->status != 200) {
 		tally_quote(&w->tally, r->body, r->body ? r->body_n : 0);
-		settle(w, c, OUT_HTTP, r->status, now);
+		worker_settle(w, c, OUT_HTTP, r->status, now);
 	} else if (!c->answered && (r->stream || !judge(w, c, now))) {
 		tally_why(&w->tally, "the answer holds no JSON-RPC response");
-		settle(w, c, OUT_BAD, 0, now);
+		worker_settle(w, c, OUT_BAD, 0, now);
 	}
 	if (r->close) {
 		note_reconnect(w, now);
@@ -447,7 +447,7 @@ static void lose(struct worker *w, struct conn *c, uint64_t now, const char *why
 
 	if (c->busy && !c->answered) {
 		tally_why(&w->tally, why);
-		settle(w, c, c->reader.why ? OUT_BAD : OUT_LOST, 0, now);
+		worker_settle(w, c, c->reader.why ? OUT_BAD : OUT_LOST, 0, now);
 	}
 	note_reconnect(w, now);
 	hang_up(w, c, now);
@@ -502,7 +502,7 @@ static void sweep(struct worker *w, uint64_t now)
 		if (!c->busy || now - c->since < w->o->timeout_ns)
 			continue;
 		if (!c->answered)
-			settle(w, c, OUT_TIMEOUT, 0, now);
+			worker_settle(w, c, OUT_TIMEOUT, 0, now);
 		if (w->o->pipes) { /* the answer may still come: it is told by its id */
 			not_busy(w, c);
 			c->due = 0;

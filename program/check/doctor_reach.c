@@ -89,7 +89,7 @@ static bool reach_program(struct doctor *d, const struct target *t, const cleat_
 /* ---- an address ---------------------------------------------------------------------------------- */
 
 /* Waits for a connection that was begun. 0, or errno. */
-static int finish(int fd, int timeout_ms)
+static int doctor_reach_finish(int fd, int timeout_ms)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLOUT };
 	int error = 0;
@@ -112,7 +112,7 @@ static int try_connect(int family, const struct sockaddr *address, socklen_t siz
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	if (connect(fd, address, size) != 0)
-		error = errno == EINPROGRESS ? finish(fd, timeout_ms) : errno;
+		error = errno == EINPROGRESS ? doctor_reach_finish(fd, timeout_ms) : errno;
 	close(fd);
 	return error;
 }

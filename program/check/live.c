@@ -12,8 +12,8 @@ enum { TOOLS_MOST = 10, READS_MOST = 20, PROMPTS_MOST = 20 };
 
 #define NOBODY "cleat-check-nobody-has-this"
 
-static cleat_result *ask(struct check *c, const char *method, const char *key, const char *value,
-			 const cleat_json *arguments)
+static cleat_result *live_ask(struct check *c, const char *method, const char *key,
+			      const char *value, const cleat_json *arguments)
 {
 	cleat_doc *params = arguments ? cleat_doc_newf(NULL, "{%s: %s, arguments: %p}", key, value,
 						       (const void *)arguments)
@@ -68,19 +68,19 @@ static void check_unknown(struct check *c)
 
 	if (check_wanted(c, "unknown-method"))
 		expect_code(c, "unknown-method", "a method that there is not",
-			    ask(c, "cleat/" NOBODY, NULL, NULL, NULL), CLEAT_RPC_METHOD_NOT_FOUND,
-			    0);
+			    live_ask(c, "cleat/" NOBODY, NULL, NULL, NULL),
+			    CLEAT_RPC_METHOD_NOT_FOUND, 0);
 	if (check_wanted(c, "unknown-tool") && cleat_client_server_can(client, "tools"))
 		expect_code(c, "unknown-tool", "a tool that there is not",
-			    ask(c, "tools/call", "name", NOBODY, NULL), CLEAT_RPC_INVALID_PARAMS,
-			    0);
+			    live_ask(c, "tools/call", "name", NOBODY, NULL),
+			    CLEAT_RPC_INVALID_PARAMS, 0);
 	if (check_wanted(c, "unknown-prompt") && cleat_client_server_can(client, "prompts"))
 		expect_code(c, "unknown-prompt", "a prompt that there is not",
-			    ask(c, "prompts/get", "name", NOBODY, NULL), CLEAT_RPC_INVALID_PARAMS,
-			    0);
+			    live_ask(c, "prompts/get", "name", NOBODY, NULL),
+			    CLEAT_RPC_INVALID_PARAMS, 0);
 	if (check_wanted(c, "unknown-resource") && cleat_client_server_can(client, "resources"))
 		expect_code(c, "unknown-resource", "a resource that there is not",
-			    ask(c, "resources/read", "uri", NOBODY ":///nothing", NULL),
+			    live_ask(c, "resources/read", "uri", NOBODY ":///nothing", NULL),
 			    modern ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_RESOURCE_NOT_FOUND,
 			    modern ? 0 : CLEAT_RPC_INVALID_PARAMS);
 }
@@ -120,7 +120,7 @@ static void check_arguments(struct check *c, const char *where, const char *name
 	cleat_schema_free(compiled);
 	if (!wrong)
 		return;
-	r = ask(c, "tools/call", "name", name, cleat_doc_root(wrong));
+	r = live_ask(c, "tools/call", "name", name, cleat_doc_root(wrong));
 	code = refusal(r);
 	if (cleat_result_status(r) == CLEAT_OK)
 		check_report(c, CHECK_ERROR, "arguments", where,
@@ -163,7 +163,7 @@ static void check_output(struct check *c, const char *where, const char *name,
 	    cleat_json_size(cleat_json_get(cleat_json_get(entry, "inputSchema"), "required")))
 		return;
 	none = cleat_doc_newf(NULL, "{}");
-	r = ask(c, "tools/call", "name", name, cleat_doc_root(none));
+	r = live_ask(c, "tools/call", "name", name, cleat_doc_root(none));
 	if (cleat_result_status(r) == CLEAT_OK)
 		compare_output(c, where, r, output);
 	else if (cleat_result_step(r) == CLEAT_STEP_PROTOCOL)
@@ -221,7 +221,7 @@ static void check_resources(struct check *c)
 		if (!uri)
 			continue;
 		where = keepf("resource %s", uri);
-		r = ask(c, "resources/read", "uri", uri, NULL);
+		r = live_ask(c, "resources/read", "uri", uri, NULL);
 		if (wants_to_ask(r))
 			check_report(c, CHECK_NOTE, "read", where,
 				     "was not tried: it asks something");
@@ -257,7 +257,7 @@ static void check_prompts(struct check *c)
 		if (!name)
 			continue;
 		where = keepf("prompt %s", name);
-		r = ask(c, "prompts/get", "name", name, NULL);
+		r = live_ask(c, "prompts/get", "name", name, NULL);
 		if (wants_to_ask(r))
 			check_report(c, CHECK_NOTE, "prompt", where,
 				     "was not tried: it asks something");
@@ -308,7 +308,7 @@ static void check_undeclared(struct check *c)
 
 		if (cleat_client_server_can(c->cli->client, names[i]))
 			continue;
-		r = ask(c, keepf("%s/list", names[i]), NULL, NULL, NULL);
+		r = live_ask(c, keepf("%s/list", names[i]), NULL, NULL, NULL);
 		if (cleat_result_status(r) == CLEAT_OK)
 			check_report(c, CHECK_WARNING, "capability",
 				     keepf("capability %s", names[i]),

@@ -93,10 +93,10 @@ void protocol_free(struct protocol *p)
 
 /* ---- findings ------------------------------------------------------------------------------------ */
 
-static void tell(struct protocol *p, bool warning, const char *rule, const char *pointer,
-		 const char *fmt, ...) CLEAT_PRINTF(5, 6);
-static void tell(struct protocol *p, bool warning, const char *rule, const char *pointer,
-		 const char *fmt, ...)
+static void protocol_tell(struct protocol *p, bool warning, const char *rule, const char *pointer,
+			  const char *fmt, ...) CLEAT_PRINTF(5, 6);
+static void protocol_tell(struct protocol *p, bool warning, const char *rule, const char *pointer,
+			  const char *fmt, ...)
 {
 	char line[512];
 	struct protocol_finding f = { warning, rule, pointer, line };
@@ -112,7 +112,7 @@ static void tell(struct protocol *p, bool warning, const char *rule, const char 
 
 /* ---- schemas ------------------------------------------------------------------------------------- */
 
-static cleat_schema *compile(struct protocol *p, const char *type, char revision)
+static cleat_schema *protocol_compile(struct protocol *p, const char *type, char revision)
 {
 	char base[] = "mcp:/revision/?";
 	struct text t = { 0 };
@@ -145,7 +145,7 @@ static const cleat_schema *schema_for(struct protocol *p, const char *type, char
 	if (p->n_schemas == MOST_SCHEMAS)
 		return NULL;
 	c = &p->schemas[p->n_schemas++];
-	*c = (struct compiled){ type, revision, compile(p, type, revision) };
+	*c = (struct compiled){ type, revision, protocol_compile(p, type, revision) };
 	return c->schema;
 }
 
@@ -156,7 +156,7 @@ static void on_problem(void *ctx, const cleat_schema_problem *problem)
 	/* The line begins with the place, for those who have no pointer. */
 	const char *text = *problem->path ? strstr(problem->line, ": ") : NULL;
 
-	tell(p, false, "member", pointer, "%s", text ? text + 2 : problem->line);
+	protocol_tell(p, false, "member", pointer, "%s", text ? text + 2 : problem->line);
 }
 
 static void check_type(struct protocol *p, const char *type, const cleat_json *v,
@@ -169,9 +169,9 @@ static void check_type(struct protocol *p, const char *type, const cleat_json *v
 	p->prefix = prefix;
 	rc = s ? cleat_schema_explain(s, v, on_problem, p, &err) : CLEAT_ENOMEM;
 	if (!s)
-		tell(p, true, "limit", prefix, "could not be checked");
+		protocol_tell(p, true, "limit", prefix, "could not be checked");
 	else if (rc != CLEAT_OK && rc != CLEAT_EINVAL)
-		tell(p, true, "limit", prefix, "could not be checked: %s", err.message);
+		protocol_tell(p, true, "limit", prefix, "could not be checked: %s", err.message);
 }
 
 /* ---- requests that wait for their answer --------------------------------------------------------- */
@@ -184,8 +184,8 @@ static bool same_id(const struct open_request *o, const char *id, enum protocol_
 }
 
 /* Takes the request that this is the answer to. The caller frees ret->id. */
-static bool take(struct protocol *p, const char *id, enum protocol_side answered_by,
-		 struct open_request *ret)
+static bool protocol_take(struct protocol *p, const char *id, enum protocol_side answered_by,
+			  struct open_request *ret)
 {
 	for (size_t i = 0; i < p->n_open; i++)
 		if (same_id(&p->open[i], id, answered_by)) {
@@ -197,17 +197,17 @@ static bool take(struct protocol *p, const char *id, enum protocol_side answered
 	return false;
 }
 
-static void remember(struct protocol *p, struct open_request r, const cleat_json *id)
+static void protocol_remember(struct protocol *p, struct open_request r, const cleat_json *id)
 {
 	r.id = cleat_json_print(id, NULL);
 	if (!r.id)
 		return;
 	for (size_t i = 0; i < p->n_open; i++)
 		if (p->open[i].from == r.from && strcmp(p->open[i].id, r.id) == 0) {
-			tell(p, false, "id", "/id",
-			     "the id %s is that of an earlier request that is not "
-			     "answered yet; an id is used once",
-			     r.id);
+			protocol_tell(p, false, "id", "/id",
+				      "the id %s is that of an earlier request that is not "
+				      "answered yet; an id is used once",
+				      r.id);
 			free(p->open[i].id);
 			p->open[i] = r;
 			return;
@@ -250,11 +250,11 @@ static void tell_unknown(struct protocol *p, const char *name)
 	size_t n = 0;
 
 	if (find_method(name, 0)) {
-		tell(p, false, "method", "/method", "%s has no \"%.100s\"; it is of %s%s",
-		     revision_of(p->revision), name, method_revisions(name),
-		     p->revision == 'e' && find_method(name, 0)->from == 's'
-			     ? " (now a server asks inside of a result, in inputRequests)"
-			     : "");
+		protocol_tell(p, false, "method", "/method", "%s has no \"%.100s\"; it is of %s%s",
+			      revision_of(p->revision), name, method_revisions(name),
+			      p->revision == 'e' && find_method(name, 0)->from == 's'
+				      ? " (now a server asks inside of a result, in inputRequests)"
+				      : "");
 		return;
 	}
 	for (const struct protocol_method *m = protocol_methods; m->name && n < MOST_METHODS; m++)
@@ -262,12 +262,14 @@ static void tell_unknown(struct protocol *p, const char *name)
 			names[n++] = m->name;
 	near = cli_nearest(name, names, n);
 	if (near)
-		tell(p, false, "method", "/method", "%s has no method \"%.100s\", is \"%s\" meant?",
-		     revision_of(p->revision), name, near);
+		protocol_tell(p, false, "method", "/method",
+			      "%s has no method \"%.100s\", is \"%s\" meant?",
+			      revision_of(p->revision), name, near);
 	else
-		tell(p, true, "method", "/method",
-		     "\"%.100s\" is no method of %s; an extension? Its content was not checked",
-		     name, revision_of(p->revision));
+		protocol_tell(
+			p, true, "method", "/method",
+			"\"%.100s\" is no method of %s; an extension? Its content was not checked",
+			name, revision_of(p->revision));
 }
 
 static void check_direction(struct protocol *p, const struct protocol_method *m,
@@ -277,8 +279,8 @@ static void check_direction(struct protocol *p, const struct protocol_method *m,
 
 	if (from == PROTOCOL_ANYBODY || m->from == 'b' || m->from == side)
 		return;
-	tell(p, false, "direction", "/method", "only a %s sends \"%s\"",
-	     m->from == 'c' ? "client" : "server", m->name);
+	protocol_tell(p, false, "direction", "/method", "only a %s sends \"%s\"",
+		      m->from == 'c' ? "client" : "server", m->name);
 }
 
 static void check_params(struct protocol *p, const struct protocol_method *m,
@@ -289,8 +291,8 @@ static void check_params(struct protocol *p, const struct protocol_method *m,
 	if (params)
 		check_type(p, m->params + (*m->params == '?'), params, "/params");
 	else if (*m->params != '?')
-		tell(p, false, "member", "", "expected \"params\": %s has some in %s", m->name,
-		     revision_of(p->revision));
+		protocol_tell(p, false, "member", "", "expected \"params\": %s has some in %s",
+			      m->name, revision_of(p->revision));
 }
 
 /* ---- which revision ------------------------------------------------------------------------------ */
@@ -345,27 +347,29 @@ static void check_call(struct protocol *p, enum protocol_side from, const cleat_
 	p->revision = revision_for(p, name, params);
 	m = find_method(name, p->revision);
 	if (params && cleat_json_type(params) != CLEAT_JSON_OBJECT) {
-		tell(p, false, "member", "/params", "params must be an object");
+		protocol_tell(p, false, "member", "/params", "params must be an object");
 		params = NULL;
 	} else if (!m) {
 		tell_unknown(p, name);
 	} else {
 		check_direction(p, m, from);
 		if (id && !m->result)
-			tell(p, false, "id", "/id", "\"%s\" is a notification: it has no id",
-			     m->name);
+			protocol_tell(p, false, "id", "/id",
+				      "\"%s\" is a notification: it has no id", m->name);
 		else if (!id && m->result)
-			tell(p, false, "id", "", "expected \"id\": \"%s\" is a request", m->name);
+			protocol_tell(p, false, "id", "", "expected \"id\": \"%s\" is a request",
+				      m->name);
 		check_params(p, m, message);
 	}
 	if (id && good_id(id))
-		remember(p,
-			 (struct open_request){ .from = from,
-						.method = m,
-						.name = ret->method,
-						.revision = p->revision,
-						.task = cleat_json_get(params, "task") != NULL },
-			 id);
+		protocol_remember(
+			p,
+			(struct open_request){ .from = from,
+					       .method = m,
+					       .name = ret->method,
+					       .revision = p->revision,
+					       .task = cleat_json_get(params, "task") != NULL },
+			id);
 }
 
 /* 2026-07-28: a result says which kind it is. */
@@ -377,18 +381,21 @@ static bool check_rounds(struct protocol *p, const struct protocol_method *m,
 	if (p->revision != 'e' || strcmp(kind, "complete") == 0)
 		return false;
 	if (strcmp(kind, "input_required") != 0) {
-		tell(p, true, "result-type", "/result/resultType",
-		     "\"%.60s\" is no resultType of %s (complete, input_required); an extension?",
-		     kind, revision_of('e'));
+		protocol_tell(
+			p, true, "result-type", "/result/resultType",
+			"\"%.60s\" is no resultType of %s (complete, input_required); an extension?",
+			kind, revision_of('e'));
 		return true;
 	}
 	if (!strstr(m->params, "&Rounds"))
-		tell(p, false, "result-type", "/result/resultType",
-		     "nothing can be asked during \"%s\" (only tools/call, prompts/get, resources/read)",
-		     m->name);
+		protocol_tell(
+			p, false, "result-type", "/result/resultType",
+			"nothing can be asked during \"%s\" (only tools/call, prompts/get, resources/read)",
+			m->name);
 	check_type(p, "InputRequired", result, "/result");
 	if (!cleat_json_get(result, "inputRequests") && !cleat_json_get(result, "requestState"))
-		tell(p, false, "member", "/result", "expected inputRequests or requestState");
+		protocol_tell(p, false, "member", "/result",
+			      "expected inputRequests or requestState");
 	return true;
 }
 
@@ -407,15 +414,15 @@ static void check_result(struct protocol *p, const struct open_request *r,
 		if (letter_of(cleat_json_str(version, NULL)) && !p->fixed)
 			p->session = p->revision = letter_of(cleat_json_str(version, NULL));
 		if (p->revision == 'e') {
-			tell(p, false, "version", "/result/protocolVersion",
-			     "initialize cannot agree on %s, which has no initialize",
-			     revision_of('e'));
+			protocol_tell(p, false, "version", "/result/protocolVersion",
+				      "initialize cannot agree on %s, which has no initialize",
+				      revision_of('e'));
 			p->session = p->revision = r->revision;
 		} else if (cleat_json_str(version, NULL) &&
 			   !letter_of(cleat_json_str(version, NULL))) {
-			tell(p, true, "version", "/result/protocolVersion",
-			     "\"%.40s\" is no revision that is known here",
-			     cleat_json_str(version, ""));
+			protocol_tell(p, true, "version", "/result/protocolVersion",
+				      "\"%.40s\" is no revision that is known here",
+				      cleat_json_str(version, ""));
 		}
 	}
 	if (check_rounds(p, r->method, result))
@@ -446,8 +453,8 @@ static void check_error(struct protocol *p, const cleat_json *error)
 		if (cleat_json_get(error, "data"))
 			check_type(p, data[i].type, cleat_json_get(error, "data"), "/error/data");
 		else
-			tell(p, false, "member", "/error", "expected \"data\": %d has some",
-			     data[i].code);
+			protocol_tell(p, false, "member", "/error",
+				      "expected \"data\": %d has some", data[i].code);
 	}
 }
 
@@ -460,7 +467,7 @@ static void check_answer(struct protocol *p, enum protocol_side from, const clea
 	char *text = id && good_id(id) ? cleat_json_print(id, NULL) : NULL;
 
 	ret->kind = error ? "error" : "result";
-	ret->matched = text && take(p, text, from, &r);
+	ret->matched = text && protocol_take(p, text, from, &r);
 	ret->method = ret->matched ? r.name : NULL;
 	p->revision = p->fixed                                                          ? p->fixed
 		      : ret->matched                                                    ? r.revision
@@ -468,7 +475,7 @@ static void check_answer(struct protocol *p, enum protocol_side from, const clea
 		      : cleat_json_get(cleat_json_get(message, "result"), "resultType") ? 'e'
 											: 'd';
 	if (!id && (!error || p->revision < 'd'))
-		tell(p, false, "id", "", "expected \"id\": that of the request");
+		protocol_tell(p, false, "id", "", "expected \"id\": that of the request");
 	if (error)
 		check_error(p, error);
 	else
@@ -482,11 +489,11 @@ static void check_answer(struct protocol *p, enum protocol_side from, const clea
 static void tell_id(struct protocol *p, const cleat_json *id, bool error)
 {
 	if (cleat_json_type(id) != CLEAT_JSON_NULL)
-		tell(p, false, "id", "/id", "expected a string or an integer");
+		protocol_tell(p, false, "id", "/id", "expected a string or an integer");
 	else
-		tell(p, false, error ? "null-id" : "id", "/id",
-		     "expected a string or an integer: MCP has no null ids%s",
-		     error ? ", leave it out where it is unknown" : "");
+		protocol_tell(p, false, error ? "null-id" : "id", "/id",
+			      "expected a string or an integer: MCP has no null ids%s",
+			      error ? ", leave it out where it is unknown" : "");
 }
 
 /* JSON-RPC 2.0 itself. False: there is nothing more to look at. */
@@ -497,31 +504,32 @@ static bool check_frame(struct protocol *p, const cleat_json *message)
 	unsigned n = 0;
 
 	if (cleat_json_type(message) != CLEAT_JSON_OBJECT) {
-		tell(p, false, "json-rpc", "", "a message is an object");
+		protocol_tell(p, false, "json-rpc", "", "a message is an object");
 		return false;
 	}
 	duplicate = cleat_json_duplicate(message);
 	if (duplicate)
-		tell(p, false, "json-rpc", "", "\"%.60s\" stands twice",
-		     cleat_json_str(duplicate, ""));
+		protocol_tell(p, false, "json-rpc", "", "\"%.60s\" stands twice",
+			      cleat_json_str(duplicate, ""));
 	version = cleat_json_get(message, "jsonrpc");
 	if (!version)
-		tell(p, false, "json-rpc", "", "expected \"jsonrpc\": \"2.0\"");
+		protocol_tell(p, false, "json-rpc", "", "expected \"jsonrpc\": \"2.0\"");
 	else if (strcmp(cleat_json_str(version, ""), "2.0") != 0)
-		tell(p, false, "json-rpc", "/jsonrpc", "expected \"2.0\"");
+		protocol_tell(p, false, "json-rpc", "/jsonrpc", "expected \"2.0\"");
 	if (id && !good_id(id))
 		tell_id(p, id, cleat_json_get(message, "error") != NULL);
 	for (size_t i = 0; i < CLEAT_COUNT(what); i++)
 		n += cleat_json_get(message, what[i]) != NULL;
 	if (n != 1) {
-		tell(p, false, "json-rpc", "",
-		     n ? "expected only one of method, result and error"
-		       : "expected a method (request, notification), a result or an error");
+		protocol_tell(
+			p, false, "json-rpc", "",
+			n ? "expected only one of method, result and error"
+			  : "expected a method (request, notification), a result or an error");
 		return false;
 	}
 	if (cleat_json_get(message, "method") &&
 	    cleat_json_type(cleat_json_get(message, "method")) != CLEAT_JSON_STRING) {
-		tell(p, false, "json-rpc", "/method", "expected a string");
+		protocol_tell(p, false, "json-rpc", "/method", "expected a string");
 		return false;
 	}
 	return true;
@@ -556,10 +564,10 @@ static size_t check_batch(struct protocol *p, enum protocol_side from, const cle
 	p->ctx = ctx;
 	p->errors = 0;
 	if (revision != 'b')
-		tell(p, false, "batch", "", "%s has no batches (2025-03-26 had them)",
-		     revision_of(revision));
+		protocol_tell(p, false, "batch", "", "%s has no batches (2025-03-26 had them)",
+			      revision_of(revision));
 	else if (!cleat_json_size(batch))
-		tell(p, false, "batch", "", "a batch has at least one message");
+		protocol_tell(p, false, "batch", "", "a batch has at least one message");
 	errors = p->errors;
 	while (cleat_json_next(&it))
 		errors += check_one(p, from, it.value, fn, ctx, ret);
@@ -593,7 +601,7 @@ size_t protocol_check_text(struct protocol *p, enum protocol_side from, const ch
 		p->fn = fn;
 		p->ctx = ctx;
 		p->errors = 0;
-		tell(p, false, "json", "", "no JSON: %s", err.message);
+		protocol_tell(p, false, "json", "", "no JSON: %s", err.message);
 		return p->errors;
 	}
 	errors = protocol_check(p, from, cleat_doc_root(doc), fn, ctx, ret);

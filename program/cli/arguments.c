@@ -148,13 +148,13 @@ struct object {
 	int code;
 };
 
-static bool refuse(struct object *o, const char *name, const char *why)
+static bool arguments_refuse(struct object *o, const char *name, const char *why)
 {
 	o->code = cli_error(o->cli, EXIT_USAGE, "%s: argument \"%s\" %s", o->what, name, why);
 	return false;
 }
 
-static struct member *find(struct object *o, const char *name, size_t n)
+static struct member *arguments_find(struct object *o, const char *name, size_t n)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (strlen(o->members[i].name) == n && memcmp(o->members[i].name, name, n) == 0)
@@ -200,7 +200,7 @@ static bool is_known(struct object *o, const char *name)
 	return false;
 }
 
-static struct member *add(struct object *o, const char *name, size_t n)
+static struct member *arguments_add(struct object *o, const char *name, size_t n)
 {
 	struct member *m;
 
@@ -218,7 +218,7 @@ static struct member *add(struct object *o, const char *name, size_t n)
 }
 
 /* The text behind = or :=, from a file where it begins with @. */
-static bool load(struct object *o, const char *name, const char *value, struct text *t)
+static bool arguments_load(struct object *o, const char *name, const char *value, struct text *t)
 {
 	if (value[0] != '@') {
 		text_puts(t, value);
@@ -226,7 +226,8 @@ static bool load(struct object *o, const char *name, const char *value, struct t
 	}
 	if (text_read(t, value + 1, FILE_MAX))
 		return true;
-	return refuse(o, name, keepf("cannot be read from %s: %s", value + 1, strerror(errno)));
+	return arguments_refuse(o, name,
+				keepf("cannot be read from %s: %s", value + 1, strerror(errno)));
 }
 
 static bool set_json(struct object *o, struct member *m, const struct text *t)
@@ -235,7 +236,7 @@ static bool set_json(struct object *o, struct member *m, const struct text *t)
 	cleat_doc *doc = cleat_doc_parse(t->p ? t->p : "", t->n, NULL, NULL, &err);
 
 	if (!doc)
-		return refuse(o, m->name, keepf("is no JSON: %s", err.message));
+		return arguments_refuse(o, m->name, keepf("is no JSON: %s", err.message));
 	cleat_doc_free(doc);
 	text_add(&m->value, t->p, t->n);
 	m->whole = true;
@@ -261,23 +262,23 @@ static bool set_typed(struct object *o, struct member *m, const struct text *t)
 		schema = argument_items(o->schema, schema);
 	if (argument_value(&m->value, o->schema, schema, value, t->n, &why))
 		return true;
-	return refuse(o, m->name, why);
+	return arguments_refuse(o, m->name, why);
 }
 
 static bool set(struct object *o, const char *word, size_t n, bool json, const char *value)
 {
-	struct member *m = find(o, word, n);
+	struct member *m = arguments_find(o, word, n);
 	struct text t = { 0 };
 	bool good = true;
 
 	if (m && (json || m->whole || !o->schema ||
 		  !argument_allows(o->schema, property(o, m->name), "array")))
-		return refuse(o, m->name, "is given twice");
+		return arguments_refuse(o, m->name, "is given twice");
 	if (!m) {
-		m = add(o, word, n);
+		m = arguments_add(o, word, n);
 		good = is_known(o, m->name);
 	}
-	good = good && load(o, m->name, value, &t) &&
+	good = good && arguments_load(o, m->name, value, &t) &&
 	       (json ? set_json(o, m, &t) : set_typed(o, m, &t));
 	text_free(&t);
 	return good;
@@ -312,14 +313,15 @@ static bool set_object(struct object *o, const char *word)
 		char *value;
 		struct member *m;
 
-		if (find(o, name, n) || memchr(name, 0, n)) {
-			refuse(o, keepf("%.*s", (int)n, name),
-			       find(o, name, n) ? "is given twice" : "has a NUL in its name");
+		if (arguments_find(o, name, n) || memchr(name, 0, n)) {
+			arguments_refuse(o, keepf("%.*s", (int)n, name),
+					 arguments_find(o, name, n) ? "is given twice"
+								    : "has a NUL in its name");
 			cleat_doc_free(doc);
 			return false;
 		}
 		value = cleat_json_print(it.value, NULL);
-		m = add(o, name, n);
+		m = arguments_add(o, name, n);
 		m->whole = true;
 		text_puts(&m->value, value ? value : "null");
 		free(value);
@@ -328,7 +330,7 @@ static bool set_object(struct object *o, const char *word)
 	return true;
 }
 
-static bool take(struct object *o, const char *word)
+static bool cli_arguments_take(struct object *o, const char *word)
 {
 	size_t n = strcspn(word, "=");
 	bool json = n && word[n] && word[n - 1] == ':';
@@ -353,7 +355,7 @@ static bool has_all(struct object *o)
 	while (cleat_json_next(&it)) {
 		const char *name = cleat_json_str(it.value, NULL);
 
-		if (!name || find(o, name, strlen(name)))
+		if (!name || arguments_find(o, name, strlen(name)))
 			continue;
 		o->code = cli_error(o->cli, EXIT_USAGE, "%s: missing argument \"%s\" (%s)", o->what,
 				    name,
@@ -408,7 +410,7 @@ char *cli_arguments(struct cli *cli, const char *what, int argc, const char **ar
 	char *text = NULL;
 	int i = 0;
 
-	while (i < argc && take(&o, argv[i]))
+	while (i < argc && cli_arguments_take(&o, argv[i]))
 		i++;
 	if (i == argc && has_all(&o)) {
 		text = join(&o);

@@ -278,8 +278,8 @@ static const char *without_stderr(const struct cli *cli, const char *message)
 	return said ? keepf("%.*s", (int)(said - message), message) : message;
 }
 
-static int say(const struct cli *cli, enum cleat_step step, int http_status, const cleat_error *e,
-	       const cleat_json *data)
+static int error_say(const struct cli *cli, enum cleat_step step, int http_status,
+		     const cleat_error *e, const cleat_json *data)
 {
 	const char *message = cli_in_options(e->message);
 
@@ -312,7 +312,7 @@ int cli_result_error(const struct cli *cli, const cleat_result *r)
 		return asked; /* said when it was asked */
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return say(cli, step, cleat_result_http_status(r), e, cleat_result_error_data(r));
+	return error_say(cli, step, cleat_result_http_status(r), e, cleat_result_error_data(r));
 }
 
 int cli_client_error(const struct cli *cli)
@@ -322,5 +322,5 @@ int cli_client_error(const struct cli *cli)
 
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return say(cli, step, cleat_client_error_http_status(cli->client), e, NULL);
+	return error_say(cli, step, cleat_client_error_http_status(cli->client), e, NULL);
 }

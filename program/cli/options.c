@@ -197,7 +197,7 @@ static bool some_verb_has(const char *name, size_t n)
 	return cli_verbs[i] != NULL;
 }
 
-static int unknown(const struct cli *cli, const char *name, size_t n)
+static int options_unknown(const struct cli *cli, const char *name, size_t n)
 {
 	const char *names[MOST_NAMES], *near;
 	char *word = keepf("%.*s", (int)n, name);
@@ -231,7 +231,7 @@ static bool is_choice(const char *choices, const char *value)
 	return false;
 }
 
-static int take(struct cli *cli, const struct cli_option *o, const char *value)
+static int options_take(struct cli *cli, const struct cli_option *o, const char *value)
 {
 	if (o->choices && !is_choice(o->choices, value))
 		return cli_usage(cli, "--%s is one of %s, not \"%s\"", o->name, o->choices, value);
@@ -269,16 +269,16 @@ static int long_option(struct line *l, const char *text)
 	const struct cli_option *o = cli_option_find(l->cli->verb, text, n, 0);
 
 	if (!o)
-		return unknown(l->cli, text, n);
+		return options_unknown(l->cli, text, n);
 	if (!o->arg && text[n])
 		return cli_usage(l->cli, "--%s takes no value", o->name);
 	if (!o->arg)
-		return take(l->cli, o, "");
+		return options_take(l->cli, o, "");
 	if (text[n])
-		return take(l->cli, o, text + n + 1);
+		return options_take(l->cli, o, text + n + 1);
 	if (!has_value(l))
 		return cli_usage(l->cli, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
-	return take(l->cli, o, l->argv[l->i++]);
+	return options_take(l->cli, o, l->argv[l->i++]);
 }
 
 static int letters(struct line *l, const char *text)
@@ -290,16 +290,16 @@ static int letters(struct line *l, const char *text)
 		if (!o)
 			return cli_usage(l->cli, "there is no option -%c", *text);
 		if (!o->arg) {
-			code = take(l->cli, o, "");
+			code = options_take(l->cli, o, "");
 			if (code)
 				return code;
 			continue;
 		}
 		if (text[1])
-			return take(l->cli, o, text + 1 + (text[1] == '='));
+			return options_take(l->cli, o, text + 1 + (text[1] == '='));
 		if (!has_value(l))
 			return cli_usage(l->cli, "-%c needs a value: -%c %s", *text, *text, o->arg);
-		return take(l->cli, o, l->argv[l->i++]);
+		return options_take(l->cli, o, l->argv[l->i++]);
 	}
 	return EXIT_GOOD;
 }

@@ -16,7 +16,7 @@ enum { FILE_MOST = 64 << 20 };
 
 /* ---- which file ---------------------------------------------------------------------------------- */
 
-static int unknown(struct cli *cli, const char *client)
+static int clientfile_unknown(struct cli *cli, const char *client)
 {
 	struct place all[PLACES_MAX];
 	struct words names = { 0 };
@@ -44,7 +44,7 @@ static int choose(struct cli *cli, struct clientfile *f, const char *client)
 		return cli_usage(cli, "%s has no file for a project, only %s", f->place.program,
 				 f->place.shown);
 	if (!strpbrk(client, "./"))
-		return unknown(cli, client);
+		return clientfile_unknown(cli, client);
 	if (project)
 		return cli_usage(cli, "--project goes with a program's name, not with a file");
 	f->place = (struct place){

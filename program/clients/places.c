@@ -21,7 +21,7 @@ static const struct place known[] = {
 };
 _Static_assert(CLEAT_COUNT(known) <= PLACES_MAX, "all of them fit");
 
-static struct place resolve(struct place p)
+static struct place places_resolve(struct place p)
 {
 	static const char config[] = ".config/";
 	const char *xdg = getenv("XDG_CONFIG_HOME");
@@ -39,7 +39,7 @@ static struct place resolve(struct place p)
 size_t places_all(struct place ret[PLACES_MAX])
 {
 	for (size_t i = 0; i < CLEAT_COUNT(known); i++)
-		ret[i] = resolve(known[i]);
+		ret[i] = places_resolve(known[i]);
 	return CLEAT_COUNT(known);
 }
 
@@ -47,7 +47,7 @@ bool places_find(const char *client, bool project, struct place *ret)
 {
 	for (size_t i = 0; i < CLEAT_COUNT(known); i++)
 		if (strcmp(known[i].client, client) == 0 && known[i].project == project) {
-			*ret = resolve(known[i]);
+			*ret = places_resolve(known[i]);
 			return true;
 		}
 	return false;

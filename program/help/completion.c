@@ -426,7 +426,7 @@ static int fish(void)
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
 
-static int run(struct cli *cli)
+static int completion_run(struct cli *cli)
 {
 	const char *shell = cli->argc == 1 ? cli->argv[0] : "";
 
@@ -455,5 +455,5 @@ const struct verb verb_completion = {
 		"names of tools, prompts and resources from the server that stands on the line: an address or "
 		"a name. A command behind -- is not run for this.",
 	.examples = examples,
-	.run = run,
+	.run = completion_run,
 };

@@ -163,7 +163,7 @@ int help_version(struct cli *cli)
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
 
-static int unknown(struct cli *cli, const char *word)
+static int help_unknown(struct cli *cli, const char *word)
 {
 	struct words names = { 0 };
 	const char *near;
@@ -180,7 +180,7 @@ static int unknown(struct cli *cli, const char *word)
 	return cli_usage(cli, "there is no help about \"%s\"", word);
 }
 
-static int run(struct cli *cli)
+static int help_run(struct cli *cli)
 {
 	const struct verb *v;
 
@@ -194,7 +194,7 @@ static int run(struct cli *cli)
 	for (const struct topic *t = help_topics; t->name; t++)
 		if (strcmp(t->name, cli->argv[0]) == 0)
 			return help_topic(cli, t);
-	return unknown(cli, cli->argv[0]);
+	return help_unknown(cli, cli->argv[0]);
 }
 
 static const char *const usage[] = { "help [VERB | TOPIC]", NULL };
@@ -212,7 +212,7 @@ const struct verb verb_help = {
 		"The topics are server, arguments, output, files, environment and exit-codes. The same stands in the "
 		"man pages: man cleat, man cleat-call.",
 	.examples = examples,
-	.run = run,
+	.run = help_run,
 };
 
 static int run_version(struct cli *cli)

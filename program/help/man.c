@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Text that roff takes for nothing else. */
-static void put(const char *s)
+static void man_put(const char *s)
 {
 	bool start = true;
 
@@ -34,7 +34,7 @@ static void macro(const char *name, const char *text)
 		if (*text == '"')
 			fputs("\\(dq", stdout);
 		else
-			put(one);
+			man_put(one);
 	}
 	puts("\"");
 }
@@ -46,7 +46,7 @@ static void paragraphs(const char *text)
 		size_t n = end ? (size_t)(end - text) : strlen(text);
 
 		puts(".PP");
-		put(keepf("%.*s", (int)n, text));
+		man_put(keepf("%.*s", (int)n, text));
 		putchar('\n');
 		text += n;
 		text += strspn(text, "\n");
@@ -57,7 +57,7 @@ static void entry(const char *word, const char *text)
 {
 	puts(".TP");
 	macro(".B", word);
-	put(text);
+	man_put(text);
 	putchar('\n');
 }
 
@@ -88,7 +88,7 @@ static void title(const char *name, const char *summary)
 		*p = (char)toupper((unsigned char)*p);
 	printf(".TH %s 1 \"\" \"cleat %s\" \"Cleat\"\n.SH NAME\n%s \\- ", capital, CLEAT_VERSION,
 	       name);
-	put(summary);
+	man_put(summary);
 	putchar('\n');
 }
 
@@ -120,7 +120,7 @@ static int page_of_verb(const struct verb *v)
 		if (i)
 			puts(".br");
 		fputs(".B cleat\n", stdout);
-		put(v->usage[i]);
+		man_put(v->usage[i]);
 		putchar('\n');
 	}
 	puts(".SH DESCRIPTION");
@@ -167,7 +167,7 @@ static int list(void)
 	return EXIT_GOOD;
 }
 
-static int run(struct cli *cli)
+static int man_run(struct cli *cli)
 {
 	const struct verb *v;
 
@@ -196,6 +196,6 @@ const struct verb verb_man = {
 	.usage = usage,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = man_run,
 	.hidden = true,
 };

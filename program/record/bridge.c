@@ -70,7 +70,7 @@ static long long now_ms(void)
 
 /* ---- to the client ------------------------------------------------------------------------------- */
 
-static void say(struct bridge *b, const char *p, size_t n)
+static void bridge_say(struct bridge *b, const char *p, size_t n)
 {
 	transcript_add(b->to, false, p, n);
 	for (size_t i = 0; i < n; i++) /* one line, whatever it was */
@@ -86,7 +86,7 @@ static void say(struct bridge *b, const char *p, size_t n)
 }
 
 /* An error in the place of an answer that does not come. */
-static void fail(struct bridge *b, struct post *p, const char *why)
+static void bridge_fail(struct bridge *b, struct post *p, const char *why)
 {
 	struct text t = { 0 };
 
@@ -97,7 +97,7 @@ static void fail(struct bridge *b, struct post *p, const char *why)
 			    p->id, CLEAT_RPC_INTERNAL_ERROR);
 		text_json(&t, why, strlen(why));
 		text_puts(&t, "}}");
-		say(b, t.p, t.n);
+		bridge_say(b, t.p, t.n);
 	}
 	p->answered = true;
 	text_free(&t);
@@ -113,7 +113,7 @@ static void end_subscription(struct bridge *b, struct post *p)
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
 		    "\"requestId\":%s,\"reason\":\"the server ended its stream\"}}",
 		    p->id);
-	say(b, t.p, t.n);
+	bridge_say(b, t.p, t.n);
 	p->answered = true;
 	text_free(&t);
 }
@@ -138,7 +138,7 @@ static void note_answer(struct bridge *b, struct post *p, const cleat_json *msg)
 	free(id);
 }
 
-static void on_message(void *ctx, const char *text, size_t n)
+static void bridge_on_message(void *ctx, const char *text, size_t n)
 {
 	struct post *p = ctx;
 	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, NULL);
@@ -150,19 +150,19 @@ static void on_message(void *ctx, const char *text, size_t n)
 		return;
 	}
 	note_answer(p->b, p, cleat_doc_root(doc));
-	say(p->b, text, n);
+	bridge_say(p->b, text, n);
 	cleat_doc_free(doc);
 }
 
 /* ---- HTTP ---------------------------------------------------------------------------------------- */
 
-static void on_head(void *ctx, int status, const struct tap_field *fields)
+static void bridge_on_head(void *ctx, int status, const struct tap_field *fields)
 {
 	struct post *p = ctx;
 	const char *session = tap_field(fields, "mcp-session-id");
 
 	p->status = status;
-	p->body = body_new(NULL, tap_field(fields, "content-type"), on_message, p);
+	p->body = body_new(NULL, tap_field(fields, "content-type"), bridge_on_message, p);
 	if (p->initialize && session && status < 300) {
 		free(p->b->session);
 		p->b->session = strdup(session);
@@ -196,7 +196,7 @@ static void end_stream(struct post *p, const char *error)
 		cli_note(b->cli, "the server's stream broke: %s", error);
 }
 
-static void on_done(void *ctx, const char *error)
+static void bridge_on_done(void *ctx, const char *error)
 {
 	struct post *p = ctx;
 	struct bridge *b = p->b;
@@ -206,13 +206,13 @@ static void on_done(void *ctx, const char *error)
 	if (p->kind == POST_STREAM)
 		end_stream(p, error);
 	else if (p->kind == POST_MESSAGE && error)
-		fail(b, p, error);
+		bridge_fail(b, p, error);
 	else if (p->kind == POST_MESSAGE && p->status >= 300 && !p->answered)
-		fail(b, p, keepf("the server answered with HTTP status %d", p->status));
+		bridge_fail(b, p, keepf("the server answered with HTTP status %d", p->status));
 	else if (p->listens && !p->answered)
 		end_subscription(b, p);
 	else if (p->id && !p->answered)
-		fail(b, p, "the server's answer ended without a response");
+		bridge_fail(b, p, "the server's answer ended without a response");
 	if (p->initialized && !error && p->status < 300) {
 		b->stream_wanted = true;
 		b->stream_at = 0;
@@ -236,10 +236,11 @@ static void on_data(void *ctx, const char *data, size_t n)
 		return;
 	}
 	back_cancel(p->call);
-	on_done(p, p->body ? "the server sent a message of more than 64 MiB" : "out of memory");
+	bridge_on_done(p,
+		       p->body ? "the server sent a message of more than 64 MiB" : "out of memory");
 }
 
-static const struct back_user answer = { on_head, on_data, on_done };
+static const struct back_user answer = { bridge_on_head, on_data, bridge_on_done };
 
 static struct post *new_post(struct bridge *b, enum post_kind kind)
 {
@@ -266,7 +267,7 @@ static void send_post(struct post *p, const char *method, const struct words *fi
 
 	p->call = back_send(to, method, back_path(to), fields->at, body, n, &answer, p, &err);
 	if (!p->call)
-		on_done(p, err.message);
+		bridge_on_done(p, err.message);
 }
 
 static void open_stream(struct bridge *b)
@@ -390,7 +391,7 @@ static void pass_lines(struct bridge *b)
 	text_drop(&b->in, at);
 }
 
-static void take(struct bridge *b)
+static void bridge_take(struct bridge *b)
 {
 	char buf[65536];
 	ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
@@ -417,7 +418,7 @@ static void give(struct bridge *b)
 /* ---- the whole ----------------------------------------------------------------------------------- */
 
 /* One round; `read_input`: the client is listened to. */
-static void step(struct bridge *b, bool read_input, int timeout_ms)
+static void bridge_step(struct bridge *b, bool read_input, int timeout_ms)
 {
 	bool full = is_full(b);
 	cleat_loop *loop = b->cli->loop;
@@ -438,7 +439,7 @@ static void step(struct bridge *b, bool read_input, int timeout_ms)
 	if (p[1].revents)
 		give(b);
 	if (p[0].revents)
-		take(b);
+		bridge_take(b);
 	if (b->in.n)
 		pass_lines(b);
 	keep_release(mark);
@@ -468,7 +469,7 @@ static void end_session(struct bridge *b)
 	add_session(b, &fields);
 	send_post(new_post(b, POST_DELETE), "DELETE", &fields, NULL, 0);
 	while (is_waiting(b, POST_DELETE) && now_ms() < until && !cli_interrupted())
-		step(b, false, 100);
+		bridge_step(b, false, 100);
 }
 
 static void clear(struct bridge *b)
@@ -501,12 +502,12 @@ int record_bridge(struct cli *cli, struct transcript *to, struct back *server)
 	while (goes_on(b) && !b->input_ended) {
 		if (b->stream_wanted && now_ms() >= b->stream_at)
 			open_stream(b);
-		step(b, true, b->stream_wanted ? AGAIN_MS : 60000);
+		bridge_step(b, true, b->stream_wanted ? AGAIN_MS : 60000);
 	}
 	until = now_ms() + ENDING_MS;
 	while (goes_on(b) && (is_waiting(b, POST_MESSAGE) || b->in.n || b->out.n) &&
 	       now_ms() < until)
-		step(b, false, 1000);
+		bridge_step(b, false, 1000);
 	end_session(b);
 	clear(b);
 	return cli_interrupted() ? cli_interrupted_code() : EXIT_GOOD;

@@ -64,7 +64,7 @@ static bool is_own(const struct tap_field *all, const char *name)
 
 /* ---- the answer ---------------------------------------------------------------------------------- */
 
-static void on_message(void *ctx, const char *p, size_t n)
+static void record_http_on_message(void *ctx, const char *p, size_t n)
 {
 	const struct passage *g = ctx;
 
@@ -80,7 +80,7 @@ static void on_bytes(void *ctx, const char *p, size_t n)
 		back_pause(g->call, true);
 }
 
-static void on_drained(void *ctx, struct front_exchange *x)
+static void record_http_on_drained(void *ctx, struct front_exchange *x)
 {
 	const struct passage *g = x->user;
 
@@ -97,12 +97,12 @@ static void begin_body(struct passage *g, int status, const char *type)
 		return;
 	/* What is said about a stream that there is not (405) is no message. */
 	if (strcmp(g->x->method, "POST") == 0 || status < 300)
-		g->body = body_new(NULL, type, on_message, g);
+		g->body = body_new(NULL, type, record_http_on_message, g);
 	if (get && status == 200 && strncasecmp(type, "text/event-stream", 17) == 0)
 		g->stream = reroute_new(NULL, g->r->back, on_bytes, g);
 }
 
-static void on_head(void *ctx, int status, const struct tap_field *fields)
+static void record_http_on_head(void *ctx, int status, const struct tap_field *fields)
 {
 	struct passage *g = ctx;
 	const char *type = tap_field(fields, "content-type"),
@@ -150,7 +150,7 @@ static void end_passage(struct passage *g)
 	free(g);
 }
 
-static void on_done(void *ctx, const char *error)
+static void record_http_on_done(void *ctx, const char *error)
 {
 	struct passage *g = ctx;
 
@@ -170,11 +170,11 @@ static void on_done(void *ctx, const char *error)
 	end_passage(g);
 }
 
-static const struct back_user answer = { on_head, on_data, on_done };
+static const struct back_user answer = { record_http_on_head, on_data, record_http_on_done };
 
 /* ---- the request --------------------------------------------------------------------------------- */
 
-static void on_request(void *ctx, struct front_exchange *x)
+static void record_http_on_request(void *ctx, struct front_exchange *x)
 {
 	struct recorder *r = ctx;
 	struct passage *g = must_alloc(sizeof *g);
@@ -198,7 +198,7 @@ static void on_request(void *ctx, struct front_exchange *x)
 }
 
 /* The client is gone: so is its request, which is how one is cancelled (2026-07-28). */
-static void on_gone(void *ctx, struct front_exchange *x)
+static void record_http_on_gone(void *ctx, struct front_exchange *x)
 {
 	struct passage *g = x->user;
 
@@ -210,7 +210,8 @@ static void on_gone(void *ctx, struct front_exchange *x)
 int record_http(struct cli *cli, struct transcript *to, struct back *server, const char *address)
 {
 	struct recorder r = { .cli = cli, .to = to, .back = server };
-	struct front_user user = { on_request, on_gone, on_drained, &r };
+	struct front_user user = { record_http_on_request, record_http_on_gone,
+				   record_http_on_drained, &r };
 	int rc = CLEAT_OK;
 
 	r.front = front_listen(cli, cli->loop, address, &user, &rc);

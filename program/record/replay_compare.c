@@ -289,7 +289,7 @@ static void compare_answer(struct compare *c, const cleat_json *then, const clea
 }
 
 /* EXIT_GOOD: it was compared. Anything else: the server is gone (printed). */
-static int ask(struct compare *c, size_t i)
+static int replay_compare_ask(struct compare *c, size_t i)
 {
 	const struct tape_line *l = &c->tape->lines[i];
 	cleat_doc *params = tape_params(l->params);
@@ -345,7 +345,7 @@ static int play_line(struct compare *c, size_t i)
 		return EXIT_GOOD;
 	}
 	if (!is_one_of(l->method, hello))
-		return ask(c, i);
+		return replay_compare_ask(c, i);
 	/* Which of the two is said is a matter of who asks. */
 	if (cleat_json_get(answer, "result") &&
 	    (cleat_client_era(c->cli->client) == CLEAT_ERA_MODERN) == (*l->method == 's')) {
@@ -355,7 +355,7 @@ static int play_line(struct compare *c, size_t i)
 	return EXIT_GOOD;
 }
 
-static int finish(struct compare *c)
+static int replay_compare_finish(struct compare *c)
 {
 	struct text t = { 0 };
 	cleat_doc *doc;
@@ -438,7 +438,7 @@ int replay_compare(struct cli *cli, struct tape *tape)
 	for (size_t i = 0; code == EXIT_GOOD && i < tape->n; i++)
 		code = play_line(&c, i);
 	if (code == EXIT_GOOD)
-		code = finish(&c);
+		code = replay_compare_finish(&c);
 	text_free(&c.report);
 	text_free(&c.found);
 	text_free(&c.found_json);

@@ -52,7 +52,8 @@ static void fill_fields(struct http_mock *h, const struct spot *s, struct tap_fi
 	to[n] = (struct tap_field){ NULL, NULL };
 }
 
-static void refuse(struct front_exchange *x, int status, const char *allowed, const char *why)
+static void replay_http_refuse(struct front_exchange *x, int status, const char *allowed,
+			       const char *why)
 {
 	const struct tap_field allow[] = { { "Allow", allowed }, { NULL, NULL } };
 
@@ -211,7 +212,7 @@ static void on_get(struct http_mock *h, struct front_exchange *x)
 	struct spot *s;
 
 	if (!tap_field(x->fields, "mcp-session-id") || h->listening) {
-		refuse(x, 405, "POST", NULL);
+		replay_http_refuse(x, 405, "POST", NULL);
 		return;
 	}
 	s = new_spot(h, x);
@@ -225,16 +226,16 @@ static void on_get(struct http_mock *h, struct front_exchange *x)
 	h->n_waiting = 0;
 }
 
-static void on_request(void *ctx, struct front_exchange *x)
+static void replay_http_on_request(void *ctx, struct front_exchange *x)
 {
 	struct http_mock *h = ctx;
 	const char *session = tap_field(x->fields, "mcp-session-id");
 	size_t n = strcspn(x->target, "?");
 
 	if (n != strlen(h->path) || strncmp(x->target, h->path, n) != 0)
-		refuse(x, 404, NULL, "not here\n");
+		replay_http_refuse(x, 404, NULL, "not here\n");
 	else if (session && strncmp(session, "replay-", 7) != 0)
-		refuse(x, 404, NULL, "no such session\n");
+		replay_http_refuse(x, 404, NULL, "no such session\n");
 	else if (strcmp(x->method, "POST") == 0)
 		on_post(h, x);
 	else if (strcmp(x->method, "GET") == 0)
@@ -242,11 +243,11 @@ static void on_request(void *ctx, struct front_exchange *x)
 	else if (strcmp(x->method, "DELETE") == 0)
 		front_answer(x, 200, NULL, NULL, NULL, 0);
 	else
-		refuse(x, 405, "POST, GET, DELETE", NULL);
+		replay_http_refuse(x, 405, "POST, GET, DELETE", NULL);
 	end_all(h);
 }
 
-static void on_gone(void *ctx, struct front_exchange *x)
+static void replay_http_on_gone(void *ctx, struct front_exchange *x)
 {
 	struct http_mock *h = ctx;
 	struct spot *s = x->user;
@@ -258,7 +259,7 @@ static void on_gone(void *ctx, struct front_exchange *x)
 }
 
 /* Until Ctrl-C. */
-static void run(struct http_mock *h, cleat_loop *loop, size_t messages)
+static void replay_http_run(struct http_mock *h, cleat_loop *loop, size_t messages)
 {
 	h->path = *front_path(h->front) ? front_path(h->front) : "/mcp";
 	cli_note(h->cli, "%zu messages at %s", messages, front_url(h->front, h->path));
@@ -275,7 +276,7 @@ static void run(struct http_mock *h, cleat_loop *loop, size_t messages)
 int replay_http(struct cli *cli, struct tape *tape, const char *address)
 {
 	struct http_mock h = { .cli = cli };
-	struct front_user user = { on_request, on_gone, NULL, &h };
+	struct front_user user = { replay_http_on_request, replay_http_on_gone, NULL, &h };
 	struct mock_outlet outlet = { on_say, &h };
 	cleat_loop *loop = cleat_loop_new(NULL);
 	int code = EXIT_OTHER;
@@ -286,7 +287,7 @@ int replay_http(struct cli *cli, struct tape *tape, const char *address)
 	if (h.front) {
 		h.mock = mock_new(cli, tape, &outlet);
 		await_signals(loop);
-		run(&h, loop, tape->n);
+		replay_http_run(&h, loop, tape->n);
 		await_signals(NULL);
 		front_free(h.front);
 		mock_free(h.mock);

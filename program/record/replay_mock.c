@@ -44,7 +44,7 @@ struct mock {
 	struct play plays[PLAYS_MOST];
 };
 
-static void say(struct mock *m, void *place, const char *line, int answer)
+static void replay_mock_say(struct mock *m, void *place, const char *line, int answer)
 {
 	m->outlet.say(m->outlet.ctx, place, line, answer);
 }
@@ -56,11 +56,12 @@ static void say_empty(struct mock *m, void *place, const char *id)
 
 	text_printf(&t, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", id);
 	line = text_take(&t);
-	say(m, place, line, MOCK_RESULT);
+	replay_mock_say(m, place, line, MOCK_RESULT);
 	free(line);
 }
 
-static void refuse(struct mock *m, void *place, const char *id, int code, const char *message)
+static void replay_mock_refuse(struct mock *m, void *place, const char *id, int code,
+			       const char *message)
 {
 	struct text t = { 0 };
 
@@ -68,7 +69,7 @@ static void refuse(struct mock *m, void *place, const char *id, int code, const 
 		    code);
 	text_json(&t, message, strlen(message));
 	text_puts(&t, "}}");
-	say(m, place, text_str(&t), code);
+	replay_mock_say(m, place, text_str(&t), code);
 	text_free(&t);
 }
 
@@ -120,7 +121,7 @@ static void say_params(struct mock *m, void *place, const struct tape_line *l, c
 {
 	char *line = with(l->msg, "params", params);
 
-	say(m, place, line, MOCK_NO_ANSWER);
+	replay_mock_say(m, place, line, MOCK_NO_ANSWER);
 	free(line);
 	free(params);
 }
@@ -138,7 +139,7 @@ static bool say_line(struct mock *m, struct tape_line *l, void *place)
 	if (!token && !subscription) {
 		text = cleat_json_print(l->msg, NULL);
 		if (text)
-			say(m, place, text, MOCK_NO_ANSWER);
+			replay_mock_say(m, place, text, MOCK_NO_ANSWER);
 		free(text);
 		return text != NULL;
 	}
@@ -164,8 +165,9 @@ static void say_answer(struct mock *m, struct play *p)
 	p->answer = TAPE_NONE;
 	/* What comes behind it has no place any more. */
 	m->now[p->request].place = NULL;
-	say(m, p->place, line,
-	    error ? (int)cleat_json_int(cleat_json_get(error, "code"), -32603) : MOCK_RESULT);
+	replay_mock_say(m, p->place, line,
+			error ? (int)cleat_json_int(cleat_json_get(error, "code"), -32603)
+			      : MOCK_RESULT);
 	p->place = NULL;
 	free(line);
 }
@@ -190,7 +192,7 @@ static void go_on(struct mock *m, struct play *p)
 	p->busy = false;
 }
 
-static void begin(struct mock *m, size_t line, void *place)
+static void replay_mock_begin(struct mock *m, size_t line, void *place)
 {
 	const struct tape_line *l = &m->tape->lines[line];
 	struct play *p = m->plays;
@@ -199,8 +201,8 @@ static void begin(struct mock *m, size_t line, void *place)
 		p++;
 	if (p == m->plays + PLAYS_MOST) {
 		if (l->kind == TAPE_REQUEST)
-			refuse(m, place, m->now[line].id, CLEAT_RPC_INTERNAL_ERROR,
-			       "too many at once");
+			replay_mock_refuse(m, place, m->now[line].id, CLEAT_RPC_INTERNAL_ERROR,
+					   "too many at once");
 		return;
 	}
 	*p = (struct play){ .at = line + 1,
@@ -268,12 +270,14 @@ static void refuse_unknown(struct mock *m, void *place, const char *id, const ch
 	text_printf(&t, known ? "%s was not recorded with these params" : "%s was not recorded",
 		    method);
 	cli_note(m->cli, "%s", text_str(&t));
-	refuse(m, place, id, known ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_METHOD_NOT_FOUND,
-	       text_str(&t));
+	replay_mock_refuse(m, place, id,
+			   known ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_METHOD_NOT_FOUND,
+			   text_str(&t));
 	text_free(&t);
 }
 
-static void on_request(struct mock *m, const char *method, const cleat_json *msg, void *place)
+static void replay_mock_on_request(struct mock *m, const char *method, const cleat_json *msg,
+				   void *place)
 {
 	const cleat_json *params = cleat_json_get(msg, "params");
 	char *id = cleat_json_print(cleat_json_get(msg, "id"), NULL);
@@ -298,10 +302,10 @@ static void on_request(struct mock *m, const char *method, const cleat_json *msg
 	m->now[line].place = place;
 	if (m->tape->lines[line].partner == TAPE_NONE && !was_cancelled(m, line) &&
 	    strcmp(method, "subscriptions/listen") != 0)
-		refuse(m, place, id, CLEAT_RPC_INTERNAL_ERROR,
-		       "the recording ends before the answer");
+		replay_mock_refuse(m, place, id, CLEAT_RPC_INTERNAL_ERROR,
+				   "the recording ends before the answer");
 	else
-		begin(m, line, place);
+		replay_mock_begin(m, line, place);
 }
 
 static void on_notification(struct mock *m, const char *method)
@@ -313,7 +317,7 @@ static void on_notification(struct mock *m, const char *method)
 		    strcmp(l->method, method) != 0)
 			continue;
 		l->used = true;
-		begin(m, i, NULL);
+		replay_mock_begin(m, i, NULL);
 		return;
 	}
 }
@@ -330,17 +334,18 @@ static void on_response(struct mock *m, const cleat_json *id)
 }
 
 /* Gives 1 for a request: it gets an answer. */
-static size_t on_message(struct mock *m, const cleat_json *msg, void *place)
+static size_t replay_mock_on_message(struct mock *m, const cleat_json *msg, void *place)
 {
 	const char *method = cleat_json_str(cleat_json_get(msg, "method"), NULL);
 	const cleat_json *id = cleat_json_get(msg, "id");
 
 	if (cleat_json_type(msg) != CLEAT_JSON_OBJECT || (!method && !id)) {
-		refuse(m, place, "null", CLEAT_RPC_INVALID_REQUEST, "this is no message");
+		replay_mock_refuse(m, place, "null", CLEAT_RPC_INVALID_REQUEST,
+				   "this is no message");
 		return 1;
 	}
 	if (method && id)
-		on_request(m, method, msg, place);
+		replay_mock_on_request(m, method, msg, place);
 	else if (method)
 		on_notification(m, method);
 	else
@@ -356,16 +361,16 @@ size_t mock_message(struct mock *m, void *place, const char *text, size_t n)
 	size_t requests = 0;
 
 	if (!doc) {
-		refuse(m, place, "null", CLEAT_RPC_PARSE_ERROR, err.message);
+		replay_mock_refuse(m, place, "null", CLEAT_RPC_PARSE_ERROR, err.message);
 		return 1;
 	}
 	if (cleat_json_type(root) == CLEAT_JSON_ARRAY) {
 		cleat_json_iter it = cleat_json_each(root);
 
 		while (cleat_json_next(&it))
-			requests += on_message(m, it.value, place);
+			requests += replay_mock_on_message(m, it.value, place);
 	} else {
-		requests = on_message(m, root, place);
+		requests = replay_mock_on_message(m, root, place);
 	}
 	cleat_doc_free(doc);
 	return requests;

@@ -48,7 +48,7 @@ static long long tenths(const struct transcript *t)
 }
 
 /* What is no JSON may be no UTF-8 either. */
-static void put_text(struct text *to, const char *p, size_t n)
+static void transcript_put_text(struct text *to, const char *p, size_t n)
 {
 	cleat_doc *doc;
 	char *printed;
@@ -93,7 +93,7 @@ void transcript_line(struct text *to, long long tenths, bool out, const char *me
 		}
 	} else {
 		text_puts(to, "\"text\":");
-		put_text(to, message, n);
+		transcript_put_text(to, message, n);
 	}
 	text_puts(to, "}\n");
 	cleat_doc_free(doc);
@@ -125,7 +125,7 @@ bool transcript_end(struct transcript *t)
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-static void *grow(void *p, size_t n, size_t *cap, size_t size)
+static void *transcript_grow(void *p, size_t n, size_t *cap, size_t size)
 {
 	if (n < *cap)
 		return p;
@@ -151,7 +151,7 @@ static void add_message(struct tape *t, bool out, const cleat_json *msg)
 				add_message(t, out, it.value);
 		return;
 	}
-	t->lines = grow(t->lines, t->n, &t->cap_, sizeof *t->lines);
+	t->lines = transcript_grow(t->lines, t->n, &t->cap_, sizeof *t->lines);
 	l = &t->lines[t->n++];
 	*l = (struct tape_line){ .out = out, .msg = msg, .partner = TAPE_NONE };
 	l->id = cleat_json_get(msg, "id");
@@ -247,7 +247,7 @@ static int add_line(const struct cli *cli, const char *path, size_t number, stru
 	doc = cleat_doc_parse(p, n, NULL, NULL, &err);
 	if (!doc)
 		return bad_line(cli, path, number, err.message);
-	t->docs_ = grow(t->docs_, t->n_docs_, &t->docs_cap_, sizeof *t->docs_);
+	t->docs_ = transcript_grow(t->docs_, t->n_docs_, &t->docs_cap_, sizeof *t->docs_);
 	t->docs_[t->n_docs_++] = doc;
 	root = cleat_doc_root(doc);
 	dir = cleat_json_str(cleat_json_get(root, "dir"), "");

@@ -44,8 +44,8 @@ void build_say(struct build *b, int level, const char *fmt, ...)
 /* ---- entries ---- */
 
 /* Puts an entry that was made (rc 0), or tells why it was not. False: userdata is to be destroyed. */
-static bool put(struct build *b, const cleat_json *at, const char *recipe, struct entry *e, int rc,
-		const cleat_error *note, cleat_error *err)
+static bool build_put(struct build *b, const cleat_json *at, const char *recipe, struct entry *e,
+		      int rc, const cleat_error *note, cleat_error *err)
 {
 	const cleat_json *other = NULL;
 
@@ -69,7 +69,7 @@ void build_tool(struct build *b, const cleat_json *at, const char *recipe, const
 	struct entry *e = NULL;
 	int rc = entry_from_tool(server_memory(b->rt->server), t, &e, &note, &err);
 
-	if (!put(b, at, recipe, e, rc, &note, &err) && t->destroy)
+	if (!build_put(b, at, recipe, e, rc, &note, &err) && t->destroy)
 		t->destroy(t->userdata);
 }
 
@@ -80,7 +80,7 @@ void build_resource(struct build *b, const cleat_json *at, const char *recipe,
 	struct entry *e = NULL;
 	int rc = entry_from_resource(server_memory(b->rt->server), r, &e, &note, &err);
 
-	if (!put(b, at, recipe, e, rc, &note, &err) && r->destroy)
+	if (!build_put(b, at, recipe, e, rc, &note, &err) && r->destroy)
 		r->destroy(r->userdata);
 }
 
@@ -90,7 +90,7 @@ void build_prompt(struct build *b, const cleat_json *at, const char *recipe, con
 	struct entry *e = NULL;
 	int rc = entry_from_prompt(server_memory(b->rt->server), p, &e, &note, &err);
 
-	if (!put(b, at, recipe, e, rc, &note, &err) && p->destroy)
+	if (!build_put(b, at, recipe, e, rc, &note, &err) && p->destroy)
 		p->destroy(p->userdata);
 }
 

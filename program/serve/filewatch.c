@@ -23,7 +23,7 @@ struct filewatch {
 	bool told; /* that one could not be watched */
 };
 
-static void drop(struct filewatch *w, struct watched **at)
+static void filewatch_drop(struct filewatch *w, struct watched **at)
 {
 	struct watched *gone = *at;
 
@@ -33,7 +33,7 @@ static void drop(struct filewatch *w, struct watched **at)
 	mem_free(&w->o.rt->mem, gone);
 }
 
-static struct watched **find(struct filewatch *w, struct str uri)
+static struct watched **filewatch_find(struct filewatch *w, struct str uri)
 {
 	struct watched **at = &w->list;
 
@@ -51,7 +51,7 @@ static void prune(struct filewatch *w)
 		if (server_is_subscribed(w->o.rt->server, (struct str){ (*at)->uri, (*at)->n }))
 			at = &(*at)->next;
 		else
-			drop(w, at);
+			filewatch_drop(w, at);
 }
 
 static void on_change(void *ctx)
@@ -63,7 +63,7 @@ static void on_change(void *ctx)
 	if (server_is_subscribed(w->o.rt->server, uri))
 		cleat_server_resource_changed(w->o.rt->server, x->uri);
 	else
-		drop(w, find(w, uri));
+		filewatch_drop(w, filewatch_find(w, uri));
 }
 
 /* The client was told that it is subscribed; whoever runs the server can do something about it. */
@@ -86,7 +86,7 @@ static void on_subscribed(struct subscription_hook *h, struct str uri)
 	struct watched *x;
 	int rc;
 
-	if (!uri.n || *find(w, uri) || !w->o.find(w->o.ctx, uri, path))
+	if (!uri.n || *filewatch_find(w, uri) || !w->o.find(w->o.ctx, uri, path))
 		return;
 	prune(w);
 	if (w->n == FILEWATCH_MAX) {
@@ -118,7 +118,7 @@ static void filewatch_free(void *thing)
 	if (w->o.rt->server) /* NULL: it has ended before */
 		server_unhook_subscriptions(w->o.rt->server, &w->hook);
 	while (w->list)
-		drop(w, &w->list);
+		filewatch_drop(w, &w->list);
 	if (w->o.done)
 		w->o.done(w->o.ctx);
 	mem_free(&mem, w);

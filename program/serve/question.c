@@ -86,8 +86,8 @@ static bool keep_defaults(struct build *b, struct question *q, const cleat_json 
 }
 
 /* `names`: what may stand in braces. */
-static bool fill(struct build *b, struct question *q, const cleat_json *node, const cleat_tool *t,
-		 const cleat_json *names)
+static bool question_fill(struct build *b, struct question *q, const cleat_json *node,
+			  const cleat_tool *t, const cleat_json *names)
 {
 	const cleat_json *confirm = cleat_json_get(node, "confirm"),
 			 *ask = cleat_json_get(node, "ask");
@@ -131,7 +131,7 @@ struct question *question_new(struct build *b, const cleat_json *node, const cle
 	q->mem = b->rt->mem;
 	arena_init(&q->arena, &q->mem, 0);
 	q->arena.first = 512; /* most have one or two defaults, and that is all */
-	if (fill(b, q, node, t, names))
+	if (question_fill(b, q, node, t, names))
 		return q;
 	if (arena_failed(&q->arena))
 		conf_problem(b->conf, node, "out of memory");

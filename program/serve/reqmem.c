@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-static void *take(void *ctx, size_t n)
+static void *reqmem_take(void *ctx, size_t n)
 {
 	return cleat_request_alloc(ctx, n);
 }
 
-static void *grow(void *ctx, void *p, size_t old_size, size_t n)
+static void *reqmem_grow(void *ctx, void *p, size_t old_size, size_t n)
 {
 	void *q = cleat_request_alloc(ctx, n);
 
@@ -17,7 +17,7 @@ static void *grow(void *ctx, void *p, size_t old_size, size_t n)
 	return q;
 }
 
-static void keep(void *ctx, void *p)
+static void reqmem_keep(void *ctx, void *p)
 {
 	(void)ctx;
 	(void)p;
@@ -25,5 +25,5 @@ static void keep(void *ctx, void *p)
 
 cleat_allocator reqmem(cleat_request *req)
 {
-	return (cleat_allocator){ take, grow, keep, req };
+	return (cleat_allocator){ reqmem_take, reqmem_grow, reqmem_keep, req };
 }

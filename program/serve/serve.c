@@ -45,9 +45,9 @@ struct serve {
 	bool watch_failed; /* has been said */
 };
 
-static void say(const struct serve *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+static void serve_say(const struct serve *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 
-static void say(const struct serve *s, int level, const char *fmt, ...)
+static void serve_say(const struct serve *s, int level, const char *fmt, ...)
 {
 	char line[1000];
 	va_list ap;
@@ -144,8 +144,8 @@ static void add_watch(struct serve *s, const char *path)
 	}
 	mem_free(&s->mem, w);
 	if (!s->watch_failed)
-		say(s, CLEAT_LOG_WARNING, "cannot watch %s: %s", path,
-		    rc == CLEAT_ELIMIT ? FSWATCH_LIMITS : cleat_strstatus(rc));
+		serve_say(s, CLEAT_LOG_WARNING, "cannot watch %s: %s", path,
+			  rc == CLEAT_ELIMIT ? FSWATCH_LIMITS : cleat_strstatus(rc));
 	s->watch_failed = true;
 }
 
@@ -179,7 +179,7 @@ static void watch_files(struct serve *s, const struct conf *c)
 /* ---- loading ---- */
 
 /* Builds a configuration that was read, and puts it in force. It is taken over, also when it fails. */
-static int load(struct serve *s, struct conf *c, struct set_change *ret)
+static int serve_load(struct serve *s, struct conf *c, struct set_change *ret)
 {
 	struct set *set = NULL;
 	struct http_conf http = { NULL, NULL };
@@ -199,9 +199,10 @@ static int load(struct serve *s, struct conf *c, struct set_change *ret)
 	} else if (set) {
 		rc = set_apply(set, s->set, s->rt.server, ret);
 		if (rc)
-			say(s, CLEAT_LOG_ERROR, "%s", cleat_server_error(s->rt.server)->message);
+			serve_say(s, CLEAT_LOG_ERROR, "%s",
+				  cleat_server_error(s->rt.server)->message);
 	} else {
-		say(s, CLEAT_LOG_ERROR, "%s", cleat_strstatus(rc));
+		serve_say(s, CLEAT_LOG_ERROR, "%s", cleat_strstatus(rc));
 	}
 	if (rc) {
 		set_free(set);
@@ -224,8 +225,9 @@ static void compare_names(const struct serve *s, const struct conf *old)
 
 	for (size_t i = 0; i < CLEAT_COUNT(fixed); i++)
 		if (!cleat_json_equal(first(old, fixed[i]), first(s->conf, fixed[i])))
-			say(s, CLEAT_LOG_NOTICE,
-			    "\"%s\" has changed: that counts from the next start on", fixed[i]);
+			serve_say(s, CLEAT_LOG_NOTICE,
+				  "\"%s\" has changed: that counts from the next start on",
+				  fixed[i]);
 }
 
 int serve_reload(struct serve *s)
@@ -235,21 +237,21 @@ int serve_reload(struct serve *s)
 	int rc;
 
 	loop_cancel(s->rt.loop, &s->reload_call);
-	s->conf = NULL; /* load() must not free it: it is still needed */
-	rc = load(s, read_conf(s), &change);
+	s->conf = NULL; /* serve_load() must not free it: it is still needed */
+	rc = serve_load(s, read_conf(s), &change);
 	if (rc) {
 		s->conf = old;
-		say(s, CLEAT_LOG_ERROR, "the configuration stays as it was");
+		serve_say(s, CLEAT_LOG_ERROR, "the configuration stays as it was");
 		return rc;
 	}
 	compare_names(s, old);
 	conf_free(old);
 	if (change.added || change.removed || change.changed)
-		say(s, CLEAT_LOG_NOTICE,
-		    "loaded again: %zu added, %zu removed, %zu changed, %zu as before",
-		    change.added, change.removed, change.changed, change.kept);
+		serve_say(s, CLEAT_LOG_NOTICE,
+			  "loaded again: %zu added, %zu removed, %zu changed, %zu as before",
+			  change.added, change.removed, change.changed, change.kept);
 	else
-		say(s, CLEAT_LOG_NOTICE, "loaded again: nothing has changed");
+		serve_say(s, CLEAT_LOG_NOTICE, "loaded again: nothing has changed");
 	return CLEAT_OK;
 }
 
@@ -263,7 +265,7 @@ static void on_log(void *userdata, int level, const char *message)
 		s->opts.say(s->opts.ctx, level, message);
 }
 
-static void on_ready(cleat_server *server, void *userdata)
+static void serve_on_ready(cleat_server *server, void *userdata)
 {
 	const struct serve *s = userdata;
 
@@ -293,7 +295,7 @@ static int make_server(struct serve *s, struct conf *c)
 		.loop = s->rt.loop,
 		.workers = 16, /* made when needed: long searches must not keep others waiting */
 		.log = on_log,
-		.on_ready = on_ready,
+		.on_ready = serve_on_ready,
 		.on_reload = on_hangup,
 		.userdata = s,
 		.allocator = &s->mem,
@@ -312,7 +314,7 @@ static int make_server(struct serve *s, struct conf *c)
 	return cleat_server_error(s->rt.server)->status;
 }
 
-static int start(struct serve *s)
+static int serve_start(struct serve *s)
 {
 	struct conf *c = read_conf(s);
 	struct set_change change;
@@ -329,9 +331,10 @@ static int start(struct serve *s)
 	if (!rc)
 		rc = make_server(s, c);
 	if (!rc)
-		return load(s, c, &change);
-	say(s, CLEAT_LOG_ERROR, "%s",
-	    rc == CLEAT_ENOMEM ? cleat_strstatus(rc) : cleat_server_error(s->rt.server)->message);
+		return serve_load(s, c, &change);
+	serve_say(s, CLEAT_LOG_ERROR, "%s",
+		  rc == CLEAT_ENOMEM ? cleat_strstatus(rc)
+				     : cleat_server_error(s->rt.server)->message);
 	conf_free(c);
 	return rc;
 }
@@ -353,7 +356,7 @@ struct serve *serve_new(const struct serve_options *o, int *ret_status)
 	s->opts.name = arena_strdup(&s->arena, o->name);
 	s->rt = (struct runtime){ .mem = mem, .say = o->say, .say_ctx = o->ctx, .check = o->check };
 	s->reload_call.fn = on_reload_call;
-	*ret_status = arena_failed(&s->arena) ? CLEAT_ENOMEM : start(s);
+	*ret_status = arena_failed(&s->arena) ? CLEAT_ENOMEM : serve_start(s);
 	if (!*ret_status)
 		return s;
 	serve_free(s);

@@ -13,7 +13,7 @@ enum { SCHEMA_MAX = 4 << 20 };
 
 /* ---- schemas ---- */
 
-static const char *finish(struct build *b, struct buf *out)
+static const char *tool_finish(struct build *b, struct buf *out)
 {
 	char *text = NULL;
 
@@ -45,7 +45,7 @@ const char *tool_fields(struct build *b, const cleat_json *at, bool form)
 	buf_init(&out, &b->rt->mem, SCHEMA_MAX);
 	jw_init(&w, &out);
 	field_write_schema(&w, fields, form ? FIELD_SCHEMA_FORM : FIELD_SCHEMA_ARGUMENTS);
-	return finish(b, &out);
+	return tool_finish(b, &out);
 }
 
 /* A schema of an object that does not say so is one all the same. */
@@ -65,7 +65,7 @@ static const char *object_schema(struct build *b, const cleat_json *v)
 		jw_value(&w, it.value);
 	}
 	jw_obj_end(&w);
-	return finish(b, &out);
+	return tool_finish(b, &out);
 }
 
 /* {"path": "string"} or {"path": {"type": "string"}}: arguments without the schema around them. As a schema it
@@ -186,7 +186,7 @@ const cleat_json *tool_arguments(struct build *b, const cleat_json *node, const 
 		put_properties(b, &w, tool_fields(b, fields, true));
 	jw_obj_end(&w);
 	jw_obj_end(&w);
-	text = finish(b, &out);
+	text = tool_finish(b, &out);
 	if (text)
 		json_parse(conf_scratch(b->conf), str_of(text), NULL, &ret, NULL);
 	return ret ? ret : json_empty_object();

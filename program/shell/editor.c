@@ -120,7 +120,7 @@ static void load_history(struct shell_editor *e)
 }
 
 /* A line that begins with a blank is nobody's business. */
-static void remember(struct shell_editor *e, const char *line)
+static void editor_remember(struct shell_editor *e, const char *line)
 {
 	struct text t = { 0 };
 
@@ -136,7 +136,7 @@ static void remember(struct shell_editor *e, const char *line)
 
 /* ---- completion ---------------------------------------------------------------------------------- */
 
-static char *copy(const char *text, size_t n)
+static char *editor_copy(const char *text, size_t n)
 {
 	char *p = must_alloc(n + 1);
 
@@ -374,7 +374,7 @@ static enum shell_input edited_line(struct shell_editor *e, const char *prompt, 
 		fputc('\n', stdout);
 		return SHELL_END;
 	}
-	remember(e, e->line);
+	editor_remember(e, e->line);
 	*ret = e->line;
 	return SHELL_LINE;
 }
@@ -413,7 +413,7 @@ static enum shell_input plain_line(struct shell_editor *e, const char *prompt, c
 		return SHELL_END;
 	left = end ? (size_t)(end - e->input.p) - e->taken : left;
 	free(e->line);
-	e->line = copy(e->input.p + e->taken, left);
+	e->line = editor_copy(e->input.p + e->taken, left);
 	e->taken += left + (end != NULL);
 	*ret = e->line;
 	return SHELL_LINE;

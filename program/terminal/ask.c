@@ -331,7 +331,7 @@ static int read_answers(struct cli *cli, const char *path, cleat_doc **ret)
 	return EXIT_GOOD;
 }
 
-static int read_options(struct cli *cli, cleat_doc **ret_file)
+static int ask_read_options(struct cli *cli, cleat_doc **ret_file)
 {
 	const char *path = cli_option(cli, "answers"), *word;
 
@@ -348,7 +348,7 @@ int ask_prepare(struct cli *cli, cleat_client_options *o)
 	asked.cli = cli;
 	if (cli->verb->groups & CLI_UNASKED)
 		return EXIT_GOOD;
-	code = read_options(cli, &asked.file);
+	code = ask_read_options(cli, &asked.file);
 	if (code != EXIT_GOOD)
 		return code;
 	if (cli->verb->groups & CLI_ASKED && !declined())
@@ -369,7 +369,7 @@ int ask_begin(struct cli *command)
 	asked.outer = asked.cli;
 	asked.cli = command;
 	asked.unanswered = 0;
-	return read_options(command, &asked.inner_file);
+	return ask_read_options(command, &asked.inner_file);
 }
 
 void ask_return(void)

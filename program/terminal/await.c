@@ -181,7 +181,7 @@ static void on_progress(cleat_call *call, double done, double total, const char 
 		draw(done, total, message);
 }
 
-static void on_done(cleat_call *call, cleat_result *result)
+static void await_on_done(cleat_call *call, cleat_result *result)
 {
 	struct waiting *w = cleat_call_userdata(call);
 
@@ -190,7 +190,7 @@ static void on_done(cleat_call *call, cleat_result *result)
 	current = NULL;
 }
 
-static cleat_result *finish(struct waiting *w, cleat_call *call)
+static cleat_result *await_finish(struct waiting *w, cleat_call *call)
 {
 	if (!call)
 		return NULL;
@@ -208,7 +208,7 @@ static cleat_result *finish(struct waiting *w, cleat_call *call)
 static cleat_call_options options(struct cli *cli, struct waiting *w)
 {
 	*w = (struct waiting){ .cli = cli };
-	return (cleat_call_options){ .on_done = on_done,
+	return (cleat_call_options){ .on_done = await_on_done,
 				     .on_progress = on_progress,
 				     .no_cache = cli_flag(cli, "no-cache"),
 				     .userdata = w };
@@ -222,9 +222,9 @@ cleat_result *cli_await(struct cli *cli, const char *method, const cleat_json *p
 	/* Whoever asks for this wants an answer, not what is known. */
 	o.no_cache = o.no_cache || strcmp(method, "server/discover") == 0;
 	if (!params)
-		return finish(w, cleat_client_start_requestf(cli->client, &o, method, NULL));
-	return finish(w,
-		      cleat_client_start_requestf(cli->client, &o, method, "%p", (void *)params));
+		return await_finish(w, cleat_client_start_requestf(cli->client, &o, method, NULL));
+	return await_finish(
+		w, cleat_client_start_requestf(cli->client, &o, method, "%p", (void *)params));
 }
 
 cleat_result *cli_await_list(struct cli *cli, enum cleat_list what)
@@ -232,5 +232,5 @@ cleat_result *cli_await_list(struct cli *cli, enum cleat_list what)
 	struct waiting *w = keep_alloc(sizeof *w);
 	cleat_call_options o = options(cli, w);
 
-	return finish(w, cleat_client_start_list(cli->client, &o, what));
+	return await_finish(w, cleat_client_start_list(cli->client, &o, what));
 }

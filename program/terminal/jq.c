@@ -53,7 +53,7 @@ static struct {
 	jv (*error_message)(jq_state *jq);
 } lib;
 
-static bool load(const char *name, void *function)
+static bool jq_load(const char *name, void *function)
 {
 	void *found = dlsym(lib.library, name);
 
@@ -68,19 +68,20 @@ bool jq_present(void)
 	lib.library = dlopen("libjq.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!lib.library)
 		return false;
-	if (load("jq_teardown", &lib.teardown) && load("jq_compile", &lib.compile) &&
-	    load("jq_set_error_cb", &lib.set_error_cb) && load("jq_start", &lib.start) &&
-	    load("jq_next", &lib.next) && load("jv_parse_sized", &lib.parse) &&
-	    load("jv_copy", &lib.copy) && load("jv_free", &lib.free) &&
-	    load("jv_get_kind", &lib.kind) && load("jv_string_value", &lib.string_value) &&
-	    load("jv_string_length_bytes", &lib.string_length) &&
-	    load("jv_invalid_has_msg", &lib.has_message) &&
-	    load("jv_invalid_get_msg", &lib.get_message) && load("jv_dump_string", &lib.dump) &&
-	    load("jq_set_attr", &lib.set_attr) && load("jv_string", &lib.string) &&
-	    load("jv_array", &lib.array))
-		load("jq_init", &lib.init);
-	if (!load("jq_get_exit_code", &lib.exit_code) ||
-	    !load("jq_get_error_message", &lib.error_message) || !load("jq_halted", &lib.halted))
+	if (jq_load("jq_teardown", &lib.teardown) && jq_load("jq_compile", &lib.compile) &&
+	    jq_load("jq_set_error_cb", &lib.set_error_cb) && jq_load("jq_start", &lib.start) &&
+	    jq_load("jq_next", &lib.next) && jq_load("jv_parse_sized", &lib.parse) &&
+	    jq_load("jv_copy", &lib.copy) && jq_load("jv_free", &lib.free) &&
+	    jq_load("jv_get_kind", &lib.kind) && jq_load("jv_string_value", &lib.string_value) &&
+	    jq_load("jv_string_length_bytes", &lib.string_length) &&
+	    jq_load("jv_invalid_has_msg", &lib.has_message) &&
+	    jq_load("jv_invalid_get_msg", &lib.get_message) &&
+	    jq_load("jv_dump_string", &lib.dump) && jq_load("jq_set_attr", &lib.set_attr) &&
+	    jq_load("jv_string", &lib.string) && jq_load("jv_array", &lib.array))
+		jq_load("jq_init", &lib.init);
+	if (!jq_load("jq_get_exit_code", &lib.exit_code) ||
+	    !jq_load("jq_get_error_message", &lib.error_message) ||
+	    !jq_load("jq_halted", &lib.halted))
 		lib.halted = NULL;
 	return lib.init != NULL;
 }
@@ -180,7 +181,7 @@ static int halted(struct cli *cli, jq_state *jq)
 }
 
 /* The end of the results, or a mistake that was made while running. */
-static int finish(struct cli *cli, jq_state *jq, jv last)
+static int jq_finish(struct cli *cli, jq_state *jq, jv last)
 {
 	int code = EXIT_GOOD;
 
@@ -215,14 +216,14 @@ int jq_print(struct cli *cli, const char *expression, const cleat_json *v)
 	next = lib.parse(text, (int)n);
 	free(text);
 	if (lib.kind(next) == JV_KIND_INVALID) { /* deeper than it likes */
-		code = finish(cli, jq, next);
+		code = jq_finish(cli, jq, next);
 		lib.teardown(&jq);
 		return code ? code : cli_error(cli, EXIT_OTHER, "--jq cannot read the result");
 	}
 	lib.start(jq, next, 0);
 	for (next = lib.next(jq); lib.kind(next) != JV_KIND_INVALID; next = lib.next(jq))
 		print_value(to, next);
-	code = finish(cli, jq, next);
+	code = jq_finish(cli, jq, next);
 	lib.teardown(&jq);
 	return code;
 }

@@ -15,7 +15,7 @@ enum { DEEPEST = 256, PROSE = 79, NARROWEST = 20 };
 /* ---- characters ---------------------------------------------------------------------------------- */
 
 /* The character at p, its length in *len; -1: no UTF-8. */
-static long decode(const unsigned char *p, size_t n, size_t *len)
+static long print_decode(const unsigned char *p, size_t n, size_t *len)
 {
 	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t need = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
@@ -52,7 +52,7 @@ static void filter(FILE *to, const char *text, size_t n,
 	size_t start = 0, len;
 
 	for (size_t i = 0; i < n; i += len) {
-		long c = decode(p + i, n - i, &len);
+		long c = print_decode(p + i, n - i, &len);
 
 		if (c >= 0 && !is_unsafe(c))
 			continue;
@@ -80,7 +80,7 @@ void print_utf8(struct text *to, const char *text)
 	struct text clean = { 0 };
 
 	for (size_t i = 0; i < n; i += len)
-		if (decode((const unsigned char *)text + i, n - i, &len) >= 0)
+		if (print_decode((const unsigned char *)text + i, n - i, &len) >= 0)
 			text_add(&clean, text + i, len);
 		else
 			text_puts(&clean, "\xef\xbf\xbd");
@@ -256,7 +256,7 @@ size_t print_width(const char *text)
 	size_t n = strlen(text), width = 0, len;
 
 	for (size_t i = 0; i < n; i += len)
-		width += columns(decode(p + i, n - i, &len));
+		width += columns(print_decode(p + i, n - i, &len));
 	return width;
 }
 
@@ -266,7 +266,7 @@ size_t print_fit(const char *text, size_t room)
 	size_t n = strcspn(text, "\r\n"), i = 0, len;
 
 	while (i < n) {
-		size_t width = columns(decode(p + i, n - i, &len));
+		size_t width = columns(print_decode(p + i, n - i, &len));
 
 		if (width > room)
 			break;

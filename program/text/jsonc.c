@@ -135,7 +135,7 @@ size_t jsonc_values(const char *text, size_t n, uint32_t *ret, size_t max)
 }
 
 /* Into the member `key` of the object that begins here. */
-static bool enter(struct scan *s, const char *key)
+static bool jsonc_enter(struct scan *s, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -183,7 +183,7 @@ bool jsonc_locate(const char *text, size_t n, const char *const *path, size_t de
 	struct scan s = { text, n, 0 };
 
 	for (size_t i = 0; i < depth; i++)
-		if (!enter(&s, path[i]))
+		if (!jsonc_enter(&s, path[i]))
 			return false;
 	jsonc_line(text, s.i, ret_line, ret_column);
 	return true;

@@ -64,8 +64,8 @@ static bool key_is(const struct edit *e, const struct member *m, const char *key
 }
 
 /* The member `key` of the object at `object`, the member before it (end 0: none), or the last one. */
-static bool find(const struct edit *e, size_t object, const char *key, struct member *ret,
-		 struct member *before)
+static bool jsonedit_find(const struct edit *e, size_t object, const char *key, struct member *ret,
+			  struct member *before)
 {
 	size_t i = object + 1;
 
@@ -203,7 +203,7 @@ static void put_member(struct text *t, const struct edit *e, const char *const *
 	text_printf(t, "\n%s}", indent);
 }
 
-static void copy(struct text *t, const struct edit *e, size_t from, size_t to)
+static void jsonedit_copy(struct text *t, const struct edit *e, size_t from, size_t to)
 {
 	text_add(t, e->text + from, to - from);
 }
@@ -220,14 +220,14 @@ static void add_first(struct text *t, const struct edit *e, size_t object, const
 
 	for (size_t i = object + 1; i < close; i++)
 		blank = blank && is_space(e->text[i]);
-	copy(t, e, 0, object + 1);
+	jsonedit_copy(t, e, 0, object + 1);
 	text_printf(t, "\n%s", inner);
 	put_member(t, e, path, depth, value, inner);
 	if (blank) {
 		text_printf(t, "\n%s", outer);
-		copy(t, e, close, e->n);
+		jsonedit_copy(t, e, close, e->n);
 	} else {
-		copy(t, e, object + 1, e->n);
+		jsonedit_copy(t, e, object + 1, e->n);
 	}
 }
 
@@ -259,15 +259,15 @@ static void add_last(struct text *t, const struct edit *e, const struct member *
 	size_t at = line_end(e, from);
 	bool own_line = in.end == last->key || in_line_comment(e, at);
 
-	copy(t, e, 0, from);
+	jsonedit_copy(t, e, 0, from);
 	if (comma == e->n)
 		text_puts(t, ",");
-	copy(t, e, from, at);
+	jsonedit_copy(t, e, from, at);
 	text_printf(t, "%s%s", own_line ? "\n" : " ", own_line ? indent : "");
 	put_member(t, e, path, depth, value, indent);
 	if (comma < e->n)
 		text_puts(t, ",");
-	copy(t, e, at, e->n);
+	jsonedit_copy(t, e, at, e->n);
 }
 
 static void edit_init(struct edit *e, const char *text, size_t n)
@@ -302,17 +302,17 @@ void jsonedit_set(struct text *ret, const char *text, size_t n, const char *cons
 		jsonedit_set(ret, "{}\n", 3, path, depth, value);
 		return;
 	}
-	while (depth > 1 && find(&e, object, path[0], &found, &before)) {
+	while (depth > 1 && jsonedit_find(&e, object, path[0], &found, &before)) {
 		object = found.value;
 		path++;
 		depth--;
 	}
-	if (find(&e, object, path[0], &found, &before)) {
+	if (jsonedit_find(&e, object, path[0], &found, &before)) {
 		struct member in = line_indent(&e, found.key);
 
-		copy(ret, &e, 0, found.value);
+		jsonedit_copy(ret, &e, 0, found.value);
 		put_value(ret, &e, value, keepf("%.*s", (int)(in.end - in.key), e.text + in.key));
-		copy(ret, &e, found.end, n);
+		jsonedit_copy(ret, &e, found.end, n);
 	} else if (before.end) {
 		add_last(ret, &e, &before, path, depth, value);
 	} else {
@@ -346,7 +346,7 @@ bool jsonedit_remove(struct text *ret, const char *text, size_t n, const char *c
 	object = skip_space(&e, 0);
 	there = object < n;
 	for (size_t i = 0; there && i < depth; i++) {
-		there = find(&e, object, path[i], &found, &before);
+		there = jsonedit_find(&e, object, path[i], &found, &before);
 		object = found.value;
 	}
 	if (there) {
@@ -354,16 +354,16 @@ bool jsonedit_remove(struct text *ret, const char *text, size_t n, const char *c
 		start = line_start(&e, found.key);
 		before_comma = before.end ? comma_after(&e, before.end) : n;
 		if (comma < n || before_comma == n) { /* its own comma goes with it */
-			copy(ret, &e, 0, start);
+			jsonedit_copy(ret, &e, 0, start);
 		} else { /* the last one: that of the one before goes */
-			copy(ret, &e, 0, before_comma);
-			copy(ret, &e, before_comma + 1, start);
+			jsonedit_copy(ret, &e, 0, before_comma);
+			jsonedit_copy(ret, &e, before_comma + 1, start);
 		}
 		rest = comma < n ? comma + 1 : found.end;
 		if (rest < n && text[rest + (rest + 1 < n && text[rest] == '\r')] != '\n' &&
 		    in_line_comment(&e, start))
 			text_puts(ret, "\n");
-		copy(ret, &e, rest, n);
+		jsonedit_copy(ret, &e, rest, n);
 	}
 	free(e.bare);
 	return there;

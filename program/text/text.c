@@ -17,7 +17,7 @@ static struct {
 	size_t n, cap;
 } kept;
 
-static void no_memory(void)
+static void text_no_memory(void)
 {
 	fputs("cleat: out of memory\n", stderr);
 	exit(EXIT_OTHER);
@@ -28,21 +28,21 @@ void *must_alloc(size_t n)
 	void *p = malloc(n ? n : 1);
 
 	if (!p)
-		no_memory();
+		text_no_memory();
 	return p;
 }
 
 char *keep(char *p)
 {
 	if (!p)
-		no_memory();
+		text_no_memory();
 	pthread_mutex_lock(&lock);
 	if (kept.n == kept.cap) {
 		size_t cap = kept.cap ? 2 * kept.cap : 64;
 		void **at = realloc(kept.at, cap * sizeof *at);
 
 		if (!at)
-			no_memory();
+			text_no_memory();
 		kept.at = at;
 		kept.cap = cap;
 	}
@@ -129,7 +129,7 @@ static void reserve(struct text *t, size_t more)
 		cap *= 2;
 	p = realloc(t->p, cap);
 	if (!p)
-		no_memory();
+		text_no_memory();
 	t->p = p;
 	t->cap = cap;
 }

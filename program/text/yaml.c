@@ -61,7 +61,7 @@ struct reader {
 	cleat_error *err;
 };
 
-static int fail(struct reader *r, int status, const yaml_mark_t *at, const char *what)
+static int yaml_fail(struct reader *r, int status, const yaml_mark_t *at, const char *what)
 {
 	return error_set(r->err, status, "line %zu, column %zu: %s", at->line + 1, at->column + 1,
 			 what);
@@ -143,7 +143,7 @@ static int add_anchor(struct reader *r, const yaml_char_t *name, const yaml_mark
 	if (!name)
 		return CLEAT_OK;
 	if (r->n_anchors == ANCHORS_MAX)
-		return fail(r, CLEAT_ELIMIT, at, "more than 1000 anchors");
+		return yaml_fail(r, CLEAT_ELIMIT, at, "more than 1000 anchors");
 	r->anchors[r->n_anchors].name = mem_strdup(&r->out->mem, (const char *)name);
 	if (!r->anchors[r->n_anchors].name)
 		return error_set(r->err, CLEAT_ENOMEM, "out of memory");
@@ -165,7 +165,7 @@ static struct level *merging(struct reader *r)
 
 static int no_merge(struct reader *r, const yaml_mark_t *at)
 {
-	return fail(r, CLEAT_EPROTO, at, "<< takes aliases of mappings");
+	return yaml_fail(r, CLEAT_EPROTO, at, "<< takes aliases of mappings");
 }
 
 static int on_scalar(struct reader *r, const yaml_event_t *e)
@@ -201,9 +201,9 @@ static int on_start(struct reader *r, const yaml_event_t *e, bool mapping)
 	int anchor, rc;
 
 	if (key_expected(r))
-		return fail(r, CLEAT_EPROTO, &e->start_mark, "a key has to be a text");
+		return yaml_fail(r, CLEAT_EPROTO, &e->start_mark, "a key has to be a text");
 	if (r->depth == DEPTH_MAX)
-		return fail(r, CLEAT_ELIMIT, &e->start_mark, "nested too deeply");
+		return yaml_fail(r, CLEAT_ELIMIT, &e->start_mark, "nested too deeply");
 	if (merging(r) && (mapping || r->levels[r->depth - 1].merge_list))
 		return no_merge(r, &e->start_mark);
 	if (merging(r)) {
@@ -260,7 +260,7 @@ static int merge(struct reader *r, const struct level *l, const struct anchor *a
 	}
 	cleat_doc_free(own);
 	cleat_doc_free(other);
-	return read ? CLEAT_OK : fail(r, CLEAT_ELIMIT, at, "too much for << to look through");
+	return read ? CLEAT_OK : yaml_fail(r, CLEAT_ELIMIT, at, "too much for << to look through");
 }
 
 static int on_end(struct reader *r, const yaml_event_t *e)
@@ -290,7 +290,7 @@ static int add_merge(struct reader *r, struct level *to, size_t anchor, const ya
 	if (buf_str(r->out).p[r->anchors[anchor].from] != '{')
 		return no_merge(r, at);
 	if (to->n_merges == MERGES_MAX)
-		return fail(r, CLEAT_ELIMIT, at, "more than 16 mappings for one <<");
+		return yaml_fail(r, CLEAT_ELIMIT, at, "more than 16 mappings for one <<");
 	to->merges[to->n_merges++] = (int)anchor;
 	if (to->merge && to == &r->levels[r->depth - 1]) {
 		to->merge = false;
@@ -302,7 +302,7 @@ static int add_merge(struct reader *r, struct level *to, size_t anchor, const ya
 static int on_alias(struct reader *r, const yaml_event_t *e)
 {
 	if (++r->n_aliases > ALIASES_MAX)
-		return fail(r, CLEAT_ELIMIT, &e->start_mark, "more than 100000 aliases");
+		return yaml_fail(r, CLEAT_ELIMIT, &e->start_mark, "more than 100000 aliases");
 	for (size_t i = r->n_anchors; i-- > 0;) {
 		const struct anchor *a = &r->anchors[i];
 		char *copy;
@@ -321,10 +321,10 @@ static int on_alias(struct reader *r, const yaml_event_t *e)
 		node_done(r, -1);
 		return CLEAT_OK;
 	}
-	return fail(r, CLEAT_EPROTO, &e->start_mark, "an alias of nothing");
+	return yaml_fail(r, CLEAT_EPROTO, &e->start_mark, "an alias of nothing");
 }
 
-static int on_event(struct reader *r, const yaml_event_t *e)
+static int yaml_on_event(struct reader *r, const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_SCALAR_EVENT: return on_scalar(r, e);
@@ -334,13 +334,13 @@ static int on_event(struct reader *r, const yaml_event_t *e)
 	case YAML_SEQUENCE_END_EVENT: return on_end(r, e);
 	case YAML_ALIAS_EVENT: return on_alias(r, e);
 	case YAML_DOCUMENT_START_EVENT:
-		return r->done ? fail(r, CLEAT_EPROTO, &e->start_mark, "a second document")
+		return r->done ? yaml_fail(r, CLEAT_EPROTO, &e->start_mark, "a second document")
 			       : CLEAT_OK;
 	default: return CLEAT_OK;
 	}
 }
 
-static int read_all(struct reader *r)
+static int yaml_read_all(struct reader *r)
 {
 	for (bool more = true; more;) {
 		yaml_event_t e;
@@ -349,10 +349,11 @@ static int read_all(struct reader *r)
 		if (!r->k->yaml_parser_parse(&r->parser, &e))
 			return r->parser.error == YAML_MEMORY_ERROR
 				       ? error_set(r->err, CLEAT_ENOMEM, "out of memory")
-				       : fail(r, CLEAT_EPROTO, &r->parser.problem_mark,
-					      r->parser.problem ? r->parser.problem : "no YAML");
+				       : yaml_fail(r, CLEAT_EPROTO, &r->parser.problem_mark,
+						   r->parser.problem ? r->parser.problem
+								     : "no YAML");
 		more = e.type != YAML_STREAM_END_EVENT;
-		rc = on_event(r, &e);
+		rc = yaml_on_event(r, &e);
 		r->k->yaml_event_delete(&e);
 		if (rc != CLEAT_OK)
 			return rc;
@@ -382,7 +383,7 @@ int yaml_to_json(struct str text, struct buf *out, cleat_error *err)
 	jw_init(&r->w, out);
 	k->yaml_parser_set_input_string(&r->parser, (const unsigned char *)(text.p ? text.p : ""),
 					text.n);
-	rc = read_all(r);
+	rc = yaml_read_all(r);
 	k->yaml_parser_delete(&r->parser);
 	for (size_t i = 0; i < r->n_anchors; i++)
 		mem_free(&out->mem, r->anchors[i].name);

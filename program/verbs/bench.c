@@ -83,7 +83,7 @@ static int duration(const struct cli *cli, const char *name, uint64_t *ret_ns)
 	return EXIT_GOOD;
 }
 
-static int read_options(struct bench *b)
+static int bench_read_options(struct bench *b)
 {
 	struct load_options *o = &b->load;
 	uint64_t connections = 0, threads = 1, rate = 0, sessions = 0;
@@ -460,7 +460,7 @@ static int run_bench(struct cli *cli)
 	int code;
 
 	b->cli = cli;
-	code = read_options(b);
+	code = bench_read_options(b);
 	if (!code)
 		code = plan_read(cli, &b->plan);
 	if (!code)

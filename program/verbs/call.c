@@ -7,7 +7,7 @@ static const cleat_json *schema_of(const cleat_json *tool, cleat_doc **ret_doc)
 	return cleat_json_get(tool, "inputSchema");
 }
 
-static int run(struct cli *cli)
+static int verbs_call_run(struct cli *cli)
 {
 	return perform(cli, &(struct performance){ .kind = catalog_kind(CLEAT_LIST_TOOLS),
 						   .method = "tools/call",
@@ -45,5 +45,5 @@ const struct verb verb_call = {
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT | CLI_CONTENT,
 	.options = perform_options,
 	.examples = examples,
-	.run = run,
+	.run = verbs_call_run,
 };

@@ -56,7 +56,7 @@ static void on_finding(void *ctx, const struct protocol_finding *f)
 		     "%s%s%s", f->pointer, *f->pointer ? ": " : "", f->text);
 }
 
-static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+static void check_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
 	struct protocol_message m;
 
@@ -66,7 +66,7 @@ static void on_message(cleat_client *c, bool out, const char *text, size_t n, vo
 			    out ? NULL : on_finding, &m, &m);
 }
 
-static void on_note(cleat_client *c, int level, const char *text, void *userdata)
+static void check_on_note(cleat_client *c, int level, const char *text, void *userdata)
 {
 	(void)c;
 	(void)userdata;
@@ -130,7 +130,7 @@ static void print_summary(struct check *c)
 			c->found[CHECK_WARNING] == 1 ? "" : "s");
 }
 
-static int finish(struct check *c, int code)
+static int check_finish(struct check *c, int code)
 {
 	if (code == EXIT_GOOD && cli_interrupted())
 		code = cli_interrupted_code();
@@ -168,11 +168,11 @@ static int examine(struct check *c)
 	return code;
 }
 
-static int run(struct cli *cli)
+static int check_run(struct cli *cli)
 {
 	static struct check c; /* callbacks use it until the client is gone */
-	cleat_client_options want = { .on_message = on_message,
-				      .on_note = on_note,
+	cleat_client_options want = { .on_message = check_on_message,
+				      .on_note = check_on_note,
 				      .no_cache = true };
 	int code = check_choose(cli);
 
@@ -189,7 +189,7 @@ static int run(struct cli *cli)
 	if (!c.to || !cli_client(cli, &want, &code))
 		return c.to ? code : EXIT_OTHER;
 	state.protocol = protocol_new(NULL);
-	code = finish(&c, examine(&c));
+	code = check_finish(&c, examine(&c));
 	for (size_t i = 0; i < CLEAT_COUNT(c.lists); i++)
 		cleat_result_free(c.lists[i]);
 	/* Messages may still come while the client ends. */
@@ -237,5 +237,5 @@ const struct verb verb_check = {
 	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = check_run,
 };

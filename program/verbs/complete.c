@@ -54,7 +54,7 @@ static cleat_doc *params_of(const char *ref, const char *argument, const char *k
 	return params;
 }
 
-static int run(struct cli *cli)
+static int complete_run(struct cli *cli)
 {
 	cleat_doc *params;
 	cleat_result *r;
@@ -105,5 +105,5 @@ const struct verb verb_complete = {
 		"account. A URI template is recognised by its {} or ://; anything else is a prompt.",
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.examples = examples,
-	.run = run,
+	.run = complete_run,
 };

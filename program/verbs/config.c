@@ -106,7 +106,7 @@ static int show_one(struct cli *cli, const struct config *c, const char *name)
 	return EXIT_GOOD;
 }
 
-static int run(struct cli *cli)
+static int config_run(struct cli *cli)
 {
 	const struct config *c = config_load(cli);
 	const char *name = cli->argc ? cli->argv[0] : NULL;
@@ -159,5 +159,5 @@ const struct verb verb_config = {
 	.groups = CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = config_run,
 };

@@ -83,7 +83,7 @@ void doctor_step(struct doctor *d, enum doctor_status status, int code, const ch
 
 /* ---- what happens meanwhile ---------------------------------------------------------------------- */
 
-static void on_note(cleat_client *c, int level, const char *text, void *userdata)
+static void doctor_on_note(cleat_client *c, int level, const char *text, void *userdata)
 {
 	(void)c;
 	(void)userdata;
@@ -105,7 +105,7 @@ static void on_finding(void *ctx, const struct protocol_finding *f)
 }
 
 /* What we send is looked at for its ids only: its faults are ours, not the server's. */
-static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+static void doctor_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
 	struct protocol_message m;
 
@@ -346,7 +346,7 @@ static void examine(struct doctor *d)
 		step_end(d, t);
 }
 
-static int finish(struct doctor *d)
+static int doctor_finish(struct doctor *d)
 {
 	cleat_doc *doc;
 	int code = d->code;
@@ -367,10 +367,10 @@ static int finish(struct doctor *d)
 	return code;
 }
 
-static int run(struct cli *cli)
+static int doctor_run(struct cli *cli)
 {
-	cleat_client_options want = { .on_message = on_message,
-				      .on_note = on_note,
+	cleat_client_options want = { .on_message = doctor_on_message,
+				      .on_note = doctor_on_note,
 				      .no_cache = true };
 	struct doctor *d = &run_state.d;
 	int code;
@@ -383,13 +383,13 @@ static int run(struct cli *cli)
 	if (!d->to)
 		return EXIT_OTHER;
 	if (!step_expansion(d))
-		return finish(d);
+		return doctor_finish(d);
 	doctor_listen(d, &want);
 	if (!cli_client(cli, &want, &code))
 		return code;
 	run_state.protocol = protocol_new(NULL);
 	examine(d);
-	code = finish(d);
+	code = doctor_finish(d);
 	/* Messages may still come while the client ends. */
 	cleat_client_free(cli->client);
 	cli->client = NULL;
@@ -419,5 +419,5 @@ const struct verb verb_doctor = {
 		"the protocol, 7 messages that are not valid. Warnings do not change it.",
 	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
 	.examples = examples,
-	.run = run,
+	.run = doctor_run,
 };

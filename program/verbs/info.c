@@ -104,7 +104,7 @@ static int print_info(struct cli *cli, FILE *to, double ready_ms)
 	return code;
 }
 
-static int run(struct cli *cli)
+static int info_run(struct cli *cli)
 {
 	double ready_ms;
 	FILE *to;
@@ -138,5 +138,5 @@ const struct verb verb_info = {
 		"With --json the result of server/discover (2026-07-28) or initialize is printed as it came.",
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.examples = examples,
-	.run = run,
+	.run = info_run,
 };

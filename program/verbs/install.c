@@ -188,7 +188,7 @@ static void environment(const struct cli *cli, bool all, struct words *to)
 enum loud { ALL_OF_IT, ONLY_PROBLEMS, SILENT };
 
 /* `cleat serve --check`: its status, or -1 when it could not be started (said). */
-static int check(struct cli *cli, const struct words *w, bool all, enum loud loud)
+static int install_check(struct cli *cli, const struct words *w, bool all, enum loud loud)
 {
 	struct words argv = { 0 }, env = { 0 };
 	posix_spawn_file_actions_t files;
@@ -227,17 +227,17 @@ static int check(struct cli *cli, const struct words *w, bool all, enum loud lou
  * nobody looks. */
 static int try_serve(struct cli *cli, const struct words *w)
 {
-	int status = check(cli, w, true, ALL_OF_IT);
+	int status = install_check(cli, w, true, ALL_OF_IT);
 
 	if (status < 0)
 		return EXIT_OTHER;
 	if (status > 0)
 		return cli_error(cli, EXIT_CHECK,
 				 "nothing was changed, because this server would not start");
-	if (cli_remarks(cli) && check(cli, w, false, SILENT) > 0) {
+	if (cli_remarks(cli) && install_check(cli, w, false, SILENT) > 0) {
 		cli_note(cli, "it needs variables of this shell, which other programs may not have "
 			      "(--env NAME=VALUE puts one into the file); without them:");
-		check(cli, w, false, ONLY_PROBLEMS);
+		install_check(cli, w, false, ONLY_PROBLEMS);
 	}
 	return EXIT_GOOD;
 }
@@ -287,7 +287,7 @@ static int install(struct cli *cli, struct clientfile *f, const char *name, cons
 	return code;
 }
 
-static int run(struct cli *cli)
+static int install_run(struct cli *cli)
 {
 	const char *name = cli_option(cli, "name");
 	struct words w = { 0 };
@@ -356,5 +356,5 @@ const struct verb verb_install = {
 	.groups = CLI_COMMAND,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = install_run,
 };

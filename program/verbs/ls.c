@@ -210,7 +210,7 @@ static int list_servers(struct cli *cli)
 	return EXIT_GOOD;
 }
 
-static int run(struct cli *cli)
+static int ls_run(struct cli *cli)
 {
 	struct lists lists = { 0 };
 	int code;
@@ -272,5 +272,5 @@ const struct verb verb_ls = {
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = ls_run,
 };

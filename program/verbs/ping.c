@@ -54,7 +54,7 @@ static int print_summary(struct cli *cli, const struct times *t, FILE *to)
 	return code;
 }
 
-static int read_options(struct cli *cli, unsigned *count, uint64_t *interval)
+static int ping_read_options(struct cli *cli, unsigned *count, uint64_t *interval)
 {
 	const char *c = cli_option(cli, "count"), *i = cli_option(cli, "interval");
 	char *end;
@@ -69,14 +69,14 @@ static int read_options(struct cli *cli, unsigned *count, uint64_t *interval)
 	return EXIT_GOOD;
 }
 
-static int run(struct cli *cli)
+static int ping_run(struct cli *cli)
 {
 	struct times t = { 0 };
 	uint64_t interval;
 	unsigned count = 1;
 	bool never = false;
 	FILE *to;
-	int code = read_options(cli, &count, &interval);
+	int code = ping_read_options(cli, &count, &interval);
 
 	if (code != EXIT_GOOD)
 		return code;
@@ -122,5 +122,5 @@ const struct verb verb_ping = {
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = ping_run,
 };

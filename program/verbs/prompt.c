@@ -31,7 +31,7 @@ static const cleat_json *schema_of(const cleat_json *prompt, cleat_doc **ret_doc
 	return cleat_doc_root(*ret_doc);
 }
 
-static int run(struct cli *cli)
+static int prompt_run(struct cli *cli)
 {
 	return perform(cli, &(struct performance){ .kind = catalog_kind(CLEAT_LIST_PROMPTS),
 						   .method = "prompts/get",
@@ -58,5 +58,5 @@ const struct verb verb_prompt = {
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT | CLI_CONTENT,
 	.options = perform_options,
 	.examples = examples,
-	.run = run,
+	.run = prompt_run,
 };

@@ -22,7 +22,7 @@ static int print_value(struct cli *cli, const cleat_json *v)
 /* The last error that came; what the library says about it is meant for people. */
 static cleat_doc *last_error;
 
-static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+static void raw_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
 	cleat_doc *doc = out ? NULL : cleat_doc_parse(text, n, NULL, NULL, NULL);
 
@@ -79,7 +79,7 @@ static int notify(struct cli *cli, const char *method, const cleat_json *params)
 		       : cli_error(cli, EXIT_OTHER, "cannot send it: %s", cleat_strstatus(rc));
 }
 
-static int run(struct cli *cli)
+static int raw_run(struct cli *cli)
 {
 	cleat_doc *params = NULL;
 	const cleat_json *root;
@@ -88,7 +88,7 @@ static int run(struct cli *cli)
 
 	if (!cli->argc && (cli->server || cli->command))
 		return cli_usage(cli, "which method? For instance: tools/list");
-	if (!cli_client(cli, &(cleat_client_options){ .on_message = on_message }, &code))
+	if (!cli_client(cli, &(cleat_client_options){ .on_message = raw_on_message }, &code))
 		return code;
 	text = cli_arguments(cli, cli->argv[0], cli->argc - 1, cli->argv + 1, NULL, &code);
 	if (!text)
@@ -130,5 +130,5 @@ const struct verb verb_raw = {
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = raw_run,
 };

@@ -41,7 +41,7 @@ static int print_result(struct cli *cli, cleat_result *r)
 	return print_only(cli, r, to, &code) ? code : cli_print_content(cli, r);
 }
 
-static int run(struct cli *cli)
+static int read_run(struct cli *cli)
 {
 	cleat_doc *params;
 	cleat_result *r;
@@ -80,5 +80,5 @@ const struct verb verb_read = {
 		"A resource of several parts is printed part by part, each under its URI.",
 	.groups = CLI_SERVER | CLI_ASKED | CLI_OUTPUT | CLI_CONTENT,
 	.examples = examples,
-	.run = run,
+	.run = read_run,
 };

@@ -35,7 +35,7 @@ static void note_line(struct lane *l)
 	l->line.n = 0;
 }
 
-static void take(struct lane *l)
+static void record_take(struct lane *l)
 {
 	char buf[65536];
 	ssize_t n = read(l->from, buf, sizeof buf);
@@ -95,9 +95,9 @@ static void pass(struct lane *up, struct lane *down, int *child_in)
 		if (poll(p, 5, -1) < 0 && errno != EINTR)
 			return;
 		if (p[0].fd >= 0 && p[0].revents)
-			take(up);
+			record_take(up);
 		if (p[1].fd >= 0 && p[1].revents)
-			take(down);
+			record_take(down);
 		if (p[2].fd >= 0 && p[2].revents)
 			give(up);
 		if (p[3].fd >= 0 && p[3].revents)
@@ -161,7 +161,7 @@ static int before_address(struct cli *cli, struct transcript *to, const struct t
 	return code;
 }
 
-static int run(struct cli *cli)
+static int record_run(struct cli *cli)
 {
 	const cleat_client_options *opts;
 	const struct target *target;
@@ -232,5 +232,5 @@ const struct verb verb_record = {
 	.groups = CLI_COMMAND | CLI_REACH,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = record_run,
 };

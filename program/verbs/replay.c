@@ -1,7 +1,7 @@
 /* program/verbs/replay.c - `cleat replay`: plays a transcript, as the server or as the client. */
 #include "record/replay.h"
 
-static int run(struct cli *cli)
+static int replay_run(struct cli *cli)
 {
 	const char *address = cli_option(cli, "http");
 	struct tape tape;
@@ -65,5 +65,5 @@ const struct verb verb_replay = {
 	.groups = CLI_COMMAND | CLI_REACH | CLI_SPEAK | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = replay_run,
 };

@@ -35,7 +35,7 @@ static void on_say(void *ctx, int level, const char *line)
 	fputc('\n', stderr);
 }
 
-static void on_ready(void *ctx)
+static void verbs_serve_on_ready(void *ctx)
 {
 	const struct run *r = ctx;
 
@@ -153,7 +153,7 @@ static int check_options(struct cli *cli, const char *const *from)
 	return EXIT_GOOD;
 }
 
-static int serve(struct run *r)
+static int serve_serve(struct run *r)
 {
 	struct words w = { 0 };
 
@@ -161,7 +161,7 @@ static int serve(struct run *r)
 	return serve_main(r->s, (int)w.n, (char **)w.at);
 }
 
-static int run(struct cli *cli)
+static int serve_run(struct cli *cli)
 {
 	struct run r = { .cli = cli };
 	struct serve_options o = {
@@ -171,7 +171,7 @@ static int run(struct cli *cli)
 		.watch = cli_flag(cli, "watch"),
 		.check = cli_flag(cli, "check"),
 		.say = on_say,
-		.ready = on_ready,
+		.ready = verbs_serve_on_ready,
 		.ctx = &r,
 	};
 	struct words files = { 0 };
@@ -207,7 +207,7 @@ static int run(struct cli *cli)
 	if (!r.s)
 		return status == CLEAT_EINVAL ? EXIT_CHECK : EXIT_OTHER;
 	if (!o.check)
-		return serve(&r);
+		return serve_serve(&r);
 	code = print_check(cli, r.s);
 	serve_free(r.s);
 	return code;
@@ -304,5 +304,5 @@ const struct verb verb_serve = {
 	.groups = CLI_NO_OPTIONS,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = serve_run,
 };

@@ -90,7 +90,7 @@ static int print_help(void)
 	return EXIT_GOOD;
 }
 
-static int unknown(struct shell *s, const char *word)
+static int shell_unknown(struct shell *s, const char *word)
 {
 	struct words names = { 0 };
 	const char *near;
@@ -127,7 +127,7 @@ static int run_words(struct shell *s, const struct words *words)
 		words_add(&line, first);
 	} else {
 		if (!shell_entry(&s->lists, CLEAT_LIST_TOOLS, first))
-			return unknown(s, first);
+			return shell_unknown(s, first);
 		words_add(&line, "call");
 		from = 0;
 	}
@@ -154,7 +154,7 @@ static int run_line(struct shell *s, const char *text)
 }
 
 /* Messages are looked at by server.c: a command may have -v. */
-static void on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
+static void shell_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
 	(void)c;
 	(void)out;
@@ -201,7 +201,7 @@ static int loop(struct shell *s)
 	return first;
 }
 
-static int run(struct cli *cli)
+static int shell_run(struct cli *cli)
 {
 	struct shell s = { .cli = cli };
 	int code;
@@ -210,7 +210,8 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "\"%s\" is too much: commands are typed, or come on stdin",
 				 cli->argv[0]);
 	/* A child that dies is started again with the next command. */
-	if (!cli_client(cli, &(cleat_client_options){ .restart = true, .on_message = on_message },
+	if (!cli_client(cli,
+			&(cleat_client_options){ .restart = true, .on_message = shell_on_message },
 			&code) ||
 	    (code = cli_open(cli)) != EXIT_GOOD)
 		return code;
@@ -260,5 +261,5 @@ const struct verb verb_shell = {
 	.groups = CLI_SERVER | CLI_ASKED,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = shell_run,
 };

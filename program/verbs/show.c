@@ -13,7 +13,7 @@ struct found {
 };
 
 /* Looks through the lists, tools first. */
-static int find(struct cli *cli, const char *name, struct found *f)
+static int show_find(struct cli *cli, const char *name, struct found *f)
 {
 	struct words names = { 0 };
 	const char *near;
@@ -171,7 +171,7 @@ static int print_found(struct cli *cli, const struct found *f)
 	return EXIT_GOOD;
 }
 
-static int run(struct cli *cli)
+static int show_run(struct cli *cli)
 {
 	struct found f = { 0 };
 	int code;
@@ -181,7 +181,7 @@ static int run(struct cli *cli)
 						: "which one? cleat ls --all lists them");
 	if (!cli_client(cli, NULL, &code))
 		return code;
-	code = find(cli, cli->argv[0], &f);
+	code = show_find(cli, cli->argv[0], &f);
 	if (code == EXIT_GOOD)
 		code = print_found(cli, &f);
 	for (size_t i = 0; i < CLEAT_COUNT(f.lists); i++)
@@ -212,5 +212,5 @@ const struct verb verb_show = {
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = show_run,
 };

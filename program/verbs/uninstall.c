@@ -31,7 +31,7 @@ static int uninstall(struct cli *cli, struct clientfile *f, const char *name)
 	return code;
 }
 
-static int run(struct cli *cli)
+static int uninstall_run(struct cli *cli)
 {
 	const char *name = cli_option(cli, "name");
 	struct clientfile f;
@@ -77,5 +77,5 @@ const struct verb verb_uninstall = {
 	.groups = CLI_NO_OPTIONS,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = uninstall_run,
 };

@@ -163,7 +163,7 @@ static void check_lines(struct run *r, const char *text, size_t n)
 	}
 }
 
-static int check(struct run *r, const char *text, size_t n)
+static int validate_check(struct run *r, const char *text, size_t n)
 {
 	cleat_json_limits limits = { .max_nodes = SIZE_MAX / 64 };
 	size_t first = strspn(text, " \t\r\n");
@@ -194,7 +194,7 @@ static int check(struct run *r, const char *text, size_t n)
 	return r->invalid ? EXIT_CHECK : EXIT_GOOD;
 }
 
-static int run(struct cli *cli)
+static int validate_run(struct cli *cli)
 {
 	const char *revision = cli_option(cli, "protocol"), *from = cli_option(cli, "from");
 	const char *path = cli->argc ? cli->argv[0] : "-";
@@ -216,7 +216,7 @@ static int run(struct cli *cli)
 		code = cli_error(cli, EXIT_USAGE, "cannot read %s: %s",
 				 strcmp(path, "-") == 0 ? "stdin" : path, strerror(errno));
 	else
-		code = check(&r, text_str(&text), text.n);
+		code = validate_check(&r, text_str(&text), text.n);
 	text_free(&text);
 	protocol_free(r.protocol);
 	return code;
@@ -258,5 +258,5 @@ const struct verb verb_validate = {
 	.groups = CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = validate_run,
 };

@@ -202,7 +202,7 @@ static void on_end(cleat_watch *w, const cleat_error *why)
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
 
-static int read_options(struct cli *cli, int *ret_ms)
+static int watch_read_options(struct cli *cli, int *ret_ms)
 {
 	const char *c = cli_option(cli, "count"), *f = cli_option(cli, "for");
 	char *end;
@@ -219,7 +219,7 @@ static int read_options(struct cli *cli, int *ret_ms)
 	return EXIT_GOOD;
 }
 
-static int watch(struct cli *cli, int ms)
+static int watch_watch(struct cli *cli, int ms)
 {
 	struct words uris = { 0 };
 	cleat_watch *w;
@@ -248,19 +248,19 @@ static int watch(struct cli *cli, int ms)
 	return cli->json ? cli_say_interrupted(cli) : cli_interrupted_code();
 }
 
-static int run(struct cli *cli)
+static int watch_run(struct cli *cli)
 {
 	/* A child that dies is started again, as a connection is made again. */
 	static const cleat_client_options want = { .on_log = on_log,
 						   .on_state = on_state,
 						   .restart = true };
-	int ms = -1, code = read_options(cli, &ms);
+	int ms = -1, code = watch_read_options(cli, &ms);
 
 	if (code != EXIT_GOOD || !cli_client(cli, &want, &code))
 		return code;
 	now.to = cli_out_live(cli);
 	code = now.to ? cli_open(cli) : EXIT_OTHER;
-	return code == EXIT_GOOD ? watch(cli, ms) : code;
+	return code == EXIT_GOOD ? watch_watch(cli, ms) : code;
 }
 
 static const char *const usage[] = { "watch [OPTION]... SERVER [URI]...",
@@ -291,5 +291,5 @@ const struct verb verb_watch = {
 	.groups = CLI_SERVER | CLI_OUTPUT,
 	.options = own,
 	.examples = examples,
-	.run = run,
+	.run = watch_run,
 };

@@ -184,7 +184,7 @@ struct reading {
 	cleat_error *err;
 };
 
-static int refuse(const struct reading *r, const char *why)
+static int tokens_refuse(const struct reading *r, const char *why)
 {
 	return error_set(r->err, CLEAT_EINVAL, "line %u: %s", r->line, why);
 }
@@ -208,7 +208,8 @@ static uint16_t *name_slot(const struct reading *r, struct str name)
 	}
 }
 
-static int add(struct reading *r, struct str name, const unsigned char hash[CRYPTO_HASH_SIZE])
+static int tokens_add(struct reading *r, struct str name,
+		      const unsigned char hash[CRYPTO_HASH_SIZE])
 {
 	struct tokens *t = r->t;
 	struct entry *e = &t->entries[t->count];
@@ -236,11 +237,11 @@ static int hash_word(const struct reading *r, struct str word, unsigned char has
 	if (is_hash(word))
 		return read_hash(word, hash)
 			       ? CLEAT_OK
-			       : refuse(r, "64 hexadecimal digits must follow \"sha256:\"");
+			       : tokens_refuse(r, "64 hexadecimal digits must follow \"sha256:\"");
 	if (word.n < MIN_TOKEN)
-		return refuse(r, "a token must have at least 16 characters");
+		return tokens_refuse(r, "a token must have at least 16 characters");
 	if (!is_printable(word))
-		return refuse(r, "a token must be printable ASCII");
+		return tokens_refuse(r, "a token must be printable ASCII");
 	return crypto_sha256(word, hash, r->err);
 }
 
@@ -253,14 +254,14 @@ static int read_line(struct reading *r, struct str line)
 	if (name.n == 0)
 		return CLEAT_OK;
 	if (token.n == 0)
-		return refuse(r, "a name and a token are needed, with a space between them");
+		return tokens_refuse(r, "a name and a token are needed, with a space between them");
 	if (take_word(&line).n)
-		return refuse(r, "there is something behind the token");
+		return tokens_refuse(r, "there is something behind the token");
 	if (name.n > MAX_NAME || !is_printable(name))
-		return refuse(r, "a name must be printable ASCII, at most 64 characters");
+		return tokens_refuse(r, "a name must be printable ASCII, at most 64 characters");
 	rc = hash_word(r, token, hash);
 	if (rc == CLEAT_OK)
-		rc = add(r, name, hash);
+		rc = tokens_add(r, name, hash);
 	crypto_wipe(hash, sizeof hash);
 	return rc;
 }
@@ -278,7 +279,7 @@ static size_t count_lines(struct str text)
 	return n;
 }
 
-static int read_all(struct reading *r, struct str text)
+static int tokens_read_all(struct reading *r, struct str text)
 {
 	int rc = CLEAT_OK;
 
@@ -286,7 +287,8 @@ static int read_all(struct reading *r, struct str text)
 		struct str line = take_line(&text);
 
 		r->line++;
-		rc = line.n > MAX_LINE ? refuse(r, "longer than 4096 bytes") : read_line(r, line);
+		rc = line.n > MAX_LINE ? tokens_refuse(r, "longer than 4096 bytes")
+				       : read_line(r, line);
 	}
 	return rc;
 }
@@ -304,7 +306,7 @@ static bool reserve(struct reading *r, size_t n)
 	return t->entries && t->slots && r->names;
 }
 
-static int fill(struct tokens *t, struct str text, size_t n, cleat_error *err)
+static int tokens_fill(struct tokens *t, struct str text, size_t n, cleat_error *err)
 {
 	struct reading r = { .t = t, .err = err };
 	int rc = crypto_random(t->key, sizeof t->key, err);
@@ -312,7 +314,7 @@ static int fill(struct tokens *t, struct str text, size_t n, cleat_error *err)
 	if (rc != CLEAT_OK)
 		return rc;
 	memcpy(&r.seed, t->key, sizeof r.seed);
-	rc = reserve(&r, n) ? read_all(&r, text)
+	rc = reserve(&r, n) ? tokens_read_all(&r, text)
 			    : error_set(err, CLEAT_ENOMEM, "out of memory for the tokens");
 	mem_free(&t->mem, r.names);
 	return rc;
@@ -333,7 +335,7 @@ int tokens_parse(const cleat_allocator *mem, struct str text, struct tokens **re
 	if (!t)
 		return error_set(err, CLEAT_ENOMEM, "out of memory for the tokens");
 	t->mem = hooks;
-	rc = fill(t, text, n, err);
+	rc = tokens_fill(t, text, n, err);
 	if (rc != CLEAT_OK) {
 		tokens_free(t);
 		return rc;

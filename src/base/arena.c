@@ -81,7 +81,7 @@ static struct arena_chunk *new_chunk(struct arena *ar, size_t size)
 	return c;
 }
 
-static void *fail(struct arena *ar)
+static void *arena_fail(struct arena *ar)
 {
 	ar->failed = true;
 	return NULL;
@@ -96,7 +96,7 @@ static COLD void *alloc_slow(struct arena *ar, size_t n)
 	struct arena_chunk *c;
 
 	if (n > left)
-		return fail(ar);
+		return arena_fail(ar);
 	size = first                      ? ar->first
 	       : size < FIRST_CHUNK / 2   ? FIRST_CHUNK
 	       : size < LARGEST_CHUNK / 2 ? size * 2
@@ -105,7 +105,7 @@ static COLD void *alloc_slow(struct arena *ar, size_t n)
 		size = left;
 	c = new_chunk(ar, alone || n > size ? n : size);
 	if (!c)
-		return fail(ar);
+		return arena_fail(ar);
 	if (alone && ar->chunk) {
 		c->older = ar->chunk->older;
 		ar->chunk->older = c;
@@ -122,7 +122,7 @@ void *arena_alloc(struct arena *ar, size_t n)
 	void *p;
 
 	if (n > SIZE_MAX / 2)
-		return fail(ar);
+		return arena_fail(ar);
 	n = align_up(n ? n : 1);
 	if (!ar->chunk || ar->chunk->size - ar->used < n)
 		return alloc_slow(ar, n);
@@ -170,7 +170,7 @@ char *arena_strndup(struct arena *ar, const char *s, size_t n)
 	char *copy = NULL;
 
 	if (s)
-		copy = n < SIZE_MAX ? arena_alloc(ar, n + 1) : fail(ar);
+		copy = n < SIZE_MAX ? arena_alloc(ar, n + 1) : arena_fail(ar);
 	if (!copy)
 		return NULL;
 	if (n)
@@ -208,7 +208,7 @@ char *arena_vprintf(struct arena *ar, const char *fmt, va_list ap)
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, again);
 	va_end(again);
-	s = n >= 0 ? arena_alloc(ar, (size_t)n + 1) : fail(ar);
+	s = n >= 0 ? arena_alloc(ar, (size_t)n + 1) : arena_fail(ar);
 	if (s)
 		vsnprintf(s, (size_t)n + 1, fmt, ap);
 	return s;

@@ -45,13 +45,13 @@ struct str buf_str(const struct buf *b)
 	return (struct str){ b->data ? b->data + b->head : "", b->len - b->head };
 }
 
-static COLD char *fail(struct buf *b, int status)
+static COLD char *buf_fail(struct buf *b, int status)
 {
 	b->status = status;
 	return NULL;
 }
 
-static COLD char *grow(struct buf *b, size_t n)
+static COLD char *buf_grow(struct buf *b, size_t n)
 {
 	size_t live = b->len - b->head, cap = b->cap ? b->cap : FIRST_CAP;
 	char *p;
@@ -65,12 +65,12 @@ static COLD char *grow(struct buf *b, size_t n)
 	}
 	while (cap - b->len < n) {
 		if (cap > SIZE_MAX / 2)
-			return fail(b, CLEAT_ENOMEM);
+			return buf_fail(b, CLEAT_ENOMEM);
 		cap *= 2;
 	}
 	p = mem_realloc(&b->mem, b->data, b->cap, cap);
 	if (!p)
-		return fail(b, CLEAT_ENOMEM);
+		return buf_fail(b, CLEAT_ENOMEM);
 	b->data = p;
 	b->cap = cap;
 	return b->data + b->len;
@@ -82,11 +82,11 @@ static char *reserve(struct buf *b, size_t n, size_t spare)
 	if (b->status)
 		return NULL;
 	if (n > b->max || b->len - b->head > b->max - n)
-		return fail(b, CLEAT_ELIMIT);
+		return buf_fail(b, CLEAT_ELIMIT);
 	n += spare;
 	if (b->data && b->cap - b->len >= n)
 		return b->data + b->len;
-	return grow(b, n ? n : 1);
+	return buf_grow(b, n ? n : 1);
 }
 
 char *buf_reserve(struct buf *b, size_t n)

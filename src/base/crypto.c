@@ -105,9 +105,9 @@ int crypto_sha256(struct str data, unsigned char out[CRYPTO_HASH_SIZE], cleat_er
 
 /* One run of AES-256-GCM up to, not including, the tag: `n` bytes from `in` to `out`. libcrypto
  * takes lengths as int; its callers here have checked them. */
-static bool run(const struct calls *c, EVP_CIPHER_CTX *ctx, bool seal, const unsigned char *key,
-		const unsigned char *nonce, struct str aad, const unsigned char *in, size_t n,
-		unsigned char *out)
+static bool crypto_run(const struct calls *c, EVP_CIPHER_CTX *ctx, bool seal,
+		       const unsigned char *key, const unsigned char *nonce, struct str aad,
+		       const unsigned char *in, size_t n, unsigned char *out)
 {
 	int len = 0;
 
@@ -127,7 +127,7 @@ static bool seal_into(const struct calls *c, const unsigned char *key, struct st
 	EVP_CIPHER_CTX *ctx = c->EVP_CIPHER_CTX_new();
 	unsigned char *text = to + NONCE_SIZE, *tag = text + plain.n;
 	int rest = 0;
-	bool ok = ctx && run(c, ctx, true, key, to, aad, bytes(plain), plain.n, text) &&
+	bool ok = ctx && crypto_run(c, ctx, true, key, to, aad, bytes(plain), plain.n, text) &&
 		  c->EVP_CipherFinal_ex(ctx, tag, &rest) == 1 &&
 		  c->EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG_SIZE, tag) == 1;
 
@@ -172,7 +172,7 @@ static int open_into(const struct calls *c, const unsigned char *key, struct str
 	int rest = 0, rc = CLEAT_EIO;
 
 	memcpy(tag, sealed + NONCE_SIZE + n, TAG_SIZE);
-	if (ctx && run(c, ctx, false, key, sealed, aad, sealed + NONCE_SIZE, n, to) &&
+	if (ctx && crypto_run(c, ctx, false, key, sealed, aad, sealed + NONCE_SIZE, n, to) &&
 	    c->EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG_SIZE, tag) == 1)
 		rc = c->EVP_CipherFinal_ex(ctx, to + n, &rest) == 1 ? CLEAT_OK : CLEAT_EPROTO;
 	c->EVP_CIPHER_CTX_free(ctx);

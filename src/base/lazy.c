@@ -21,7 +21,7 @@ static bool missing(const struct lazy *l, cleat_error *err)
 	return false;
 }
 
-static bool fill(const struct lazy *l, void *table, cleat_error *err)
+static bool lazy_fill(const struct lazy *l, void *table, cleat_error *err)
 {
 	/* Lazily: libcurl brings thirty libraries along, of which a request calls few functions. */
 	void *handle = dlopen(l->library, RTLD_LAZY | RTLD_LOCAL);
@@ -46,7 +46,7 @@ const void *lazy_get(struct lazy *l, void *own, cleat_error *err)
 
 	if (atomic_load_explicit(&l->state, memory_order_acquire) == LAZY_READY)
 		return l->shared;
-	if (!fill(l, own, err))
+	if (!lazy_fill(l, own, err))
 		return NULL;
 	if (atomic_compare_exchange_strong(&l->state, &expected, LAZY_FILLING)) {
 		memcpy(l->shared, own, l->size);

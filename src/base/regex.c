@@ -211,7 +211,8 @@ static uint32_t compile_options(unsigned flags)
 	return options;
 }
 
-static int compile(struct regex *re, struct str pattern, unsigned flags, cleat_error *err)
+static int base_regex_compile(struct regex *re, struct str pattern, unsigned flags,
+			      cleat_error *err)
 {
 	const struct calls *c = &re->calls;
 	pcre2_general_context_8 *memory =
@@ -257,7 +258,7 @@ int regex_compile(const cleat_allocator *mem, struct str pattern, unsigned flags
 		return error_set(err, CLEAT_ENOMEM, "no memory for a regular expression");
 	re->mem = a;
 	re->calls = *c;
-	rc = compile(re, pattern, flags, err);
+	rc = base_regex_compile(re, pattern, flags, err);
 	if (rc) {
 		regex_free(re);
 		return rc;
@@ -357,7 +358,7 @@ static uint32_t heap_limit(size_t n)
 }
 
 /* PCRE2's result. */
-static int run(struct slot *s, struct str text, size_t from, uint64_t most)
+static int regex_run(struct slot *s, struct str text, size_t from, uint64_t most)
 {
 	const struct calls *c = &s->re->calls;
 	uint64_t steps;
@@ -409,7 +410,7 @@ static int match(const struct regex *re, struct str text, size_t from, uint64_t 
 		return CLEAT_ENOMEM;
 	if (budget && *budget < most)
 		most = *budget;
-	rc = run(s, text, from, most);
+	rc = regex_run(s, text, from, most);
 	if (budget)
 		*budget -= most - s->left;
 	if (rc >= 0) {

@@ -136,7 +136,7 @@ bool str_lookalike(struct str a, const char *z)
 
 enum { DISTANCE_MAX_LEN = 64 };
 
-static unsigned char lower(char c)
+static unsigned char str_lower(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
@@ -164,11 +164,12 @@ size_t str_distance(struct str a, struct str b, size_t limit)
 
 		cur[0] = i;
 		for (size_t j = 1; j <= b.n; j++) {
-			bool same = lower(a.p[i - 1]) == lower(b.p[j - 1]);
+			bool same = str_lower(a.p[i - 1]) == str_lower(b.p[j - 1]);
 
 			cur[j] = min3(prev[j] + 1, cur[j - 1] + 1, prev[j - 1] + !same);
-			if (i > 1 && j > 1 && lower(a.p[i - 1]) == lower(b.p[j - 2]) &&
-			    lower(a.p[i - 2]) == lower(b.p[j - 1]) && before[j - 2] + 1 < cur[j])
+			if (i > 1 && j > 1 && str_lower(a.p[i - 1]) == str_lower(b.p[j - 2]) &&
+			    str_lower(a.p[i - 2]) == str_lower(b.p[j - 1]) &&
+			    before[j - 2] + 1 < cur[j])
 				cur[j] = before[j - 2] + 1;
 		}
 		before = prev;

@@ -456,7 +456,7 @@ static int launch(struct child *c, const struct child_plan *p, cleat_error *err)
 }
 
 /* What can fail of our side comes first: nothing has to be killed then. */
-static int prepare(struct child *c, cleat_error *err)
+static int child_prepare(struct child *c, cleat_error *err)
 {
 	c->grace = loop_timer_new(c->o.loop, on_grace, c);
 	c->tell = loop_timer_new(c->o.loop, on_tell, c);
@@ -465,7 +465,7 @@ static int prepare(struct child *c, cleat_error *err)
 	return CLEAT_OK;
 }
 
-static int watch(struct child *c, cleat_error *err)
+static int child_watch(struct child *c, cleat_error *err)
 {
 	int rc = loop_watch_new(c->o.loop, c->control, on_control, c, &c->control_watch);
 
@@ -515,14 +515,14 @@ int child_spawn(const struct child_options *o, struct child **ret, cleat_error *
 	arena_init(&ar, &c->mem, 0);
 	rc = child_plan_make(&plan, o, &ar, err);
 	if (rc == CLEAT_OK)
-		rc = prepare(c, err);
+		rc = child_prepare(c, err);
 	if (rc == CLEAT_OK)
 		rc = launch(c, &plan, err);
 	arena_done(&ar);
 	if (rc == CLEAT_OK) {
 		c->alive = true;
 		loop_attach(c->o.loop);
-		rc = watch(c, err);
+		rc = child_watch(c, err);
 	}
 	if (rc) {
 		child_free(c);

@@ -84,7 +84,7 @@ static void close_from(int first)
 		close(fd);
 }
 
-static void say(int fd, int kind, int value)
+static void guard_say(int fd, int kind, int value)
 {
 	struct guard_word w = { kind, value };
 
@@ -109,11 +109,11 @@ static int become(void *arg)
 	if (dup2(p->in, 0) < 0 || dup2(p->out, 1) < 0 || dup2(p->err, 2) < 0 ||
 	    (p->exec_out != report && dup2(p->exec_out, report) < 0) ||
 	    fcntl(report, F_SETFD, FD_CLOEXEC)) {
-		say(p->exec_out, GUARD_FAILED_FORK, errno);
+		guard_say(p->exec_out, GUARD_FAILED_FORK, errno);
 		_exit(127);
 	}
 	if (p->cwd && chdir(p->cwd)) {
-		say(report, GUARD_FAILED_CWD, errno);
+		guard_say(report, GUARD_FAILED_CWD, errno);
 		_exit(127);
 	}
 	default_signals();
@@ -121,12 +121,12 @@ static int become(void *arg)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	error = p->prepare ? p->prepare(p->prepare_ctx) : 0;
 	if (error) {
-		say(report, GUARD_FAILED_PREPARE, error);
+		guard_say(report, GUARD_FAILED_PREPARE, error);
 		_exit(127);
 	}
 	close_from(report + 1);
 	execve(p->path, p->argv, p->envp);
-	say(report, GUARD_FAILED_EXEC, errno);
+	guard_say(report, GUARD_FAILED_EXEC, errno);
 	_exit(127);
 }
 
@@ -170,7 +170,7 @@ static bool launch(struct guard *g)
 	dup2(p->exec_in, EXEC_WORD);
 	close_from(EXEC_WORD + 1);
 	if (g->child < 0) {
-		say(CONTROL, GUARD_FAILED_FORK, error);
+		guard_say(CONTROL, GUARD_FAILED_FORK, error);
 		return false;
 	}
 	do {
@@ -185,7 +185,7 @@ static bool launch(struct guard *g)
 	if (chdir("/"))
 		errno = 0; /* then it stays where it is */
 	listen_for_signals(g);
-	say(CONTROL, w.kind, w.value);
+	guard_say(CONTROL, w.kind, w.value);
 	return w.kind == GUARD_STARTED;
 }
 
@@ -286,7 +286,7 @@ static void kill_strays(const struct guard *g)
 }
 
 /* The child is not reaped yet, so that the group's number is still its own. */
-static void finish(const struct guard *g)
+static void guard_finish(const struct guard *g)
 {
 	struct guard_word w = { GUARD_EXITED, 0 };
 
@@ -342,7 +342,7 @@ static _Noreturn void watch_over(const struct guard_plan *p)
 	while (!child_ended(&g) && syscall(SYS_getppid) == g.parent)
 		if (wait_for(&g, CONTROL, -1) && !listen_to_parent(&g))
 			break;
-	finish(&g);
+	guard_finish(&g);
 	for (;;)
 		syscall(SYS_exit_group, 0);
 }

@@ -43,7 +43,7 @@ static bool says_error(const char *line)
 
 /* Some programs print a stack or a version after the error: the last line is the best only where none
  * speaks of an error. */
-static void remember(struct child_lines *l, struct str line)
+static void lines_remember(struct child_lines *l, struct str line)
 {
 	bool error = says_error(line.p);
 	size_t n;
@@ -86,7 +86,7 @@ static void hand_on(struct child_lines *l, uint64_t now)
 	plain(l->buf, line.n);
 	l->buf[line.n] = 0;
 	l->n = 0;
-	remember(l, line);
+	lines_remember(l, line);
 	if (l->second == 0 || now >= l->second + 1000) {
 		child_lines_tell(l, now, true);
 		l->second = now;

@@ -13,12 +13,12 @@
 /* On systems that do not declare it. */
 extern char **environ;
 
-static int no_memory(cleat_error *err)
+static int plan_no_memory(cleat_error *err)
 {
 	return error_set(err, CLEAT_ENOMEM, "out of memory");
 }
 
-static size_t count(const char *const *list)
+static size_t plan_count(const char *const *list)
 {
 	size_t n = 0;
 
@@ -88,14 +88,14 @@ static void set_ours(struct vars *v, bool all)
 static int make_env(struct child_plan *p, const struct child_options *o, struct arena *ar,
 		    cleat_error *err)
 {
-	size_t most = count(o->env) + count((const char *const *)environ) + 8;
+	size_t most = plan_count(o->env) + plan_count((const char *const *)environ) + 8;
 	struct vars v = { .ar = ar };
 
 	if (most > CHILD_WORDS_MAX)
 		return error_set(err, CLEAT_EINVAL, "too many environment variables: %zu", most);
 	v.list = arena_zalloc(ar, (most + 1) * sizeof *v.list);
 	if (!v.list)
-		return no_memory(err);
+		return plan_no_memory(err);
 	set_ours(&v, o->inherit_env);
 	for (const char *const *e = o->env; e && *e; e++) {
 		if (name_length(*e) == 0)
@@ -107,7 +107,7 @@ static int make_env(struct child_plan *p, const struct child_options *o, struct 
 			set_as_ours(&v, *e, false);
 	}
 	p->envp = v.list;
-	return arena_failed(ar) ? no_memory(err) : CLEAT_OK;
+	return arena_failed(ar) ? plan_no_memory(err) : CLEAT_OK;
 }
 
 /* ---- program ------------------------------------------------------------------------------ */
@@ -140,7 +140,7 @@ static int look_at(const char *path)
 
 /* Only absolute directories are looked at: an entry like "." would make it depend on the directory
  * which program is started. */
-static int find(struct child_plan *p, const char *name, struct arena *ar, cleat_error *err)
+static int plan_find(struct child_plan *p, const char *name, struct arena *ar, cleat_error *err)
 {
 	const char *dirs = getenv("PATH");
 	int error = ENOENT;
@@ -156,7 +156,7 @@ static int find(struct child_plan *p, const char *name, struct arena *ar, cleat_
 			continue;
 		path = arena_printf(ar, "%.*s/%s", STR_ARGS(dir), name);
 		if (!path)
-			return no_memory(err);
+			return plan_no_memory(err);
 		why = look_at(path);
 		if (why == 0) {
 			p->path = path;
@@ -171,7 +171,7 @@ static int find(struct child_plan *p, const char *name, struct arena *ar, cleat_
 static int make_argv(struct child_plan *p, const struct child_options *o, struct arena *ar,
 		     cleat_error *err)
 {
-	size_t n = count(o->argv);
+	size_t n = plan_count(o->argv);
 
 	if (n == 0 || !o->argv[0][0])
 		return error_set(err, CLEAT_EINVAL, "no program to start: argv is empty");
@@ -181,9 +181,9 @@ static int make_argv(struct child_plan *p, const struct child_options *o, struct
 	for (size_t i = 0; p->argv && i < n; i++)
 		p->argv[i] = arena_strdup(ar, o->argv[i]);
 	if (arena_failed(ar))
-		return no_memory(err);
+		return plan_no_memory(err);
 	if (!strchr(o->argv[0], '/'))
-		return find(p, o->argv[0], ar, err);
+		return plan_find(p, o->argv[0], ar, err);
 	p->path = p->argv[0];
 	return CLEAT_OK;
 }
@@ -195,7 +195,7 @@ int child_plan_make(struct child_plan *p, const struct child_options *o, struct 
 
 	*p = (struct child_plan){ .cwd = arena_strdup(ar, o->cwd) };
 	if (arena_failed(ar))
-		return no_memory(err);
+		return plan_no_memory(err);
 	rc = make_argv(p, o, ar, err);
 	return rc ? rc : make_env(p, o, ar, err);
 }

@@ -74,7 +74,7 @@ static bool may_keep(const cleat_call *call)
 	return c->modern && call->cache_key.p && !call->rounds && call->changes == c->changes;
 }
 
-static void keep(cleat_call *call, const cleat_json *value)
+static void answer_keep(cleat_call *call, const cleat_json *value)
 {
 	cleat_client *c = call->client;
 	uint64_t ttl = may_keep(call) ? cache_ttl(value) : 0;
@@ -163,7 +163,7 @@ void answer_result(cleat_call *call, cleat_result *r, const cleat_json *value, i
 			return;
 		}
 	}
-	keep(call, value);
+	answer_keep(call, value);
 	result_set(r, value);
 	check_tool(call, r);
 	if (call->pages)

@@ -46,7 +46,7 @@ static void question_free(struct question *q)
 
 /* ---- what the peer says ----------------------------------------------------------------------- */
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *asked_sink_begin(void *ctx, void *tag)
 {
 	cleat_client *c = ctx;
 
@@ -67,7 +67,7 @@ static void send_back(cleat_client *c, const struct question *q, struct str text
 					   .modern = c->modern });
 }
 
-static COLD void fail(cleat_call *call, struct str key, const char *why)
+static COLD void asked_fail(cleat_call *call, struct str key, const char *why)
 {
 	if (call->visit)
 		visit_fail(call);
@@ -76,7 +76,7 @@ static COLD void fail(cleat_call *call, struct str key, const char *why)
 }
 
 /* The answer to a question of our own making. */
-static void settle(struct question *q, struct str text)
+static void asked_settle(struct question *q, struct str text)
 {
 	struct arena ar;
 	const cleat_json *v = NULL;
@@ -95,13 +95,13 @@ static void settle(struct question *q, struct str text)
 	else if (result)
 		rounds_answer(call, q->key, result);
 	else
-		fail(call, q->key,
-		     cleat_json_str(json_member(json_member(v, "error"), "message"),
-				    "there is no answer"));
+		asked_fail(call, q->key,
+			   cleat_json_str(json_member(json_member(v, "error"), "message"),
+					  "there is no answer"));
 	arena_done(&ar);
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int asked_sink_end(void *ctx, void *tag, int kind)
 {
 	cleat_client *c = ctx;
 	struct question *q = tag;
@@ -119,7 +119,7 @@ static int sink_end(void *ctx, void *tag, int kind)
 		q->settled = true;
 	if (q && q->id) {
 		if (q->call && kind >= PEER_ANSWER)
-			settle(q, buf_str(&out));
+			asked_settle(q, buf_str(&out));
 	} else if (!c->modern) {
 		send_back(c, q, buf_str(&out), kind);
 	}
@@ -139,13 +139,13 @@ static void sink_ended(void *ctx, void *tag, bool lost)
 		return;
 	if (q->call && !q->settled) {
 		client_enter(q->client);
-		fail(q->call, q->key, "there was no answer");
+		asked_fail(q->call, q->key, "there was no answer");
 		client_leave_later(q->client);
 	}
 	question_free(q);
 }
 
-static bool sink_congested(void *ctx)
+static bool asked_sink_congested(void *ctx)
 {
 	(void)ctx;
 	return false;
@@ -153,10 +153,10 @@ static bool sink_congested(void *ctx)
 
 static bool need_peer(cleat_client *c)
 {
-	struct peer_sink sink = { .begin = sink_begin,
-				  .end = sink_end,
+	struct peer_sink sink = { .begin = asked_sink_begin,
+				  .end = asked_sink_end,
 				  .ended = sink_ended,
-				  .congested = sink_congested,
+				  .congested = asked_sink_congested,
 				  .ctx = c };
 	struct peer_facts facts = { .mode = PEER_ASKED, .http = c->link->http, .rev = c->rev };
 
@@ -181,7 +181,7 @@ void asked_close(cleat_client *c)
 
 		q->call = NULL;
 		if (call)
-			fail(call, q->key, "the client was closed");
+			asked_fail(call, q->key, "the client was closed");
 		question_free(q);
 	}
 }
@@ -307,11 +307,11 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 	bool settled;
 
 	if (!known(method)) {
-		fail(call, key, "this client does not know the method that is asked");
+		asked_fail(call, key, "this client does not know the method that is asked");
 		return CLEAT_OK;
 	}
 	if (c->n_questions >= MAX_QUESTIONS) {
-		fail(call, key, "too many questions are open");
+		asked_fail(call, key, "too many questions are open");
 		return CLEAT_OK;
 	}
 	q = need_peer(c) ? question_new(c) : NULL;

@@ -89,7 +89,7 @@ static void discard(struct cache *k, struct entry *e)
 	mem_free(&k->mem, e);
 }
 
-static struct entry *find(struct cache *k, struct str method, struct str params)
+static struct entry *cache_find(struct cache *k, struct str method, struct str params)
 {
 	uint32_t h = hash(k, method, params);
 	struct entry *e = k->buckets[h % BUCKETS];
@@ -166,7 +166,7 @@ static bool fits(const struct cache *k, struct str method, struct str params, st
 void cache_put(struct cache *k, struct str method, struct str params, struct str result,
 	       uint64_t until_ms)
 {
-	struct entry *e = NULL, *old = find(k, method, params), **bucket;
+	struct entry *e = NULL, *old = cache_find(k, method, params), **bucket;
 
 	if (fits(k, method, params, result))
 		e = new_entry(k, method, params,
@@ -187,7 +187,7 @@ void cache_put(struct cache *k, struct str method, struct str params, struct str
 
 struct str cache_get(struct cache *k, struct str method, struct str params, uint64_t now_ms)
 {
-	struct entry *e = find(k, method, params);
+	struct entry *e = cache_find(k, method, params);
 
 	if (!e)
 		return (struct str){ 0 };
@@ -202,7 +202,7 @@ struct str cache_get(struct cache *k, struct str method, struct str params, uint
 
 void cache_drop(struct cache *k, struct str method, struct str params)
 {
-	struct entry *e = params.p ? find(k, method, params) : NULL;
+	struct entry *e = params.p ? cache_find(k, method, params) : NULL;
 
 	if (e)
 		discard(k, e);

@@ -94,8 +94,8 @@ static int keep_options(cleat_call *call, const cleat_call_options *o, cleat_err
 	return o->meta ? parse_object(call, "meta", str_of(o->meta), &call->meta, err) : CLEAT_OK;
 }
 
-static int fill(cleat_call *call, const cleat_call_options *o, struct str method, struct str params,
-		cleat_error *err)
+static int call_fill(cleat_call *call, const cleat_call_options *o, struct str method,
+		     struct str params, cleat_error *err)
 {
 	int rc = keep_options(call, o, err);
 
@@ -125,7 +125,7 @@ static void set_limits(cleat_call *call)
 }
 
 /* Enters it in the table, under its first id. */
-static int enter(cleat_call *call)
+static int call_enter(cleat_call *call)
 {
 	cleat_client *c = call->client;
 	int rc = rpc_table_put_int(&c->calls, &call->node, c->last_id + 1);
@@ -147,8 +147,8 @@ cleat_call *call_internal(cleat_client *c, const char *method, struct str params
 	if (!call)
 		return NULL;
 	call->done = done;
-	if (fill(call, &none, str_of(method), params, &err) != CLEAT_OK ||
-	    enter(call) != CLEAT_OK) {
+	if (call_fill(call, &none, str_of(method), params, &err) != CLEAT_OK ||
+	    call_enter(call) != CLEAT_OK) {
 		call_free(call);
 		return NULL;
 	}
@@ -199,14 +199,14 @@ cleat_call *call_begin(cleat_client *c, const cleat_call_options *o, struct str 
 	if (!call)
 		return NULL;
 	c->n_calls++;
-	rc = fill(call, o, method, params, &err);
+	rc = call_fill(call, o, method, params, &err);
 	if (rc == CLEAT_OK) {
 		rc = admit(c, &err);
 		if (rc != CLEAT_OK) {
 			call_fail_error(call, admit_step(c, rc), c->error_http, &err);
 			return call;
 		}
-		rc = enter(call);
+		rc = call_enter(call);
 	} else if (rc != CLEAT_ENOMEM) {
 		call_fail_error(call, CLEAT_STEP_ARGUMENTS, 0, &err);
 		return call;

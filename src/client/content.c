@@ -62,7 +62,7 @@ static const char *plain(const cleat_json *obj, const char *key)
 
 /* ---- bytes ------------------------------------------------------------------------------------ */
 
-static void decode(cleat_result *r, struct str text, struct result_bytes *b)
+static void content_decode(cleat_result *r, struct str text, struct result_bytes *b)
 {
 	size_t room = text.n / 4 * 3;
 	struct buf out = { .mem = arena_allocator(&r->arena), .cap = room, .max = room };
@@ -90,7 +90,7 @@ static void bytes(cleat_result *r, size_t i, struct str text, cleat_content *ret
 		return;
 	b = &r->bytes[i];
 	if (!b->data && !b->broken)
-		decode(r, text, b);
+		content_decode(r, text, b);
 	ret->data = b->data;
 	ret->size = b->size;
 }

@@ -224,7 +224,7 @@ static COLD void take_broken(const struct message *in, const struct rpc_message 
 /* ---- all ------------------------------------------------------------------------------------ */
 
 /* Takes `r`, in whose arena the value is. */
-static void take(const struct message *in, const cleat_json *value, cleat_result *r)
+static void intake_take(const struct message *in, const cleat_json *value, cleat_result *r)
 {
 	static const struct rpc_rules rules = { .no_lookalikes = true, .named_params = true };
 	struct rpc_message m;
@@ -253,7 +253,7 @@ static void take_member(const struct message *in, const cleat_json *value)
 	const cleat_json *copy;
 
 	if (r && json_copy(&r->arena, value, &copy) == CLEAT_OK) {
-		take(in, copy, r);
+		intake_take(in, copy, r);
 		return;
 	}
 	cleat_result_free(r);
@@ -293,7 +293,7 @@ static void read_message(const struct message *in)
 	} else if (json_is_array(value)) {
 		take_batch(in, value, r);
 	} else {
-		take(in, value, r);
+		intake_take(in, value, r);
 	}
 }
 

@@ -225,7 +225,7 @@ static bool honours(const cleat_json *filter, const struct cleat_watch *w)
 
 /* "The client SHOULD check the acknowledged filter against what it requested." Watches that came after
  * the request was made are not in it. */
-static void check(cleat_client *c, const cleat_json *filter)
+static void listen_check(cleat_client *c, const cleat_json *filter)
 {
 	for (struct cleat_watch *w = c->watches; w; w = w->next) {
 		if (w->ended || w->gen > c->listen_gen)
@@ -251,7 +251,7 @@ void listen_acknowledged(cleat_client *c, const cleat_json *meta, const cleat_js
 	c->listen_since = client_now(c);
 	call_limit(c->listen, 0, 0);
 	call_drop(old, "another one takes its place");
-	check(c, json_member(params, "notifications"));
+	listen_check(c, json_member(params, "notifications"));
 	watch_tell(c, CLEAT_CHANGE_MISSED, (struct str){ NULL, 0 });
 	if (c->listen_gen != c->watch_gen)
 		c->watch_dirty = true;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "protocol/era.h"
 
-static void keep(struct arena *ar, const char **s)
+static void options_keep(struct arena *ar, const char **s)
 {
 	*s = arena_strdup(ar, *s);
 }
@@ -63,7 +63,7 @@ int options_copy(struct arena *ar, cleat_client_options *o)
 
 	defaults(o);
 	for (size_t i = 0; i < CLEAT_COUNT(strings); i++)
-		keep(ar, strings[i]);
+		options_keep(ar, strings[i]);
 	o->env = arena_strlist(ar, o->env);
 	o->headers = arena_strlist(ar, o->headers);
 	keep_roots(ar, o);

@@ -178,7 +178,7 @@ static void merge(cleat_call *call)
 /* ---- pages ------------------------------------------------------------------------------------ */
 
 /* Was this cursor given before? Two that collide end the list early once in 2^32 pages. */
-static int remember(cleat_client *c, struct pages *p, struct str cursor)
+static int pages_remember(cleat_client *c, struct pages *p, struct str cursor)
 {
 	uint32_t hash = str_hash(cursor, 0x9e3779b9u);
 	size_t n = p->n;
@@ -194,7 +194,7 @@ static int remember(cleat_client *c, struct pages *p, struct str cursor)
 	return rc;
 }
 
-static COLD void refuse(cleat_call *call, int status, const char *what)
+static COLD void pages_refuse(cleat_call *call, int status, const char *what)
 {
 	if (status == CLEAT_ENOMEM)
 		call_end(call, NULL);
@@ -210,17 +210,18 @@ static void turn_over(cleat_call *call, struct str cursor)
 	int rc;
 
 	if (p->n >= c->opts.max_pages) {
-		refuse(call, CLEAT_ELIMIT, "the list has more pages than opts.max_pages allows");
+		pages_refuse(call, CLEAT_ELIMIT,
+			     "the list has more pages than opts.max_pages allows");
 		return;
 	}
 	if (cursor.n > MAX_CURSOR) {
-		refuse(call, CLEAT_EPROTO, "the server's nextCursor is over 64 KiB");
+		pages_refuse(call, CLEAT_EPROTO, "the server's nextCursor is over 64 KiB");
 		return;
 	}
-	rc = remember(c, p, cursor);
+	rc = pages_remember(c, p, cursor);
 	if (rc == CLEAT_EEXIST) {
-		refuse(call, CLEAT_EPROTO,
-		       "the server's pages go round in a circle: a nextCursor came twice");
+		pages_refuse(call, CLEAT_EPROTO,
+			     "the server's pages go round in a circle: a nextCursor came twice");
 		return;
 	}
 	buf_reset(&p->cursor, SIZE_MAX);
@@ -228,7 +229,7 @@ static void turn_over(cleat_call *call, struct str cursor)
 	if (rc == CLEAT_OK)
 		rc = buf_status(&p->cursor);
 	if (rc != CLEAT_OK)
-		refuse(call, rc, "a page could not be kept");
+		pages_refuse(call, rc, "a page could not be kept");
 }
 
 static bool too_many(cleat_call *call, const cleat_json *more)
@@ -241,7 +242,7 @@ static bool too_many(cleat_call *call, const cleat_json *more)
 	return false;
 }
 
-static int add(struct pages *p, const cleat_json *items)
+static int pages_add(struct pages *p, const cleat_json *items)
 {
 	struct jw w;
 
@@ -264,7 +265,7 @@ static const char *complaint(const struct pages *p, const cleat_json *page)
 }
 
 /* Takes `r`. Afterwards the call has ended, or wants the page at p->cursor. */
-static void take(cleat_call *call, cleat_result *r)
+static void client_pages_take(cleat_call *call, cleat_result *r)
 {
 	struct pages *p = call->pages;
 	const char *wrong = complaint(p, r->raw);
@@ -281,15 +282,15 @@ static void take(cleat_call *call, cleat_result *r)
 	if (p->n == 1)
 		p->first = r;
 	else if (!wrong)
-		rc = add(p, json_member(r->raw, p->list->member));
+		rc = pages_add(p, json_member(r->raw, p->list->member));
 	if (wrong)
-		refuse(call, CLEAT_EPROTO, wrong);
+		pages_refuse(call, CLEAT_EPROTO, wrong);
 	else if (rc != CLEAT_OK)
-		refuse(call, rc,
-		       "the list has more text than four messages may (opts.max_message)");
+		pages_refuse(call, rc,
+			     "the list has more text than four messages may (opts.max_message)");
 	else if (too_many(call, p->n == 1 ? r->raw : json_member(r->raw, p->list->member)))
-		refuse(call, CLEAT_ELIMIT,
-		       "the list has more values than opts.json.max_nodes allows");
+		pages_refuse(call, CLEAT_ELIMIT,
+			     "the list has more values than opts.json.max_nodes allows");
 	else if (next.p)
 		turn_over(call, next);
 	else
@@ -331,7 +332,7 @@ static void go_on(cleat_call *call)
 			call_send(call);
 			return;
 		}
-		take(call, r);
+		client_pages_take(call, r);
 	}
 }
 
@@ -356,7 +357,7 @@ bool pages_restart(cleat_call *call)
 
 void pages_take(cleat_call *call, cleat_result *r)
 {
-	take(call, r);
+	client_pages_take(call, r);
 	go_on(call);
 }
 

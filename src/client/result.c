@@ -275,7 +275,7 @@ static int table_ok(const cleat_field *fields, const void *ret, cleat_error *err
 	return CLEAT_OK;
 }
 
-static int decode(cleat_result *r, const cleat_field *fields, const cleat_json *v, void *ret)
+static int result_decode(cleat_result *r, const cleat_field *fields, const cleat_json *v, void *ret)
 {
 	size_t max = r->arena.max;
 	int rc;
@@ -297,7 +297,7 @@ static int fit(cleat_result *r, const cleat_field *fields, void *ret, cleat_erro
 		return error_set(err, CLEAT_EPROTO, "the result has no structuredContent");
 	rc = field_check(fields, v, false, &problems);
 	if (!rc)
-		rc = decode(r, fields, v, ret);
+		rc = result_decode(r, fields, v, ret);
 	else if (rc != CLEAT_ENOMEM)
 		rc = result_misfit(err, what, buf_str(&problems));
 	if (rc == CLEAT_ENOMEM)
@@ -306,7 +306,7 @@ static int fit(cleat_result *r, const cleat_field *fields, void *ret, cleat_erro
 	return rc;
 }
 
-static int remember(cleat_result *r, int rc, const cleat_error *why)
+static int result_remember(cleat_result *r, int rc, const cleat_error *why)
 {
 	cleat_error *copy = arena_alloc(&r->arena, sizeof *copy);
 
@@ -331,5 +331,5 @@ int cleat_result_record(cleat_result *r, const cleat_field *fields, void *ret)
 		rc = fit(r, fields, ret, &err);
 	if (usable && rc)
 		memset(ret, 0, fields->record); /* nothing half-decoded */
-	return rc ? remember(r, rc, &err) : CLEAT_OK;
+	return rc ? result_remember(r, rc, &err) : CLEAT_OK;
 }

@@ -46,7 +46,7 @@ static void retry(cleat_call *call)
 }
 
 /* Takes the place of what the round before has left. */
-static void start(cleat_call *call, cleat_result *r, const cleat_json *state, bool inputs)
+static void rounds_start(cleat_call *call, cleat_result *r, const cleat_json *state, bool inputs)
 {
 	cleat_result_free(call->asked);
 	call->asked = r;
@@ -56,7 +56,7 @@ static void start(cleat_call *call, cleat_result *r, const cleat_json *state, bo
 	buf_reset(&call->answers, SIZE_MAX);
 }
 
-static COLD void refuse(cleat_call *call, cleat_result *r, int status, const char *what)
+static COLD void rounds_refuse(cleat_call *call, cleat_result *r, int status, const char *what)
 {
 	cleat_result_free(r);
 	call_fail(call, CLEAT_STEP_PROTOCOL, status, "%s", what);
@@ -78,7 +78,7 @@ static const char *complaint(const cleat_json *inputs, const cleat_json *state)
 	return NULL;
 }
 
-static void ask(cleat_call *call, struct str key, const cleat_json *request)
+static void rounds_ask(cleat_call *call, struct str key, const cleat_json *request)
 {
 	struct str method = json_str(json_member(request, "method"));
 	const cleat_json *params = json_member(request, "params");
@@ -102,18 +102,19 @@ void rounds_begin(cleat_call *call, cleat_result *r, const cleat_json *value)
 	cleat_json_iter it = cleat_json_each(inputs);
 
 	if (wrong) {
-		refuse(call, r, CLEAT_EPROTO, wrong);
+		rounds_refuse(call, r, CLEAT_EPROTO, wrong);
 		return;
 	}
 	if (call->rounds >= call->client->opts.max_rounds) {
-		refuse(call, r, CLEAT_ELIMIT, "the server asks again and again (opts.max_rounds)");
+		rounds_refuse(call, r, CLEAT_ELIMIT,
+			      "the server asks again and again (opts.max_rounds)");
 		return;
 	}
 	call->rounds++;
-	start(call, r, state, inputs != NULL);
+	rounds_start(call, r, state, inputs != NULL);
 	call->asking = (unsigned)cleat_json_size(inputs) + 1;
 	while (call->state == CALL_ASKING && cleat_json_next(&it))
-		ask(call, json_str(it.key), it.value);
+		rounds_ask(call, json_str(it.key), it.value);
 	/* One more than there are questions, so that an answer that comes at once does not send the
 	 * retry before the last question was asked. */
 	if (call->state == CALL_ASKING && --call->asking == 0)

@@ -11,7 +11,7 @@
 
 enum { MAX_SUBS = 100000 };
 
-static struct subscription *find(cleat_client *c, struct str uri)
+static struct subscription *subscribe_find(cleat_client *c, struct str uri)
 {
 	for (struct subscription *s = c->subs; s; s = s->next)
 		if (str_eq(uri, (struct str){ s->uri, s->n }))
@@ -22,7 +22,7 @@ static struct subscription *find(cleat_client *c, struct str uri)
 static void want(cleat_client *c, const char *z)
 {
 	struct str uri = str_of(z);
-	struct subscription *s = find(c, uri);
+	struct subscription *s = subscribe_find(c, uri);
 
 	if (!s && c->n_subs < MAX_SUBS) {
 		s = mem_zalloc(&c->mem, sizeof *s + uri.n + 1);
@@ -40,7 +40,7 @@ static void want(cleat_client *c, const char *z)
 		client_note(c, CLEAT_LOG_ERROR, "a resource is not watched: out of memory");
 }
 
-static void look(cleat_client *c)
+static void subscribe_look(cleat_client *c)
 {
 	struct subscription **at = &c->subs, *s;
 
@@ -126,7 +126,7 @@ static void answered(cleat_call *call, cleat_result *r)
 	cleat_result_free(r);
 }
 
-static void ask(cleat_client *c, struct subscription *s)
+static void subscribe_ask(cleat_client *c, struct subscription *s)
 {
 	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
 	cleat_call *call = NULL;
@@ -159,12 +159,12 @@ void subscribe_pump(cleat_client *c, uint64_t now)
 	if (c->subscribing)
 		return;
 	if (client_offers(c, "resources.subscribe")) {
-		look(c);
+		subscribe_look(c);
 		for (s = c->subs; s && s->on == s->wanted; s = s->next)
 			;
 		if (s) {
 			if (watch_due(c, now))
-				ask(c, s);
+				subscribe_ask(c, s);
 			return;
 		}
 	}

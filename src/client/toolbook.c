@@ -84,7 +84,7 @@ static struct tool **place(const struct toolbook *b, struct str name)
 	return at;
 }
 
-static void drop(struct toolbook *b, struct tool **at)
+static void toolbook_drop(struct toolbook *b, struct tool **at)
 {
 	struct tool *t = *at;
 
@@ -99,7 +99,7 @@ static void drop_others(struct toolbook *b, uint64_t round)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct tool **at = &b->buckets[i]; *at;)
 			if ((*at)->round != round)
-				drop(b, at);
+				toolbook_drop(b, at);
 			else
 				at = &(*at)->chain;
 }
@@ -147,7 +147,7 @@ bool toolbook_refused(const struct toolbook *b, struct str name, cleat_error *er
 
 /* ---- learning --------------------------------------------------------------------------------- */
 
-static int no_memory(cleat_error *err)
+static int toolbook_no_memory(cleat_error *err)
 {
 	return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 }
@@ -195,7 +195,7 @@ static int learn_headers(struct tool *t, const cleat_json *schema, cleat_error *
 		if (!copy_param(t, params))
 			rc = CLEAT_ENOMEM;
 	arena_done(&work);
-	return rc == CLEAT_ENOMEM || arena_failed(&t->arena) ? no_memory(err) : rc;
+	return rc == CLEAT_ENOMEM || arena_failed(&t->arena) ? toolbook_no_memory(err) : rc;
 }
 
 static bool learn_output(struct tool *t, const cleat_json *schema)
@@ -211,7 +211,7 @@ static struct tool *new_tool(struct toolbook *b, struct str name)
 	struct arena ar;
 	struct tool *t;
 
-	arena_init(&ar, &b->mem, SIZE_MAX / 2); /* enter() judges */
+	arena_init(&ar, &b->mem, SIZE_MAX / 2); /* toolbook_enter() judges */
 	ar.first = FIRST_CHUNK;
 	t = arena_zalloc(&ar, sizeof *t);
 	if (!t)
@@ -227,7 +227,7 @@ static struct tool *new_tool(struct toolbook *b, struct str name)
 }
 
 /* CLEAT_OK and CLEAT_EINVAL: it is in the book. */
-static int enter(struct toolbook *b, struct tool *t, int rc, cleat_error *err)
+static int toolbook_enter(struct toolbook *b, struct tool *t, int rc, cleat_error *err)
 {
 	struct tool **at;
 
@@ -260,14 +260,14 @@ int toolbook_learn(struct toolbook *b, const cleat_json *tool, cleat_error *err)
 		return error_set(err, CLEAT_EINVAL, "an entry of tools/list has no name");
 	old = place(b, name);
 	if (*old)
-		drop(b, old);
+		toolbook_drop(b, old);
 	t = new_tool(b, name);
 	if (!t)
-		return no_memory(err);
+		return toolbook_no_memory(err);
 	rc = learn_headers(t, json_member(tool, "inputSchema"), err);
 	if (rc != CLEAT_ENOMEM && !learn_output(t, json_member(tool, "outputSchema")))
-		rc = no_memory(err);
-	return enter(b, t, rc, err);
+		rc = toolbook_no_memory(err);
+	return toolbook_enter(b, t, rc, err);
 }
 
 /* ---- headers ---------------------------------------------------------------------------------- */
@@ -313,7 +313,7 @@ static int header(struct arena *ar, const struct header_param *p, const cleat_js
 			"boolean or an integer of at most 2^53 - 1, not %s",
 			shown(key), key.p, p->field.p, json_type_name(v));
 	ret->name = copy_str(ar, p->field);
-	return ret->name.p && ret->value.p ? CLEAT_OK : no_memory(err);
+	return ret->name.p && ret->value.p ? CLEAT_OK : toolbook_no_memory(err);
 }
 
 int toolbook_fields(struct toolbook *b, struct arena *ar, struct str name, const cleat_json *args,
@@ -332,7 +332,7 @@ int toolbook_fields(struct toolbook *b, struct arena *ar, struct str name, const
 		return CLEAT_OK;
 	fields = arena_zalloc(ar, n * sizeof *fields);
 	if (!fields)
-		return no_memory(err);
+		return toolbook_no_memory(err);
 	for (const struct header_param *p = t->params; p && !rc; p = p->next) {
 		const cleat_json *v = header_param_value(p, args);
 
@@ -360,7 +360,7 @@ static void give_up(struct toolbook *b, struct tool *t, const cleat_error *why)
 }
 
 /* CLEAT_OK with t->compiled still NULL: nothing can be checked. */
-static int compile(struct toolbook *b, struct tool *t)
+static int toolbook_compile(struct toolbook *b, struct tool *t)
 {
 	const cleat_schema_options opts = { .allocator = &b->mem, .max_steps = STEPS_MAX };
 	cleat_error why = { 0 };
@@ -385,9 +385,9 @@ int toolbook_check(struct toolbook *b, struct str name, const cleat_json *result
 
 	if (!t || cleat_json_bool(json_member(result, "isError"), false))
 		return CLEAT_OK;
-	rc = compile(b, t);
+	rc = toolbook_compile(b, t);
 	if (rc)
-		return no_memory(err);
+		return toolbook_no_memory(err);
 	if (!t->compiled)
 		return CLEAT_OK;
 	if (!v)
@@ -397,7 +397,7 @@ int toolbook_check(struct toolbook *b, struct str name, const cleat_json *result
 			"has no structuredContent");
 	rc = schema_check(t->compiled, v, "member", &problems);
 	if (rc == CLEAT_ENOMEM)
-		no_memory(err);
+		toolbook_no_memory(err);
 	else if (rc)
 		rc = result_misfit(err, "structuredContent does not fit the tool's outputSchema",
 				   buf_str(&problems));

@@ -18,7 +18,7 @@ void client_enter(cleat_client *c)
 	c->depth++;
 }
 
-static void finish(cleat_call *call)
+static void turn_finish(cleat_call *call)
 {
 	cleat_result *r = call->result;
 
@@ -44,7 +44,7 @@ static void run_done(cleat_client *c)
 		c->done_first = call->next;
 		if (!c->done_first)
 			c->done_last = NULL;
-		finish(call);
+		turn_finish(call);
 	}
 }
 

@@ -55,7 +55,7 @@ static bool has_priming(const struct session *s)
 	return rev && (revision_features(revision_find(str_of(rev))) & FEAT_SSE_PRIMING);
 }
 
-static void on_gone(struct place *p)
+static void channel_on_gone(struct place *p)
 {
 	struct channel *st = (struct channel *)(void *)p;
 	struct session *s = st->s;
@@ -70,7 +70,7 @@ static void on_gone(struct place *p)
 
 static void catch_up(struct channel *st);
 
-static void on_drained(struct place *p)
+static void channel_on_drained(struct place *p)
 {
 	struct channel *st = (struct channel *)(void *)p;
 
@@ -82,7 +82,7 @@ static void on_drained(struct place *p)
 	session_leave(st->s);
 }
 
-static const struct place_ops ops = { .gone = on_gone, .drained = on_drained };
+static const struct place_ops ops = { .gone = channel_on_gone, .drained = channel_on_drained };
 
 void channel_init(struct channel *st, struct session *s)
 {
@@ -309,7 +309,7 @@ void channel_finish_if_over(struct channel *st)
 
 /* ---- coming back --------------------------------------------------------------------------------- */
 
-static void on_event(void *ctx, uint64_t number, struct str data)
+static void channel_on_event(void *ctx, uint64_t number, struct str data)
 {
 	struct channel *st = ctx;
 	int rc;
@@ -390,7 +390,7 @@ static void catch_up(struct channel *st)
 	if (st->sent < st->missing)
 		on_replayed(st, CLEAT_ENOENT);
 	else
-		store->ops->replay(store, str_of(st->s->id), st->number, st->sent, on_event,
+		store->ops->replay(store, str_of(st->s->id), st->number, st->sent, channel_on_event,
 				   on_replayed, st);
 }
 

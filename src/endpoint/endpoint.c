@@ -272,7 +272,7 @@ void endpoint_tick(struct endpoint *m)
 	old_sweep(m);
 }
 
-static void on_timer(void *ctx)
+static void endpoint_on_timer(void *ctx)
 {
 	struct endpoint *m = ctx;
 
@@ -524,7 +524,7 @@ static void keep_names(struct endpoint *m, struct http_exchange *ex, struct str 
 }
 
 /* Everything that can be refused is refused before the body is read. */
-static void on_head(void *ctx, struct http_exchange *ex)
+static void endpoint_on_head(void *ctx, struct http_exchange *ex)
 {
 	struct endpoint *m = ctx;
 	struct str principal;
@@ -536,7 +536,7 @@ static void on_head(void *ctx, struct http_exchange *ex)
 		keep_names(m, ex, principal);
 }
 
-static void on_request(void *ctx, struct http_exchange *ex)
+static void endpoint_on_request(void *ctx, struct http_exchange *ex)
 {
 	struct endpoint *m = ctx;
 	struct str principal = { 0 };
@@ -547,7 +547,7 @@ static void on_request(void *ctx, struct http_exchange *ex)
 		route(m, ex, principal);
 }
 
-static void on_gone(void *ctx, struct http_exchange *ex)
+static void endpoint_on_gone(void *ctx, struct http_exchange *ex)
 {
 	struct place *p = http_exchange_data(ex);
 
@@ -556,7 +556,7 @@ static void on_gone(void *ctx, struct http_exchange *ex)
 		p->ops->gone(p);
 }
 
-static void on_drained(void *ctx, struct http_exchange *ex)
+static void endpoint_on_drained(void *ctx, struct http_exchange *ex)
 {
 	struct place *p = http_exchange_data(ex);
 
@@ -589,10 +589,10 @@ static void on_logged(void *ctx, const struct http_exchange *ex, int status, uin
 
 struct http_service endpoint_service(struct endpoint *m)
 {
-	return (struct http_service){ .head = on_head,
-				      .request = on_request,
-				      .gone = on_gone,
-				      .drained = on_drained,
+	return (struct http_service){ .head = endpoint_on_head,
+				      .request = endpoint_on_request,
+				      .gone = endpoint_on_gone,
+				      .drained = endpoint_on_drained,
 				      .logged = m->o.logged ? on_logged : NULL,
 				      .ctx = m };
 }
@@ -633,7 +633,7 @@ int endpoint_new(const struct endpoint_options *o, struct endpoint **ret, cleat_
 		 * large as what came in; and its frame */
 		buf_init(&m->message, &mem, m->o.max_reply + 2 * m->o.max_body + (8 << 20));
 		buf_init(&m->frame, &mem, 2 * m->message.max);
-		m->timer = loop_timer_new(o->loop, on_timer, m);
+		m->timer = loop_timer_new(o->loop, endpoint_on_timer, m);
 	}
 	if (!m || !m->path || !m->timer) {
 		endpoint_free(m);

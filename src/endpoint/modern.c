@@ -25,7 +25,7 @@ struct modern {
 
 /* ---- what the peer sends ------------------------------------------------------------------------ */
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *modern_sink_begin(void *ctx, void *tag)
 {
 	struct modern *x = ctx;
 
@@ -56,7 +56,7 @@ static int send_event(struct modern *x, bool must)
 	return place_write(x->m, &x->place, &e, must);
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int modern_sink_end(void *ctx, void *tag, int kind)
 {
 	struct modern *x = ctx;
 	int rc = buf_status(&x->m->message);
@@ -76,7 +76,7 @@ static int sink_end(void *ctx, void *tag, int kind)
 	return send_event(x, answer);
 }
 
-static void finish(struct modern *x)
+static void modern_finish(struct modern *x)
 {
 	struct http_exchange *ex = x->place.ex;
 
@@ -100,10 +100,10 @@ static void sink_ended(void *ctx, void *tag, bool lost)
 	(void)tag;
 	x->ended++;
 	x->lost = x->lost || lost;
-	finish(x);
+	modern_finish(x);
 }
 
-static bool sink_congested(void *ctx)
+static bool modern_sink_congested(void *ctx)
 {
 	const struct modern *x = ctx;
 
@@ -121,7 +121,7 @@ static void close_peer(struct modern *x)
 		p->ops->close(p);
 }
 
-static void on_gone(struct place *p)
+static void modern_on_gone(struct place *p)
 {
 	struct modern *x = (struct modern *)(void *)p;
 
@@ -129,7 +129,7 @@ static void on_gone(struct place *p)
 	close_peer(x);
 }
 
-static const struct place_ops ops = { .gone = on_gone };
+static const struct place_ops ops = { .gone = modern_on_gone };
 
 static void on_closed(void *data)
 {
@@ -184,10 +184,10 @@ static bool same_principal(struct str a, struct str b)
 
 static bool connect_peer(struct modern *x, struct str principal)
 {
-	const struct peer_sink sink = { .begin = sink_begin,
-					.end = sink_end,
+	const struct peer_sink sink = { .begin = modern_sink_begin,
+					.end = modern_sink_end,
 					.ended = sink_ended,
-					.congested = sink_congested,
+					.congested = modern_sink_congested,
 					.ctx = x };
 	const struct peer_facts facts = { .mode = PEER_MODERN,
 					  .http = true,
@@ -229,5 +229,5 @@ void modern_post(struct endpoint *m, struct http_exchange *ex, struct str princi
 		x->expected = 0;
 		x->lost = true;
 	}
-	finish(x);
+	modern_finish(x);
 }

@@ -33,7 +33,7 @@ static void free_link(struct old_link *k)
 	mem_free(&k->m->mem, k);
 }
 
-static void drop(struct old_link *k)
+static void old_drop(struct old_link *k)
 {
 	struct peer *p = k->peer;
 
@@ -53,15 +53,15 @@ static void drop(struct old_link *k)
 		free_link(k);
 }
 
-static void on_gone(struct place *p)
+static void old_on_gone(struct place *p)
 {
 	struct old_link *k = (struct old_link *)(void *)p;
 
 	place_leave(k->m, p);
-	drop(k);
+	old_drop(k);
 }
 
-static void on_drained(struct place *p)
+static void old_on_drained(struct place *p)
 {
 	struct old_link *k = (struct old_link *)(void *)p;
 
@@ -72,20 +72,20 @@ static void on_drained(struct place *p)
 	buf_reset(&k->waiting, 0);
 }
 
-static const struct place_ops ops = { .gone = on_gone, .drained = on_drained };
+static const struct place_ops ops = { .gone = old_on_gone, .drained = old_on_drained };
 
 static void end_link(struct old_link *k)
 {
 	if (k->place.ex)
-		on_drained(&k->place);
+		old_on_drained(&k->place);
 	if (k->place.ex)
 		place_end(k->m, &k->place);
-	drop(k);
+	old_drop(k);
 }
 
 /* ---- what the peer sends --------------------------------------------------------------------------- */
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *old_sink_begin(void *ctx, void *tag)
 {
 	struct old_link *k = ctx;
 
@@ -108,7 +108,7 @@ static int wait_for_room(struct old_link *k, const struct sse_event *e)
 	return rc;
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int old_sink_end(void *ctx, void *tag, int kind)
 {
 	struct old_link *k = ctx;
 	const struct sse_event e = { .data = buf_str(&k->m->message), .retry = -1 };
@@ -141,7 +141,7 @@ static void sink_ended(void *ctx, void *tag, bool lost)
 		end_link(k);
 }
 
-static bool sink_congested(void *ctx)
+static bool old_sink_congested(void *ctx)
 {
 	const struct old_link *k = ctx;
 
@@ -152,10 +152,10 @@ static bool sink_congested(void *ctx)
 
 static struct old_link *link_new(struct endpoint *m, struct str principal)
 {
-	struct peer_sink sink = { .begin = sink_begin,
-				  .end = sink_end,
+	struct peer_sink sink = { .begin = old_sink_begin,
+				  .end = old_sink_end,
 				  .ended = sink_ended,
-				  .congested = sink_congested };
+				  .congested = old_sink_congested };
 	const struct peer_facts facts = { .mode = PEER_LEGACY,
 					  .http = true,
 					  .principal = principal };
@@ -206,10 +206,10 @@ void old_get(struct endpoint *m, struct http_exchange *ex, struct str principal)
 	n = snprintf(where, sizeof where, "/messages?sessionId=%s", k->id);
 	e.data = (struct str){ where, (size_t)n };
 	if (!place_begin_stream(m, &k->place, NULL, 0))
-		drop(k);
+		old_drop(k);
 	else if (place_write(m, &k->place, &e, true)) {
 		place_abort(m, &k->place);
-		drop(k);
+		old_drop(k);
 	}
 }
 
@@ -230,7 +230,7 @@ static struct str session_id(struct str query)
 	return (struct str){ 0 };
 }
 
-static struct old_link *find(struct endpoint *m, struct str id, struct str principal)
+static struct old_link *old_find(struct endpoint *m, struct str id, struct str principal)
 {
 	struct old_link *k = m->old;
 
@@ -246,7 +246,7 @@ void old_post(struct endpoint *m, struct http_exchange *ex, struct str principal
 {
 	const struct http_request *r = http_exchange_request(ex);
 	const struct peer_headers headers = endpoint_headers(r);
-	struct old_link *k = find(m, session_id(r->query), principal);
+	struct old_link *k = old_find(m, session_id(r->query), principal);
 
 	if (!http_is_media_type(http_request_field(r, "content-type"), "application/json")) {
 		endpoint_reply_error(m, ex, 415, CLEAT_RPC_INVALID_REQUEST,
@@ -274,7 +274,7 @@ void old_sweep(struct endpoint *m)
 	for (k = m->old; k; k = next) {
 		next = k->next;
 		if (!k->place.ex)
-			drop(k);
+			old_drop(k);
 	}
 }
 
@@ -298,5 +298,5 @@ void old_forget_all(struct endpoint *m)
 void old_free_all(struct endpoint *m)
 {
 	while (m->old)
-		drop(m->old);
+		old_drop(m->old);
 }

@@ -66,7 +66,7 @@ static bool is_owner(const struct session *s, struct str principal)
 	return !s->principal.p == !principal.p && str_eq(s->principal, principal);
 }
 
-static struct session *find(struct endpoint *m, struct str id, struct str principal)
+static struct session *session_find(struct endpoint *m, struct str id, struct str principal)
 {
 	struct session *s = NULL;
 
@@ -97,7 +97,7 @@ static struct session *session_of(struct endpoint *m, struct http_exchange *ex,
 				     "MCP-Protocol-Version is not one that this server speaks");
 		return NULL;
 	}
-	s = find(m, id, principal);
+	s = session_find(m, id, principal);
 	if (!s) {
 		endpoint_reply_error(m, ex, 404, CLEAT_RPC_INVALID_REQUEST,
 				     "there is no such session; begin a new one with initialize");
@@ -140,7 +140,7 @@ void session_leave(struct session *s)
 }
 
 /* Cancels what runs, and forgets everything. */
-static void drop(struct session *s)
+static void endpoint_session_drop(struct session *s)
 {
 	struct endpoint *m = s->m;
 	struct peer *p = s->peer;
@@ -178,7 +178,7 @@ void session_expire_all(struct endpoint *m)
 			if (is_in_use(s))
 				s->used_ms = now;
 			else if (now - s->used_ms >= m->o.session_idle_ms)
-				drop(s);
+				endpoint_session_drop(s);
 		}
 }
 
@@ -202,7 +202,7 @@ void session_free_all(struct endpoint *m)
 {
 	for (size_t i = 0; i < m->n_buckets; i++)
 		while (m->sessions[i])
-			drop(m->sessions[i]);
+			endpoint_session_drop(m->sessions[i]);
 	mem_free(&m->mem, m->sessions);
 	m->sessions = NULL;
 	m->n_buckets = 0;
@@ -210,7 +210,7 @@ void session_free_all(struct endpoint *m)
 
 /* ---- what the peer sends --------------------------------------------------------------------------- */
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *session_sink_begin(void *ctx, void *tag)
 {
 	struct session *s = ctx;
 
@@ -244,7 +244,7 @@ static void reply(struct channel *st, int status)
 	endpoint_reply(m, ex, status, STR_LIT("application/json"), buf_str(&m->message), &id, 1);
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int session_sink_end(void *ctx, void *tag, int kind)
 {
 	struct session *s = ctx;
 	struct channel *st = channel_of(s, tag);
@@ -286,7 +286,7 @@ static void sink_release(void *ctx, void *tag, uint64_t retry_ms)
 	channel_release(channel_of(ctx, tag), retry_ms);
 }
 
-static bool sink_congested(void *ctx)
+static bool session_sink_congested(void *ctx)
 {
 	(void)ctx; /* each stream has a queue of its own, and the store behind it */
 	return false;
@@ -328,11 +328,11 @@ void session_post(struct endpoint *m, struct http_exchange *ex, struct str princ
 
 static struct session *session_new(struct endpoint *m, struct str principal)
 {
-	const struct peer_sink sink_ops = { .begin = sink_begin,
-					    .end = sink_end,
+	const struct peer_sink sink_ops = { .begin = session_sink_begin,
+					    .end = session_sink_end,
 					    .ended = sink_ended,
 					    .release = sink_release,
-					    .congested = sink_congested };
+					    .congested = session_sink_congested };
 	const struct peer_facts facts = { .mode = PEER_LEGACY,
 					  .http = true,
 					  .principal = principal };
@@ -374,7 +374,7 @@ static void on_put(void *ctx, int status)
 	session_leave(s);
 }
 
-static int remember(struct session *s)
+static int session_remember(struct session *s)
 {
 	struct store *store = s->m->o.store;
 	const struct store_session record = { .id = str_of(s->id), .principal = s->principal };
@@ -428,7 +428,7 @@ static void answer_opening(struct session *s, struct channel *st)
 	int rc = opening_status(s, st);
 
 	if (!rc && open)
-		rc = remember(s);
+		rc = session_remember(s);
 	st->opens = false;
 	if (rc) {
 		open = false;
@@ -448,7 +448,7 @@ static void answer_opening(struct session *s, struct channel *st)
 	channel_finish_if_over(st);
 	buf_reset(&s->opening, 0);
 	if (!open)
-		drop(s);
+		endpoint_session_drop(s);
 }
 
 void session_open(struct endpoint *m, struct http_exchange *ex, struct str principal)
@@ -464,7 +464,7 @@ void session_open(struct endpoint *m, struct http_exchange *ex, struct str princ
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "no session can be made now; try again later");
 		if (s)
-			drop(s);
+			endpoint_session_drop(s);
 	} else {
 		st->opens = true;
 		feed(s, st, http_exchange_request(ex));
@@ -533,7 +533,7 @@ void session_delete(struct endpoint *m, struct http_exchange *ex, struct str pri
 	s = session_of(m, ex, principal);
 	if (!s)
 		return;
-	drop(s);
+	endpoint_session_drop(s);
 	endpoint_reply_empty(m, ex, 204);
 	session_leave(s);
 }

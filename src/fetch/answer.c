@@ -62,7 +62,7 @@ static struct str show(struct str text)
 	return (struct str){ text.p, n };
 }
 
-static size_t refuse(struct fetch *f, int status, struct str to, const char *why)
+static size_t answer_refuse(struct fetch *f, int status, struct str to, const char *why)
 {
 	f->why.http_status = status;
 	return fetch_fault(f, CLEAT_STEP_HTTP, CLEAT_EPROTO, "%s answers %d and leads to %.*s, %s",
@@ -71,7 +71,7 @@ static size_t refuse(struct fetch *f, int status, struct str to, const char *why
 
 /* Both in their normal form, so that equal origins are equal texts. CLEAT_OK, CLEAT_EPROTO when it is
  * no URL that we may go to, CLEAT_ENOMEM. */
-static int resolve(struct fetch *f, struct str location, struct buf *to, bool *same)
+static int answer_resolve(struct fetch *f, struct str location, struct buf *to, bool *same)
 {
 	struct buf from;
 	struct uri a, b;
@@ -91,7 +91,7 @@ static int resolve(struct fetch *f, struct str location, struct buf *to, bool *s
 	return rc;
 }
 
-static size_t no_memory(struct fetch *f)
+static size_t answer_no_memory(struct fetch *f)
 {
 	return fetch_fault(f, CLEAT_STEP_EXCHANGE, CLEAT_ENOMEM, "out of memory");
 }
@@ -104,11 +104,11 @@ static size_t redirect(struct fetch *f, int status, struct str location)
 	int rc;
 
 	if (!kept)
-		return refuse(f, status, location, "which is no answer to this method");
+		return answer_refuse(f, status, location, "which is no answer to this method");
 	if (f->redirects == FETCH_MAX_REDIRECTS)
-		return refuse(f, status, location, "and there were 5 redirects before");
+		return answer_refuse(f, status, location, "and there were 5 redirects before");
 	buf_init(&to, &f->h->mem, 2 * FETCH_MAX_URL);
-	rc = resolve(f, location, &to, &same);
+	rc = answer_resolve(f, location, &to, &same);
 	if (rc == CLEAT_OK && same) {
 		url = mem_strndup(&f->h->mem, buf_str(&to).p, buf_size(&to));
 		rc = url ? CLEAT_OK : CLEAT_ENOMEM;
@@ -119,14 +119,14 @@ static size_t redirect(struct fetch *f, int status, struct str location)
 			f->hop = true;
 		}
 	} else if (rc == CLEAT_OK) {
-		refuse(f, status, buf_str(&to),
-		       "another origin: if you trust it, use that URL instead");
+		answer_refuse(f, status, buf_str(&to),
+			      "another origin: if you trust it, use that URL instead");
 	}
 	buf_done(&to);
 	if (rc == CLEAT_ENOMEM)
-		return no_memory(f);
+		return answer_no_memory(f);
 	if (rc != CLEAT_OK)
-		return refuse(f, status, location, "which cannot be followed");
+		return answer_refuse(f, status, location, "which cannot be followed");
 	return f->hop;
 }
 
@@ -185,7 +185,7 @@ static bool is_fold(struct str line)
 
 /* A line that is no field is nobody's concern. RFC 9112, 5.2: a folded line belongs to the one
  * before. */
-static void keep(struct fetch *f, struct str line)
+static void fetch_answer_keep(struct fetch *f, struct str line)
 {
 	const char *colon = memchr(line.p, ':', line.n);
 	struct str name = { line.p, colon ? (size_t)(colon - line.p) : 0 }, value;
@@ -260,8 +260,8 @@ size_t fetch_answer_header(char *bytes, size_t size, size_t n, void *fetch)
 	}
 	if (line.n == 0)
 		return head_end(f) ? n : 0;
-	keep(f, line);
-	return buf_status(&f->head) == CLEAT_OK ? n : no_memory(f);
+	fetch_answer_keep(f, line);
+	return buf_status(&f->head) == CLEAT_OK ? n : answer_no_memory(f);
 }
 
 /* ---- the body ---------------------------------------------------------------------------------- */

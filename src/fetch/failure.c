@@ -227,7 +227,7 @@ static void say_exchange(const struct fetch *f, CURLcode rc, cleat_error *e)
 				       : "the server may have acted on the request");
 }
 
-static void say(const struct fetch *f, CURLcode rc, int os, struct link_failure *w)
+static void failure_say(const struct fetch *f, CURLcode rc, int os, struct link_failure *w)
 {
 	struct place p = fetch_place(f);
 
@@ -268,7 +268,7 @@ void fetch_failure(struct fetch *f, CURLcode rc, struct link_failure *ret)
 
 	memset(ret, 0, sizeof *ret);
 	ret->step = step_of(f, rc);
-	say(f, rc, os, ret);
+	failure_say(f, rc, os, ret);
 	ret->error.os_errno = os;
 	ret->http_status = f->status;
 	ret->unsent = is_unsent(f);

@@ -131,7 +131,7 @@ static int measure(const struct fetch_options *o, struct measure *m, cleat_error
 	return CLEAT_OK;
 }
 
-static char *put(char *at, struct str s)
+static char *fetch_put(char *at, struct str s)
 {
 	if (s.n)
 		memcpy(at, s.p, s.n);
@@ -140,16 +140,16 @@ static char *put(char *at, struct str s)
 }
 
 /* As libcurl writes it: "Name: value", or "Name;" for an empty value. */
-static char *put_line(char *at, const char *text)
+static char *fetch_put_line(char *at, const char *text)
 {
 	struct line line = { 0 };
 
 	split_line(text, &line);
-	at = put(at, line.name) - 1;
+	at = fetch_put(at, line.name) - 1;
 	if (line.value.n == 0)
-		return put(at, STR_LIT(";"));
-	at = put(at, STR_LIT(": ")) - 1;
-	return put(at, line.value);
+		return fetch_put(at, STR_LIT(";"));
+	at = fetch_put(at, STR_LIT(": ")) - 1;
+	return fetch_put(at, line.value);
 }
 
 static void link_lines(struct curl_slist *list, size_t n)
@@ -177,18 +177,18 @@ static struct fetch *make(struct fetcher *h, const struct fetch_options *o, cons
 	at = (char *)&f->list[m->lines + 2];
 	for (; n < m->lines; n++) {
 		f->list[n].data = at;
-		at = put_line(at, o->headers[n]);
+		at = fetch_put_line(at, o->headers[n]);
 	}
 	f->list[n++].data = no_expect;
 	if (!m->has_type)
 		f->list[n++].data = no_type;
 	link_lines(f->list, n);
 	f->o.url = at;
-	at = put(at, url);
+	at = fetch_put(at, url);
 	f->o.method = at;
-	at = put(at, method);
+	at = fetch_put(at, method);
 	f->o.body.p = at;
-	put(at, o->body);
+	fetch_put(at, o->body);
 	buf_init(&f->head, &h->mem, FETCH_MAX_HEAD);
 	return f;
 }
@@ -250,7 +250,7 @@ static void link_out(struct fetch *f)
 		loop_detach(f->h->loop);
 }
 
-static void release(struct fetch *f)
+static void fetch_release(struct fetch *f)
 {
 	cleat_allocator mem = f->h->mem;
 
@@ -292,7 +292,7 @@ struct fetch *fetch_start(struct fetcher *h, const struct fetch_options *o, clea
 no_handle:
 	if (f->easy)
 		fetcher_handle_done(h, f->easy);
-	release(f);
+	fetch_release(f);
 no_memory:
 	error_set(err, CLEAT_ENOMEM, "out of memory");
 	return NULL;
@@ -328,10 +328,10 @@ void fetch_end(struct fetch *f, const struct link_failure *why)
 	f->state = FETCH_ENDING;
 	if (tell)
 		f->o.on_end(f->o.ctx, f, why);
-	release(f);
+	fetch_release(f);
 }
 
-static void fail(struct fetch *f, CURLcode rc)
+static void fetch_fail(struct fetch *f, CURLcode rc)
 {
 	struct link_failure why;
 
@@ -339,12 +339,12 @@ static void fail(struct fetch *f, CURLcode rc)
 	fetch_end(f, &why);
 }
 
-static void start(struct fetch *f)
+static void fetch_fetch_start(struct fetch *f)
 {
 	struct fetcher *h = f->h;
 
 	if (h->curl.curl_multi_add_handle(h->multi, f->easy) != CURLM_OK) {
-		fail(f, CURLE_OUT_OF_MEMORY);
+		fetch_fail(f, CURLE_OUT_OF_MEMORY);
 		return;
 	}
 	f->added = true;
@@ -376,7 +376,7 @@ void fetch_attend(struct fetch *f)
 	if (f->state == FETCH_DEAD)
 		fetch_end(f, NULL);
 	else if (f->state == FETCH_NEW)
-		start(f);
+		fetch_fetch_start(f);
 	else if (f->held && !f->paused)
 		go_on(f);
 }
@@ -392,7 +392,7 @@ static void follow(struct fetch *f)
 	fetch_answer_reset(f);
 	/* It was checked when it came. */
 	if (!fetch_split_url(str_of(f->o.url), &u) || !configure(f, is_direct(h, &u)))
-		fail(f, CURLE_OUT_OF_MEMORY);
+		fetch_fail(f, CURLE_OUT_OF_MEMORY);
 	else
 		fetcher_attend(h, f);
 }
@@ -406,7 +406,7 @@ void fetch_done(struct fetch *f, CURLcode rc)
 	else if (rc == CURLE_OK && f->status)
 		fetch_end(f, NULL);
 	else
-		fail(f, rc);
+		fetch_fail(f, rc);
 }
 
 uint64_t fetch_patience(struct fetch *f, uint64_t now)

@@ -42,7 +42,7 @@ void fetcher_leave(struct fetcher *h)
 		destroy(h);
 }
 
-static struct fetch *find(const struct fetcher *h, enum fetch_state state)
+static struct fetch *fetcher_find(const struct fetcher *h, enum fetch_state state)
 {
 	struct fetch *f = h->fetches;
 
@@ -55,7 +55,7 @@ static void reap(struct fetcher *h)
 {
 	struct fetch *f;
 
-	while (h->dead && (f = find(h, FETCH_DEAD)) != NULL)
+	while (h->dead && (f = fetcher_find(h, FETCH_DEAD)) != NULL)
 		fetch_end(f, NULL);
 	h->dead = false;
 }
@@ -67,7 +67,7 @@ static void give_up(struct fetcher *h)
 	struct fetch *f;
 
 	error_set(&why.error, CLEAT_ENOMEM, "out of memory");
-	while (!h->doomed && (f = find(h, FETCH_RUNNING)) != NULL)
+	while (!h->doomed && (f = fetcher_find(h, FETCH_RUNNING)) != NULL)
 		fetch_end(f, &why);
 	h->starved = false;
 }
@@ -115,7 +115,7 @@ static void run_waiting(struct fetcher *h)
 	}
 }
 
-static void run(struct fetcher *h)
+static void fetcher_run(struct fetcher *h)
 {
 	fetcher_enter(h);
 	h->kicking = true;
@@ -128,12 +128,12 @@ static void run(struct fetcher *h)
 
 static void on_kick(struct loop_call *c)
 {
-	run((struct fetcher *)((char *)c - offsetof(struct fetcher, kick)));
+	fetcher_run((struct fetcher *)((char *)c - offsetof(struct fetcher, kick)));
 }
 
 static void on_time(void *client)
 {
-	run(client);
+	fetcher_run(client);
 }
 
 void fetcher_attend(struct fetcher *h, struct fetch *f)
@@ -194,7 +194,7 @@ void fetcher_idle_within(struct fetcher *h, uint64_t ms)
 
 /* ---- what libcurl asks of the loop ------------------------------------------------------------- */
 
-static void on_ready(void *ctx, unsigned events, bool failed)
+static void fetcher_on_ready(void *ctx, unsigned events, bool failed)
 {
 	struct client_socket *s = ctx;
 	struct fetcher *h = s->h;
@@ -221,7 +221,7 @@ static struct client_socket *socket_new(struct fetcher *h, curl_socket_t fd)
 
 	if (!s)
 		return NULL;
-	if (loop_watch_new(h->loop, fd, on_ready, s, &s->watch) != CLEAT_OK) {
+	if (loop_watch_new(h->loop, fd, fetcher_on_ready, s, &s->watch) != CLEAT_OK) {
 		mem_free(&h->mem, s);
 		return NULL;
 	}
@@ -312,7 +312,7 @@ static bool has_control(const char *z)
 	return false;
 }
 
-static int check(const struct fetcher_options *o, cleat_error *err)
+static int fetcher_check(const struct fetcher_options *o, cleat_error *err)
 {
 	struct sockaddr_un un;
 	int rc = check_file("ca_file", o->ca_file, err);
@@ -390,7 +390,7 @@ struct fetcher *fetcher_new(const struct fetcher_options *o, cleat_error *err)
 	struct libcurl curl;
 	struct fetcher *h;
 
-	if (check(o, err) || libcurl_load(&curl, err))
+	if (fetcher_check(o, err) || libcurl_load(&curl, err))
 		return NULL;
 	h = mem_zalloc(&mem, sizeof *h);
 	if (!h) {

@@ -45,7 +45,7 @@ static bool is_harmless(struct str name)
 	return is_among(name, names, CLEAT_COUNT(names));
 }
 
-static void say(const struct fetcher *h, bool out, struct str a, const char *b)
+static void trace_say(const struct fetcher *h, bool out, struct str a, const char *b)
 {
 	char line[512];
 
@@ -63,7 +63,7 @@ static void say_marked(const struct fetcher *h, struct str remark)
 	int n = snprintf(line, sizeof line, "* %.*s", (int)(remark.n > 480 ? 480 : remark.n),
 			 remark.p);
 
-	say(h, true, (struct str){ line, (size_t)n }, "");
+	trace_say(h, true, (struct str){ line, (size_t)n }, "");
 }
 
 /* "POST /path?... HTTP/1.1" */
@@ -72,9 +72,9 @@ static void say_request(const struct fetcher *h, struct str line)
 	const char *query = memchr(line.p, '?', line.n);
 
 	if (query)
-		say(h, true, (struct str){ line.p, (size_t)(query - line.p) }, "?...");
+		trace_say(h, true, (struct str){ line.p, (size_t)(query - line.p) }, "?...");
 	else
-		say(h, true, line, "");
+		trace_say(h, true, line, "");
 }
 
 static void say_header(const struct fetcher *h, bool out, struct str line, bool first)
@@ -85,9 +85,9 @@ static void say_header(const struct fetcher *h, bool out, struct str line, bool 
 	if (first && out)
 		say_request(h, line);
 	else if (first || is_harmless((struct str){ line.p, name }))
-		say(h, out, line, "");
+		trace_say(h, out, line, "");
 	else
-		say(h, out, (struct str){ line.p, name }, ": ...");
+		trace_say(h, out, (struct str){ line.p, name }, ": ...");
 }
 
 static void say_lines(const struct fetcher *h, bool out, struct str text)

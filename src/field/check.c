@@ -390,8 +390,8 @@ static void check_field(struct check *c, const cleat_field *f, const cleat_json 
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
-static COLD void unknown(struct check *c, const cleat_field *fields, struct str key,
-			 const struct at *at)
+static COLD void field_check_unknown(struct check *c, const cleat_field *fields, struct str key,
+				     const struct at *at)
 {
 	struct str_nearest near = { .wanted = key };
 
@@ -429,11 +429,11 @@ static void check_object(struct check *c, const cleat_field *fields, const cleat
 		check_field(c, &fields[i], values[i], at);
 	while (c->closed && !plain && cleat_json_next(&it))
 		if (field_index_find(&ix, json_str(it.key)) == ix.n)
-			unknown(c, fields, json_str(it.key), at);
+			field_check_unknown(c, fields, json_str(it.key), at);
 }
 
 /* A buf that is full keeps its complete lines: that is still an answer. */
-static int finish(struct check *c)
+static int field_check_finish(struct check *c)
 {
 	if (c->problems > MOST_LINES)
 		buf_printf(c->out, "\n... and %zu more", c->problems - MOST_LINES);
@@ -456,7 +456,7 @@ int field_check(const cleat_field *fields, const cleat_json *obj, bool closed, s
 	} else {
 		check_object(&c, fields, obj, NULL);
 	}
-	return finish(&c);
+	return field_check_finish(&c);
 }
 
 int field_check_value(const cleat_field *field, const cleat_json *value, struct buf *problems)
@@ -465,5 +465,5 @@ int field_check_value(const cleat_field *field, const cleat_json *value, struct 
 
 	if (value)
 		check_field(&c, field, value, NULL);
-	return finish(&c);
+	return field_check_finish(&c);
 }

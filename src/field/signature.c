@@ -468,7 +468,7 @@ static int read_signature(struct reader *r, struct signature *ret)
 	return rc ? rc : copy_fields(r, &args, &ret->fields);
 }
 
-static struct reader begin(struct arena *ar, const char *text, cleat_error *err)
+static struct reader signature_begin(struct arena *ar, const char *text, cleat_error *err)
 {
 	struct reader r = { .ar = ar, .err = err, .text = text, .p = text, .max = SIGNATURE_MAX };
 	const char *end = memchr(text, '\0', SIGNATURE_MAX);
@@ -488,7 +488,7 @@ int signature_parse(struct arena *ar, const char *text, struct signature *ret, c
 
 	if (!text)
 		return error_set(err, CLEAT_EINVAL, "no signature given");
-	r = begin(ar, text, err);
+	r = signature_begin(ar, text, err);
 	rc = read_signature(&r, &sig);
 	if (rc)
 		return rc;
@@ -503,7 +503,7 @@ int signature_parse(struct arena *ar, const char *text, struct signature *ret, c
 int signature_parse_args(struct arena *ar, const char *text, const cleat_field **ret,
 			 cleat_error *err)
 {
-	struct reader r = begin(ar, text, err);
+	struct reader r = signature_begin(ar, text, err);
 	struct args args = { 0 };
 	int rc = read_args(&r, &args, true);
 

@@ -299,7 +299,7 @@ static void print_properties(struct printer *p, const cleat_json *schema)
 }
 
 /* Ends the text, also one that did not fit. */
-static void finish(struct buf *b)
+static void signature_print_finish(struct buf *b)
 {
 	static const char more[] = "…";
 	struct str s;
@@ -334,7 +334,7 @@ char *signature_print(const cleat_allocator *mem, const char *name, const cleat_
 	buf_putc(&out, '(');
 	print_properties(&p, input_schema);
 	buf_putc(&out, ')');
-	finish(&out);
+	signature_print_finish(&out);
 	buf_done(&p.scratch);
 	if (!buf_status(&out))
 		return out.data;

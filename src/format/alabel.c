@@ -73,7 +73,7 @@ static void insert(struct label *l, size_t i, uint32_t c)
 }
 
 /* Section 6.2. False also when there is nothing beyond ASCII: then it is no A-label. */
-static bool decode(struct str s, struct label *l)
+static bool alabel_decode(struct str s, struct label *l)
 {
 	uint32_t n = FIRST_N, i = 0, bias = FIRST_BIAS;
 	size_t at = s.n;
@@ -179,7 +179,7 @@ bool format_alabel(struct str label)
 	struct label l = { .n = 0 };
 
 	if (label.n <= PREFIX || label.n > LABEL_MAX ||
-	    !decode((struct str){ label.p + PREFIX, label.n - PREFIX }, &l))
+	    !alabel_decode((struct str){ label.p + PREFIX, label.n - PREFIX }, &l))
 		return false;
 	for (size_t i = 0; i < l.n; i++)
 		if (!context_ok(&l, i))

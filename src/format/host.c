@@ -27,7 +27,7 @@ static bool is_wide(char c)
 	return (unsigned char)c >= 0x80;
 }
 
-static char lower(char c)
+static char host_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
@@ -64,7 +64,7 @@ static bool next_label(struct str name, size_t *at, struct str *ret)
 
 static bool is_alabel(struct str label)
 {
-	return label.n >= 4 && lower(label.p[0]) == 'x' && lower(label.p[1]) == 'n' &&
+	return label.n >= 4 && host_lower(label.p[0]) == 'x' && host_lower(label.p[1]) == 'n' &&
 	       memcmp(label.p + 2, "--", 2) == 0;
 }
 
@@ -106,7 +106,7 @@ static bool address_ok(struct str domain)
 	if (domain.n < 2 || domain.p[domain.n - 1] != ']')
 		return false;
 	in = (struct str){ domain.p + 1, domain.n - 2 };
-	while (n < 5 && n < in.n && lower(in.p[n]) == tag[n])
+	while (n < 5 && n < in.n && host_lower(in.p[n]) == tag[n])
 		n++;
 	return n == 5 ? ip6_valid((struct str){ in.p + 5, in.n - 5 }) : ip4_valid(in);
 }

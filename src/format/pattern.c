@@ -379,7 +379,7 @@ static bool pass(struct scan *s, struct buf *out)
 }
 
 /* Everything but the writing. s->status may still say that a correct pattern cannot be had. */
-static bool check(struct scan *s, struct str source, bool strict, cleat_error *err)
+static bool pattern_check(struct scan *s, struct str source, bool strict, cleat_error *err)
 {
 	size_t valid = utf8_valid_prefix(source);
 
@@ -400,14 +400,14 @@ bool pattern_is_valid(struct str source)
 {
 	struct scan s;
 
-	return check(&s, source, true, NULL);
+	return pattern_check(&s, source, true, NULL);
 }
 
 int pattern_translate(struct str source, bool strict, struct buf *out, cleat_error *err)
 {
 	struct scan s;
 
-	if (check(&s, source, strict, err) && !s.status) {
+	if (pattern_check(&s, source, strict, err) && !s.status) {
 		/* PCRE2 10.42 wants two of them for (?=a)b?a. */
 		if (s.looks)
 			buf_appendz(out, "(*NO_START_OPT)");

@@ -127,7 +127,8 @@ static const char *category(struct str name)
 	return NULL;
 }
 
-static int put(char out[PROPERTY_SIZE], bool negated, const char *kind, struct str name)
+static int pattern_unicode_put(char out[PROPERTY_SIZE], bool negated, const char *kind,
+			       struct str name)
 {
 	size_t k = strlen(kind), n = 0;
 
@@ -148,17 +149,17 @@ static int put_category(char out[PROPERTY_SIZE], bool negated, struct str name)
 
 	if (!code)
 		return CLEAT_EINVAL;
-	return put(out, negated, "", str_of(strcmp(code, "LC") == 0 ? "L&" : code));
+	return pattern_unicode_put(out, negated, "", str_of(strcmp(code, "LC") == 0 ? "L&" : code));
 }
 
 static int put_lone(char out[PROPERTY_SIZE], bool negated, struct str name)
 {
 	if (str_eqz(name, "Assigned"))
-		return put(out, !negated, "", STR_LIT("Cn"));
+		return pattern_unicode_put(out, !negated, "", STR_LIT("Cn"));
 	if (str_eqz(name, "Changes_When_NFKC_Casefolded") || str_eqz(name, "CWKCF"))
 		return CLEAT_EUNSUPPORTED;
 	if (listed(binary, name))
-		return put(out, negated, "", name);
+		return pattern_unicode_put(out, negated, "", name);
 	return put_category(out, negated, name);
 }
 
@@ -174,8 +175,8 @@ int pattern_property(struct str text, bool negated, char out[PROPERTY_SIZE])
 	if (str_eqz(name, "General_Category") || str_eqz(name, "gc"))
 		return put_category(out, negated, value);
 	if ((str_eqz(name, "Script") || str_eqz(name, "sc")) && listed(scripts, value))
-		return put(out, negated, "sc:", value);
+		return pattern_unicode_put(out, negated, "sc:", value);
 	if ((str_eqz(name, "Script_Extensions") || str_eqz(name, "scx")) && listed(scripts, value))
-		return put(out, negated, "scx:", value);
+		return pattern_unicode_put(out, negated, "scx:", value);
 	return CLEAT_EINVAL;
 }

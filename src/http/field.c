@@ -7,7 +7,7 @@
 
 /* ---- text ------------------------------------------------------------------------------------- */
 
-static char lower(char c)
+static char field_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -15,7 +15,7 @@ static char lower(char c)
 bool http_same(struct str a, const char *z)
 {
 	for (size_t i = 0; i < a.n; i++, z++) {
-		if (*z == 0 || lower(a.p[i]) != *z)
+		if (*z == 0 || field_lower(a.p[i]) != *z)
 			return false;
 	}
 	return *z == 0;
@@ -118,7 +118,7 @@ static int match_range(struct str range, const char *type)
 		return 1;
 	if (range.n == major + 1 && range.p[major] == '*') {
 		for (size_t i = 0; i < major; i++) {
-			if (lower(range.p[i]) != type[i])
+			if (field_lower(range.p[i]) != type[i])
 				return 0;
 		}
 		return 2;

@@ -13,7 +13,7 @@
 
 #define ACCEPTED ((struct http_fault){ 0, NULL })
 
-static COLD struct http_fault refuse(int status, const char *why)
+static COLD struct http_fault head_refuse(int status, const char *why)
 {
 	return (struct http_fault){ status, why };
 }
@@ -54,9 +54,9 @@ static struct http_fault read_target(struct str target, struct http_request *r)
 	const char *mark;
 
 	if (target.n == 0 || memchr(target.p, '#', target.n))
-		return refuse(400, "the request target is malformed");
+		return head_refuse(400, "the request target is malformed");
 	if (target.p[0] != '/' && !(r->method == HTTP_METHOD_OPTIONS && str_eqz(target, "*")))
-		return refuse(400, "the request target is not a path");
+		return head_refuse(400, "the request target is not a path");
 	mark = memchr(target.p, '?', target.n);
 	r->path = target;
 	r->query = (struct str){ NULL, 0 };
@@ -73,8 +73,8 @@ static struct http_fault read_version(struct str version, struct http_request *r
 	if (r->http_1_0 || str_eqz(version, "HTTP/1.1\r\n"))
 		return ACCEPTED;
 	if (str_eqz(version, "HTTP/2.0\r\n"))
-		return refuse(505, "HTTP/2 is not spoken here");
-	return refuse(400, "the protocol of the request line is not HTTP/1.1");
+		return head_refuse(505, "HTTP/2 is not spoken here");
+	return head_refuse(400, "the protocol of the request line is not HTTP/1.1");
 }
 
 static struct http_fault read_line(struct str line, struct http_request *r)
@@ -85,12 +85,12 @@ static struct http_fault read_line(struct str line, struct http_request *r)
 	r->method_name = word(&line);
 	target = word(&line);
 	if (!r->method_name.p || !target.p)
-		return refuse(400, "the request line has no protocol version");
+		return head_refuse(400, "the request line has no protocol version");
 	fault = read_version(line, r);
 	if (fault.status)
 		return fault;
 	if (str_eqz(r->method_name, "CONNECT"))
-		return refuse(501, "CONNECT is not supported");
+		return head_refuse(501, "CONNECT is not supported");
 	r->method = method_of(r->method_name);
 	return read_target(target, r);
 }
@@ -115,9 +115,9 @@ static void note_framing(struct sum *sum, const struct http_request *r, struct s
 	/* RFC 9112 section 6.1: other codings, more than one, or one in HTTP/1.0 make it doubtful where
 	 * the body ends. */
 	if (r->http_1_0)
-		sum->fault = refuse(400, "Transfer-Encoding in HTTP/1.0");
+		sum->fault = head_refuse(400, "Transfer-Encoding in HTTP/1.0");
 	else if (!http_same(value, "chunked"))
-		sum->fault = refuse(400, "Transfer-Encoding is not \"chunked\"");
+		sum->fault = head_refuse(400, "Transfer-Encoding is not \"chunked\"");
 }
 
 static void note_host(struct sum *sum, struct str value)
@@ -125,9 +125,9 @@ static void note_host(struct sum *sum, struct str value)
 	struct str host, port;
 
 	if (++sum->hosts > 1)
-		sum->fault = refuse(400, "there is more than one Host");
+		sum->fault = head_refuse(400, "there is more than one Host");
 	else if (value.n && !http_split_host(value, &host, &port))
-		sum->fault = refuse(400, "Host is malformed");
+		sum->fault = head_refuse(400, "Host is malformed");
 }
 
 /* RFC 9110 section 10.1.1; of HTTP/1.0 it has to be ignored. */
@@ -138,7 +138,7 @@ static void note_expect(struct sum *sum, struct http_request *r, struct str valu
 	if (http_same(value, "100-continue"))
 		r->expect_continue = true;
 	else
-		sum->fault = refuse(417, "the expectation is unknown");
+		sum->fault = head_refuse(417, "the expectation is unknown");
 }
 
 static void note_field(struct sum *sum, struct http_request *r, const struct http_field *f)
@@ -188,16 +188,16 @@ static struct http_fault read_fields(char *at, char *end, const cleat_allocator 
 
 		*fields = array;
 		if (rc == CLEAT_ELIMIT)
-			return refuse(431, "there are more than 100 header fields");
+			return head_refuse(431, "there are more than 100 header fields");
 		if (rc != CLEAT_OK)
-			return refuse(500, "out of memory");
+			return head_refuse(500, "out of memory");
 		lf = memchr(at, '\n', (size_t)(end - at));
 		if (!lf || !read_field(at, (size_t)(lf - at), *fields + r->n_fields))
-			return refuse(400, "a header field is malformed");
+			return head_refuse(400, "a header field is malformed");
 		note_field(&sum, r, *fields + r->n_fields++);
 	}
 	if (!sum.fault.status && sum.hosts == 0 && !r->http_1_0) /* RFC 9112 section 3.2 */
-		return refuse(400, "Host is missing");
+		return head_refuse(400, "Host is missing");
 	return sum.fault;
 }
 
@@ -208,7 +208,7 @@ struct http_fault head_read(char *bytes, size_t n, const cleat_allocator *mem,
 	struct http_fault fault;
 
 	if (!lf || n < 4)
-		return refuse(400, "the request line is malformed");
+		return head_refuse(400, "the request line is malformed");
 	fault = read_line((struct str){ bytes, (size_t)(lf + 1 - bytes) }, r);
 	if (!fault.status)
 		fault = read_fields(lf + 1, bytes + n - 2, mem, fields, cap, r);

@@ -102,7 +102,7 @@ static bool may_stand_in_value(struct str s)
 	return true;
 }
 
-static void put(struct buf *b, struct str s)
+static void message_put(struct buf *b, struct str s)
 {
 	buf_append(b, s.p, s.n);
 }
@@ -131,31 +131,31 @@ static void put_framing(struct buf *b, const struct http_response_head *h)
 	if (bodiless)
 		return;
 	if (!h->chunked) {
-		put(b, STR_LIT("Content-Length: "));
+		message_put(b, STR_LIT("Content-Length: "));
 		put_number(b, h->length, 10);
-		put(b, STR_LIT("\r\n"));
+		message_put(b, STR_LIT("\r\n"));
 	} else if (!h->is_1_0) {
-		put(b, STR_LIT("Transfer-Encoding: chunked\r\n"));
+		message_put(b, STR_LIT("Transfer-Encoding: chunked\r\n"));
 	}
 }
 
 void http_write_head(struct buf *b, const struct http_response_head *h, struct str date)
 {
-	put(b, STR_LIT("HTTP/1.1 "));
+	message_put(b, STR_LIT("HTTP/1.1 "));
 	put_number(b, (uint64_t)h->status, 10);
 	buf_putc(b, ' ');
 	buf_appendz(b, http_reason(h->status));
-	put(b, STR_LIT("\r\n"));
+	message_put(b, STR_LIT("\r\n"));
 	put_field(b, STR_LIT("Date"), date);
 	put_field(b, STR_LIT("Content-Type"), h->content_type);
 	put_framing(b, h);
 	for (size_t i = 0; i < h->n_fields; i++)
 		put_field(b, h->fields[i].name, h->fields[i].value);
 	if (h->close || (h->chunked && h->is_1_0))
-		put(b, STR_LIT("Connection: close\r\n"));
+		message_put(b, STR_LIT("Connection: close\r\n"));
 	else if (h->is_1_0)
-		put(b, STR_LIT("Connection: keep-alive\r\n"));
-	put(b, STR_LIT("\r\n"));
+		message_put(b, STR_LIT("Connection: keep-alive\r\n"));
+	message_put(b, STR_LIT("\r\n"));
 }
 
 void http_write_chunk(struct buf *b, const void *p, size_t n)
@@ -163,12 +163,12 @@ void http_write_chunk(struct buf *b, const void *p, size_t n)
 	if (n == 0)
 		return; /* would be the last one */
 	put_number(b, n, 16);
-	put(b, STR_LIT("\r\n"));
+	message_put(b, STR_LIT("\r\n"));
 	buf_append(b, p, n);
-	put(b, STR_LIT("\r\n"));
+	message_put(b, STR_LIT("\r\n"));
 }
 
 void http_write_last_chunk(struct buf *b)
 {
-	put(b, STR_LIT("0\r\n\r\n"));
+	message_put(b, STR_LIT("0\r\n\r\n"));
 }

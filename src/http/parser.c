@@ -67,7 +67,7 @@ struct http_parser {
 	size_t trailer;    /* bytes of it */
 };
 
-static COLD void fail(struct http_parser *p, int status, const char *why)
+static COLD void parser_fail(struct http_parser *p, int status, const char *why)
 {
 	p->phase = FAILED;
 	p->fault = (struct http_fault){ status, why };
@@ -90,7 +90,7 @@ static int on_chunk_header(llhttp_t *ll)
 
 	p->left = ll->content_length;
 	if (p->left > p->max_body - buf_size(&p->body)) {
-		fail(p, 413, "the body is too large");
+		parser_fail(p, 413, "the body is too large");
 		return HPE_USER;
 	}
 	p->phase = p->left ? CHUNK_DATA : TRAILER;
@@ -113,7 +113,7 @@ static int on_body(llhttp_t *ll, const char *at, size_t n)
 	buf_append(&p->body, at, n);
 	if (buf_status(&p->body) == CLEAT_OK)
 		return 0;
-	fail(p, 500, "out of memory");
+	parser_fail(p, 500, "out of memory");
 	return HPE_USER;
 }
 
@@ -142,15 +142,15 @@ static COLD void translate(struct http_parser *p, llhttp_errno_t e, char c)
 	bool known = p->ll.http_major == 1 && p->ll.http_minor <= 1;
 
 	if (e == HPE_INVALID_METHOD && (http_token_lower(c) || c == ' '))
-		fail(p, 501, "the method is unknown");
+		parser_fail(p, 501, "the method is unknown");
 	else if (e == HPE_INVALID_VERSION && !known)
-		fail(p, 505, "the HTTP version is not supported");
+		parser_fail(p, 505, "the HTTP version is not supported");
 	else
-		fail(p, 400, llhttp_get_error_reason(&p->ll)); /* a literal */
+		parser_fail(p, 400, llhttp_get_error_reason(&p->ll)); /* a literal */
 }
 
 /* Lets llhttp read n bytes, which are fewer when it pauses or fails; gives how many it has read. */
-static size_t run(struct http_parser *p, const char *bytes, size_t n)
+static size_t parser_run(struct http_parser *p, const char *bytes, size_t n)
 {
 	llhttp_errno_t e = llhttp_execute(&p->ll, bytes, n);
 	const char *at;
@@ -178,7 +178,7 @@ static void skip_empty_line(struct http_parser *p, const char *bytes, size_t n, 
 		} else if (c == '\n' && p->phase == EMPTY_CR) {
 			p->phase = EMPTY_LF;
 		} else if (c == '\r' || c == '\n' || p->phase == EMPTY_CR) {
-			fail(p, 400, "there is something before the request line");
+			parser_fail(p, 400, "there is something before the request line");
 		} else {
 			p->phase = LINE;
 			return;
@@ -193,7 +193,7 @@ static void finish_head(struct http_parser *p)
 		head_read(p->head.data, buf_size(&p->head), &p->mem, &p->fields, &p->cap_fields, r);
 
 	if (fault.status) {
-		fail(p, fault.status, fault.why);
+		parser_fail(p, fault.status, fault.why);
 		return;
 	}
 	r->keep_alive = llhttp_should_keep_alive(&p->ll) != 0;
@@ -205,9 +205,9 @@ static void finish_head(struct http_parser *p)
 static bool make_room(struct http_parser *p, size_t k)
 {
 	if (k == 0)
-		fail(p, 431, "the header is too large");
+		parser_fail(p, 431, "the header is too large");
 	else if (!buf_reserve(&p->head, k))
-		fail(p, 500, "out of memory");
+		parser_fail(p, 500, "out of memory");
 	return p->phase != FAILED;
 }
 
@@ -226,13 +226,13 @@ static size_t step_head(struct http_parser *p, const char *bytes, size_t n)
 	if (lf)
 		k = (size_t)(lf - bytes) + 1;
 	buf_append(&p->head, bytes, k);
-	k = run(p, p->head.data + had, k);
+	k = parser_run(p, p->head.data + had, k);
 	buf_truncate(&p->head, had + k);
 	if (lf && p->phase == LINE) {
 		p->phase = FIELDS;
 		fault = head_check_line(buf_str(&p->head));
 		if (fault.status)
-			fail(p, fault.status, fault.why);
+			parser_fail(p, fault.status, fault.why);
 	} else if (p->phase == HEAD) {
 		finish_head(p);
 	}
@@ -251,9 +251,9 @@ static void begin_body(struct http_parser *p)
 		p->phase = DONE;
 		p->request.body = STR_LIT("");
 	} else if (length > p->max_body) {
-		fail(p, 413, "the body is too large");
+		parser_fail(p, 413, "the body is too large");
 	} else if (!buf_reserve(&p->body, length < FIRST_BODY ? (size_t)length : FIRST_BODY)) {
-		fail(p, 500, "out of memory");
+		parser_fail(p, 500, "out of memory");
 	} else {
 		p->phase = SIZED;
 		p->left = length;
@@ -261,16 +261,16 @@ static void begin_body(struct http_parser *p)
 }
 
 /* Counts a byte of what is around the chunks. */
-static void count(struct http_parser *p, char c)
+static void parser_count(struct http_parser *p, char c)
 {
 	if (p->phase == CHUNK_SIZE && c == ';')
 		p->phase = CHUNK_EXTENSION;
 	if (p->phase == CHUNK_SIZE && c != '\r' && c != '\n' && ++p->digits > MAX_SIZE_DIGITS)
-		fail(p, 400, "the size of a chunk has too many digits");
+		parser_fail(p, 400, "the size of a chunk has too many digits");
 	if (p->phase == CHUNK_EXTENSION && ++p->extensions > MAX_EXTENSIONS)
-		fail(p, 400, "the extensions of the chunks are too large");
+		parser_fail(p, 400, "the extensions of the chunks are too large");
 	if (p->phase == TRAILER && ++p->trailer > p->max_head)
-		fail(p, 431, "the trailer is too large");
+		parser_fail(p, 431, "the trailer is too large");
 }
 
 /* Data in one go; what is around it byte by byte, so that it can be counted. */
@@ -282,11 +282,11 @@ static size_t step_body(struct http_parser *p, const char *bytes, size_t n)
 		k = n < p->left ? n : (size_t)p->left;
 		p->left -= k;
 	} else {
-		count(p, *bytes);
+		parser_count(p, *bytes);
 		if (p->phase == FAILED)
 			return 0;
 	}
-	return run(p, bytes, k);
+	return parser_run(p, bytes, k);
 }
 
 /* ---- for callers ------------------------------------------------------------------------------ */

@@ -36,7 +36,7 @@ static bool next_line(struct str *rest, struct str *line)
 	return true;
 }
 
-static void put_line(struct buf *b, struct str prefix, struct str line)
+static void sse_put_line(struct buf *b, struct str prefix, struct str line)
 {
 	char *to = buf_reserve(b, prefix.n + line.n + 1);
 
@@ -54,16 +54,16 @@ static void put_lines(struct buf *b, struct str prefix, struct str text)
 	struct str line;
 
 	while (next_line(&text, &line))
-		put_line(b, prefix, line);
-	put_line(b, prefix, line);
+		sse_put_line(b, prefix, line);
+	sse_put_line(b, prefix, line);
 }
 
 void sse_write(struct buf *b, const struct sse_event *e)
 {
 	if (e->id.p && !has(e->id, '\n') && !has(e->id, '\r') && !has(e->id, 0))
-		put_line(b, STR_LIT("id: "), e->id);
+		sse_put_line(b, STR_LIT("id: "), e->id);
 	if (e->event.p && !has(e->event, '\n') && !has(e->event, '\r'))
-		put_line(b, STR_LIT("event: "), e->event);
+		sse_put_line(b, STR_LIT("event: "), e->event);
 	if (e->retry >= 0)
 		buf_printf(b, "retry: %llu\n", (unsigned long long)e->retry);
 	if (e->data.p)

@@ -69,7 +69,7 @@ static void begin_field(struct sse_reader *r)
 	r->retry_good = false;
 }
 
-static int keep(struct sse_reader *r, struct buf *b, const char *p, size_t n)
+static int sse_reader_keep(struct sse_reader *r, struct buf *b, const char *p, size_t n)
 {
 	if (n > r->max_event - r->size)
 		return die(r, CLEAT_ELIMIT);
@@ -96,12 +96,12 @@ static void read_digits(struct sse_reader *r, const char *p, size_t n)
 static int read_value(struct sse_reader *r, const char *p, size_t n)
 {
 	switch (r->field) {
-	case DATA: return keep(r, &r->data, p, n);
-	case EVENT: return keep(r, &r->event, p, n);
+	case DATA: return sse_reader_keep(r, &r->data, p, n);
+	case EVENT: return sse_reader_keep(r, &r->event, p, n);
 	case ID:
 		if (memchr(p, 0, n))
 			r->id_has_nul = true;
-		return keep(r, &r->id_line, p, n);
+		return sse_reader_keep(r, &r->id_line, p, n);
 	case RETRY: read_digits(r, p, n); return CLEAT_OK;
 	case NONE: break;
 	}
@@ -122,7 +122,7 @@ static void end_id(struct sse_reader *r)
 static int end_field(struct sse_reader *r)
 {
 	switch (r->field) {
-	case DATA: return keep(r, &r->data, "\n", 1);
+	case DATA: return sse_reader_keep(r, &r->data, "\n", 1);
 	case ID: end_id(r); break;
 	case RETRY:
 		if (r->retry_good && r->retry_line >= 0)
@@ -200,8 +200,8 @@ static void read_name(struct sse_reader *r, char c)
 }
 
 /* Takes one byte, or of a value as many as there are in the line; gives how many. */
-static size_t step(struct sse_reader *r, const char *p, size_t n,
-		   void (*fn)(void *ctx, const struct sse_event *e), void *ctx)
+static size_t sse_reader_step(struct sse_reader *r, const char *p, size_t n,
+			      void (*fn)(void *ctx, const struct sse_event *e), void *ctx)
 {
 	bool after_cr = r->after_cr;
 	size_t k = 1;
@@ -238,7 +238,7 @@ static size_t skip_mark(struct sse_reader *r, const char *p, size_t n,
 		return used;
 	r->state = NAME;
 	for (unsigned i = 0; r->mark < 3 && i < r->mark; i++) /* it was none */
-		step(r, mark + i, 1, fn, ctx);
+		sse_reader_step(r, mark + i, 1, fn, ctx);
 	return used;
 }
 
@@ -250,7 +250,7 @@ int sse_reader_feed(struct sse_reader *r, struct str bytes,
 	if (r->status == CLEAT_OK && r->state == MARK && bytes.n)
 		used = skip_mark(r, bytes.p, bytes.n, fn, ctx);
 	while (r->status == CLEAT_OK && used < bytes.n)
-		used += step(r, bytes.p + used, bytes.n - used, fn, ctx);
+		used += sse_reader_step(r, bytes.p + used, bytes.n - used, fn, ctx);
 	return r->status;
 }
 

@@ -142,7 +142,7 @@ static void catch_up(struct http_conn *c)
 }
 
 /* A request that cannot be served: tells why, and closes. */
-static COLD void refuse(struct http_conn *c, int status, const char *why)
+static COLD void conn_refuse(struct http_conn *c, int status, const char *why)
 {
 	struct httpd *h = c->server;
 	struct http_response_head head = { .status = status,
@@ -211,7 +211,7 @@ static void begin_exchange(struct http_conn *c)
 	c->feed = true;
 }
 
-static void on_head(struct http_conn *c)
+static void conn_on_head(struct http_conn *c)
 {
 	struct httpd *h = c->server;
 	struct http_exchange *ex = &c->ex;
@@ -225,7 +225,7 @@ static void on_head(struct http_conn *c)
 	catch_up(c);
 }
 
-static void on_request(struct http_conn *c)
+static void conn_on_request(struct http_conn *c)
 {
 	struct httpd *h = c->server;
 	struct http_exchange *ex = &c->ex;
@@ -261,7 +261,7 @@ static COLD void on_failure(struct http_conn *c)
 	const char *why = NULL;
 	int status = http_parser_error(c->parser, &why);
 
-	refuse(c, status, why ? why : "bad request");
+	conn_refuse(c, status, why ? why : "bad request");
 }
 
 static bool takes_input(const struct http_conn *c)
@@ -271,7 +271,7 @@ static bool takes_input(const struct http_conn *c)
 }
 
 /* One step of the parser, which takes some of the n bytes. */
-static size_t step(struct http_conn *c, const char *p, size_t n)
+static size_t conn_step(struct http_conn *c, const char *p, size_t n)
 {
 	enum http_progress progress;
 	size_t used = 0;
@@ -291,20 +291,20 @@ static size_t step(struct http_conn *c, const char *p, size_t n)
 		c->body_came = true;
 	switch (progress) {
 	case HTTP_MORE: on_more(c); break;
-	case HTTP_HEAD_DONE: on_head(c); break;
-	case HTTP_DONE: on_request(c); break;
+	case HTTP_HEAD_DONE: conn_on_head(c); break;
+	case HTTP_DONE: conn_on_request(c); break;
 	case HTTP_FAILED: on_failure(c); break;
 	}
 	return used;
 }
 
 /* Serves what the bytes ask for, as far as that is possible now; gives how many were taken. */
-static size_t take(struct http_conn *c, const char *p, size_t n)
+static size_t conn_take(struct http_conn *c, const char *p, size_t n)
 {
 	size_t at = 0;
 
 	while ((at < n || c->feed) && takes_input(c))
-		at += step(c, p + at, n - at);
+		at += conn_step(c, p + at, n - at);
 	return at;
 }
 
@@ -317,7 +317,7 @@ static void take_kept(struct http_conn *c)
 {
 	struct str s = buf_str(&c->in);
 
-	buf_consume(&c->in, take(c, s.p, s.n));
+	buf_consume(&c->in, conn_take(c, s.p, s.n));
 	if (buf_size(&c->in) == 0)
 		buf_reset(&c->in, 0);
 }
@@ -337,7 +337,7 @@ static void accept_bytes(struct http_conn *c, const char *p, size_t n)
 	if (c->phase == CONN_BODY)
 		c->progress = true;
 	if (buf_size(&c->in) == 0)
-		used = take(c, p, n);
+		used = conn_take(c, p, n);
 	if (throws_away(c)) {
 		c->thrown_away += n - used;
 		if (c->phase == CONN_LINGERING && c->thrown_away > HTTP_LINGER)
@@ -406,7 +406,7 @@ static void receive(struct http_conn *c)
 		http_conn_expired(c);
 }
 
-static void on_ready(void *ctx, unsigned events, bool failed)
+static void conn_on_ready(void *ctx, unsigned events, bool failed)
 {
 	struct http_conn *c = ctx;
 	struct httpd *h = c->server;
@@ -595,7 +595,7 @@ void http_conn_expired(struct http_conn *c)
 	if (c->deadline != HTTP_UNTIL_REQUEST && c->deadline != HTTP_UNTIL_FORGOTTEN)
 		h->stats.timeouts++;
 	if (begun && !c->writing)
-		refuse(c, 408, "the request took too long");
+		conn_refuse(c, 408, "the request took too long");
 	else
 		c->dead = true;
 }
@@ -614,7 +614,7 @@ int http_conn_open(struct httpd *h, int fd, const char *from, struct http_peer *
 		if (!c->tls)
 			goto no_watch;
 	}
-	rc = loop_watch_new(h->o.loop, fd, on_ready, c, &c->watch);
+	rc = loop_watch_new(h->o.loop, fd, conn_on_ready, c, &c->watch);
 	if (rc)
 		goto no_watch;
 	c->server = h;

@@ -22,7 +22,7 @@ static void hold(atomic_uint *holds)
 }
 
 /* True when that was the last one. */
-static bool drop(atomic_uint *holds)
+static bool relay_drop(atomic_uint *holds)
 {
 	return atomic_fetch_sub_explicit(holds, 1, memory_order_acq_rel) == 1;
 }
@@ -34,7 +34,7 @@ void relay_conn_hold(struct relay_conn *c)
 
 void relay_conn_drop(struct relay_conn *c)
 {
-	if (drop(&c->holds))
+	if (relay_drop(&c->holds))
 		mem_free(&c->relay->mem, c);
 }
 
@@ -47,7 +47,7 @@ void relay_exchange_drop(struct relay_exchange *x)
 {
 	struct http_relay *r = x->relay;
 
-	if (!drop(&x->holds))
+	if (!relay_drop(&x->holds))
 		return;
 	relay_conn_drop(x->conn);
 	mem_free(&r->mem, x->copy);
@@ -239,7 +239,7 @@ static void on_send(struct loop_call *call)
 		loop_post(r->o.http.loop, &r->front_call);
 }
 
-static void on_drained(void *ctx)
+static void relay_on_drained(void *ctx)
 {
 	struct http_relay *r = ctx;
 
@@ -274,7 +274,7 @@ static void on_front(struct loop_call *call)
 		httpd_set_tls(r->http, tls);
 	tls_context_drop(tls);
 	if (drain)
-		httpd_drain(r->http, on_drained, r);
+		httpd_drain(r->http, relay_on_drained, r);
 }
 
 void http_relay_set_tls(struct http_relay *r, struct tls_context *tls)

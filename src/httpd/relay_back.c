@@ -34,7 +34,7 @@ static bool is_tls(const struct http_exchange *ex)
 	return of(ex)->conn->tls;
 }
 
-static void keep(struct http_exchange *ex, void *memory)
+static void relay_back_keep(struct http_exchange *ex, void *memory)
 {
 	mem_free(&of(ex)->relay->mem, ex->kept);
 	ex->kept = memory;
@@ -126,7 +126,7 @@ static struct relay_command *answer_new(struct relay_exchange *x, enum relay_ver
 }
 
 /* The service is done with it. */
-static void finish(struct relay_exchange *x, struct relay_command *c)
+static void relay_back_finish(struct relay_exchange *x, struct relay_command *c)
 {
 	x->ex.over = true;
 	relay_command(c);
@@ -137,7 +137,7 @@ static void finish(struct relay_exchange *x, struct relay_command *c)
 static void finish_with(struct relay_exchange *x, enum relay_verb verb)
 {
 	x->last = (struct relay_command){ .x = x, .verb = verb };
-	finish(x, &x->last);
+	relay_back_finish(x, &x->last);
 }
 
 static void abandon(struct http_exchange *ex)
@@ -157,13 +157,13 @@ static void reply(struct http_exchange *ex, int status, struct str type,
 	if (!ex->streaming)
 		c = answer_new(x, DO_REPLY, status, type, fields, n_fields, body);
 	if (c)
-		finish(x, c);
+		relay_back_finish(x, c);
 	else
 		abandon(ex);
 }
 
-static int begin(struct http_exchange *ex, int status, struct str type,
-		 const struct http_field *fields, size_t n_fields)
+static int relay_back_begin(struct http_exchange *ex, int status, struct str type,
+			    const struct http_field *fields, size_t n_fields)
 {
 	struct relay_command *c;
 
@@ -222,12 +222,12 @@ const struct http_exchange_ops relay_back_ops = {
 	.request = get_request,
 	.address = get_address,
 	.is_tls = is_tls,
-	.keep = keep,
+	.keep = relay_back_keep,
 	.set_connection_data = set_connection_data,
 	.connection_data = connection_data,
 	.limit_body = limit_body,
 	.reply = reply,
-	.begin = begin,
+	.begin = relay_back_begin,
 	.write = write_bytes,
 	.queued = queued,
 	.end = end,
@@ -237,7 +237,7 @@ const struct http_exchange_ops relay_back_ops = {
 /* ---- mail --------------------------------------------------------------------------------- */
 
 /* The service looks at the header first, as it would if the connection were its own. */
-static void serve(struct relay_exchange *x)
+static void relay_back_serve(struct relay_exchange *x)
 {
 	const struct http_service *s = &x->relay->service;
 	struct http_exchange *ex = &x->ex;
@@ -280,7 +280,7 @@ void relay_back_deliver(struct relay_mail *m, unsigned what)
 	if ((what & MAIL_REQUEST) && x->relay->closing)
 		lose(x);
 	else if (what & MAIL_REQUEST)
-		serve(x);
+		relay_back_serve(x);
 	/* While more is on its way, another one will come. */
 	if ((what & (MAIL_DRAINED | MAIL_GONE)) == MAIL_DRAINED && s->drained && is_open(&x->ex) &&
 	    queued(&x->ex) == 0)

@@ -94,7 +94,7 @@ static size_t copy_request(struct relay_exchange *x, const struct http_request *
 
 /* ---- requests ----------------------------------------------------------------------------- */
 
-static void tell(struct relay_exchange *x, unsigned what, size_t weight)
+static void relay_front_tell(struct relay_exchange *x, unsigned what, size_t weight)
 {
 	relay_exchange_hold(x);
 	if (!relay_send(x->relay, &x->mail, what, weight))
@@ -121,10 +121,10 @@ static void send_request(struct relay_exchange *x)
 	}
 	x->sent = true;
 	relay_exchange_hold(x); /* for the back */
-	tell(x, MAIL_REQUEST, size);
+	relay_front_tell(x, MAIL_REQUEST, size);
 }
 
-static void on_head(void *ctx, struct http_exchange *real)
+static void relay_front_on_head(void *ctx, struct http_exchange *real)
 {
 	struct http_relay *r = ctx;
 
@@ -142,7 +142,7 @@ static struct relay_conn *conn_of(struct http_relay *r, struct http_exchange *re
 	return c;
 }
 
-static void on_request(void *ctx, struct http_exchange *real)
+static void relay_front_on_request(void *ctx, struct http_exchange *real)
 {
 	struct http_relay *r = ctx;
 	struct relay_conn *c = conn_of(r, real);
@@ -172,7 +172,7 @@ void relay_front_resume(struct http_relay *r)
 	}
 }
 
-static void on_gone(void *ctx, struct http_exchange *real)
+static void relay_front_on_gone(void *ctx, struct http_exchange *real)
 {
 	struct relay_exchange *x = http_exchange_data(real);
 
@@ -182,16 +182,16 @@ static void on_gone(void *ctx, struct http_exchange *real)
 	x->real = NULL;
 	http_chain_remove(&x->waiting);
 	if (x->sent)
-		tell(x, MAIL_GONE, 0);
+		relay_front_tell(x, MAIL_GONE, 0);
 }
 
-static void on_drained(void *ctx, struct http_exchange *real)
+static void relay_front_on_drained(void *ctx, struct http_exchange *real)
 {
 	struct relay_exchange *x = http_exchange_data(real);
 
 	(void)ctx;
 	atomic_store_explicit(&x->written, x->given, memory_order_release);
-	tell(x, MAIL_DRAINED, 0);
+	relay_front_tell(x, MAIL_DRAINED, 0);
 }
 
 /* ---- records ------------------------------------------------------------------------------ */
@@ -210,12 +210,12 @@ static void log_alone(struct http_relay *r, struct relay_exchange *x,
 	if (!many && x)
 		size = copy_request(x, http_exchange_request(real), false);
 	if (size > 0)
-		tell(x, MAIL_LOGGED, size + sizeof *x);
+		relay_front_tell(x, MAIL_LOGGED, size + sizeof *x);
 	else
 		atomic_fetch_add_explicit(&r->stats.unlogged, 1, memory_order_relaxed);
 }
 
-/* One that never came as far as on_request(). */
+/* One that never came as far as relay_front_on_request(). */
 static struct relay_exchange *unknown_exchange(struct http_relay *r, struct relay_conn *c,
 					       const struct http_exchange *real)
 {
@@ -246,7 +246,7 @@ static void on_logged(void *ctx, const struct http_exchange *real, int status, u
 		x->micros = micros;
 	}
 	if (r->service.logged && x && x->sent)
-		tell(x, MAIL_LOGGED, 0);
+		relay_front_tell(x, MAIL_LOGGED, 0);
 	else if (r->service.logged)
 		log_alone(r, x, real);
 	if (x)
@@ -309,10 +309,10 @@ static void break_off(struct relay_exchange *x)
 
 	x->real = NULL;
 	http_exchange_abort(real);
-	tell(x, MAIL_GONE, 0);
+	relay_front_tell(x, MAIL_GONE, 0);
 }
 
-static void begin(struct relay_command *c)
+static void relay_front_begin(struct relay_command *c)
 {
 	int rc;
 
@@ -350,7 +350,7 @@ void relay_front_run(struct relay_command *c)
 	if (c->verb != DO_BEGIN && c->verb != DO_WRITE)
 		x->real = NULL;
 	switch (c->verb) {
-	case DO_BEGIN: begin(c); break;
+	case DO_BEGIN: relay_front_begin(c); break;
 	case DO_WRITE: write_bytes(x, c->body); break;
 	case DO_END: http_exchange_end(real); break;
 	case DO_ABORT: http_exchange_abort(real); break;
@@ -364,10 +364,10 @@ void relay_front_run(struct relay_command *c)
 
 struct http_service relay_front_service(struct http_relay *r)
 {
-	return (struct http_service){ .head = r->o.screen ? on_head : NULL,
-				      .request = on_request,
-				      .gone = on_gone,
-				      .drained = on_drained,
+	return (struct http_service){ .head = r->o.screen ? relay_front_on_head : NULL,
+				      .request = relay_front_on_request,
+				      .gone = relay_front_on_gone,
+				      .drained = relay_front_on_drained,
 				      .logged = on_logged,
 				      .ctx = r };
 }

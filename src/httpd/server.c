@@ -78,7 +78,7 @@ static void detach(struct httpd *h)
 	h->detached = true;
 }
 
-static void release(struct httpd *h)
+static void server_release(struct httpd *h)
 {
 	cleat_allocator mem = h->mem;
 
@@ -108,7 +108,7 @@ void httpd_leave(struct httpd *h)
 	if (--h->busy > 0)
 		return;
 	if (h->dying) {
-		release(h);
+		server_release(h);
 	} else if (h->draining && h->stats.connections == 0) {
 		detach(h);
 		h->done = NULL;

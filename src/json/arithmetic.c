@@ -72,7 +72,7 @@ static int sign(const struct decimal *d)
 	return d->negative ? -1 : 1;
 }
 
-static int compare(const yyjson_val *a, const yyjson_val *b)
+static int arithmetic_compare(const yyjson_val *a, const yyjson_val *b)
 {
 	struct decimal x = decimal_read(a), y = decimal_read(b);
 
@@ -87,7 +87,7 @@ int json_number_compare(const cleat_json *a, const cleat_json *b)
 
 	if (json_small_int(a, &x) && json_small_int(b, &y))
 		return sign_of(x - y);
-	return compare(node_of(a), node_of(b));
+	return arithmetic_compare(node_of(a), node_of(b));
 }
 
 bool number_equal(const yyjson_val *a, const yyjson_val *b)
@@ -96,7 +96,7 @@ bool number_equal(const yyjson_val *a, const yyjson_val *b)
 }
 
 /* The first `digits` digits of a number as limbs, the lowest one first. */
-static void load(uint64_t *limb, size_t n, struct decimal_cursor *c, size_t digits)
+static void arithmetic_load(uint64_t *limb, size_t n, struct decimal_cursor *c, size_t digits)
 {
 	memset(limb, 0, n * sizeof *limb);
 	for (size_t i = digits; i-- > 0;)
@@ -149,8 +149,8 @@ static bool divides_long(const struct decimal *by, const struct decimal *v, uint
 	struct decimal_cursor top = decimal_start(v), divisor = decimal_start(by);
 	uint64_t b[LIMBS], r[LIMBS];
 
-	load(b, n, &divisor, by->digits);
-	load(r, n, &top, by->digits);
+	arithmetic_load(b, n, &divisor, by->digits);
+	arithmetic_load(r, n, &top, by->digits);
 	for (uint64_t left = digits - by->digits;; left--) {
 		while (at_least(r, b, n))
 			subtract(r, b, n);

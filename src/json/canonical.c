@@ -111,7 +111,8 @@ static int add_members(struct walk *k, const cleat_json *v, const char *const *s
 }
 
 /* Writes a scalar, or opens an array or object and leaves its contents to the frames. */
-static int enter(struct walk *k, const cleat_json *v, const char *const *skip, size_t n_skip)
+static int canonical_enter(struct walk *k, const cleat_json *v, const char *const *skip,
+			   size_t n_skip)
 {
 	bool object = json_is_object(v);
 	void *array = k->frames;
@@ -150,7 +151,7 @@ static void leave(struct walk *k, const struct frame *f)
 
 /* One more child of the innermost frame, or its end. A frame's members are the topmost ones
  * whenever it is the innermost, so n_members is where they end. */
-static int step(struct walk *k)
+static int canonical_step(struct walk *k)
 {
 	struct frame *f = &k->frames[k->n_frames - 1];
 	const cleat_json *child;
@@ -166,7 +167,7 @@ static int step(struct walk *k)
 		leave(k, f);
 		return buf_status(k->w.b);
 	}
-	return enter(k, child, NULL, 0);
+	return canonical_enter(k, child, NULL, 0);
 }
 
 int json_write_canonical_without(struct buf *out, const cleat_json *v, const char *const *skip,
@@ -179,9 +180,9 @@ int json_write_canonical_without(struct buf *out, const cleat_json *v, const cha
 	if (rc)
 		return rc;
 	jw_init(&k.w, out);
-	rc = enter(&k, v, skip, n_skip);
+	rc = canonical_enter(&k, v, skip, n_skip);
 	while (!rc && k.n_frames > 0)
-		rc = step(&k);
+		rc = canonical_step(&k);
 	mem_free(&k.mem, k.frames);
 	mem_free(&k.mem, k.members);
 	if (rc)

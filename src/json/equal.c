@@ -120,7 +120,7 @@ static bool leave_step(struct walk *w, struct frame *f)
 	return !keys_duplicate(f->left, w->table.prints, SLOTS * 2);
 }
 
-static bool compare(struct walk *w, const yyjson_val *a, const yyjson_val *b)
+static bool equal_compare(struct walk *w, const yyjson_val *a, const yyjson_val *b)
 {
 	return node_is_container(a) ? push(w, a, b) : scalar_equal(a, b);
 }
@@ -136,14 +136,14 @@ static bool step_member(struct walk *w, struct frame *f)
 			value = f->b + 1;
 			f->a = node_next(key + 1);
 			f->b = node_next(value);
-			return compare(w, key + 1, value);
+			return equal_compare(w, key + 1, value);
 		}
 		if (!leave_step(w, f))
 			return false;
 	}
 	value = look_up(w, f, key, &later);
 	f->a = node_next(key + 1);
-	return later || (value && compare(w, key + 1, value));
+	return later || (value && equal_compare(w, key + 1, value));
 }
 
 static bool step_element(struct walk *w, struct frame *f)
@@ -152,11 +152,11 @@ static bool step_element(struct walk *w, struct frame *f)
 
 	f->a = node_next(a);
 	f->b = node_next(b);
-	return compare(w, a, b);
+	return equal_compare(w, a, b);
 }
 
 /* At the end of a container: the next share of its keys, or back to what it stands in. */
-static void finish(struct walk *w, struct frame *f)
+static void equal_finish(struct walk *w, struct frame *f)
 {
 	if (f->out_of_step && node_len(f->right) > SCAN_MAX && f->part + 1 < parts_of(f)) {
 		f->part++;
@@ -182,7 +182,7 @@ static bool container_equal(const yyjson_val *a, const yyjson_val *b)
 		bool same = true;
 
 		if (f->a == node_next(f->left))
-			finish(&w, f);
+			equal_finish(&w, f);
 		else if (node_is(f->left, YYJSON_TYPE_OBJ))
 			same = step_member(&w, f);
 		else

@@ -31,7 +31,7 @@ struct tpl {
 	va_list ap;
 };
 
-static int fail(const struct tpl *t, const char *at, const char *reason)
+static int format_fail(const struct tpl *t, const char *at, const char *reason)
 {
 	return error_set(t->err, CLEAT_EINVAL, "template: %s at %zu", reason,
 			 (size_t)(at - t->fmt));
@@ -115,7 +115,7 @@ static int take_escape(struct tpl *t)
 	size_t n = escape_length(t);
 
 	if (n == 0)
-		return fail(t, t->p, "wrong escape");
+		return format_fail(t, t->p, "wrong escape");
 	if (t->p[1] == '\'')
 		buf_putc(t->w->b, '\'');
 	else
@@ -138,9 +138,9 @@ static int take_quoted(struct tpl *t, bool key)
 		jw_text_part(t->w, (struct str){ t->p, run });
 		t->p += run;
 		if (*t->p == '\0')
-			return fail(t, start, "unterminated text");
+			return format_fail(t, start, "unterminated text");
 		if (*t->p == '%')
-			return fail(t, t->p, "'%' inside text");
+			return format_fail(t, t->p, "'%' inside text");
 		if (*t->p == '\\')
 			rc = take_escape(t);
 		if (rc != CLEAT_OK)
@@ -262,7 +262,7 @@ static int take_conversion(struct tpl *t)
 	} else if (letter && strchr("gfe", letter) && (size == SIZE_INT || size == SIZE_LONG)) {
 		jw_real(t->w, va_arg(t->ap, double));
 	} else {
-		return fail(t, start, "unknown conversion");
+		return format_fail(t, start, "unknown conversion");
 	}
 	t->p++;
 	return CLEAT_OK;
@@ -280,7 +280,7 @@ static int open_container(struct tpl *t)
 	bool object = *t->p == '{';
 
 	if (t->depth == MAX_DEPTH)
-		return fail(t, t->p, "nested deeper than 64 levels");
+		return format_fail(t, t->p, "nested deeper than 64 levels");
 	t->depth++;
 	t->objects = t->objects << 1 | object;
 	t->want = object ? WANT_KEY : WANT_ELEMENT;
@@ -339,7 +339,7 @@ static int take_number(struct tpl *t)
 	const char *end = number_end(t->p);
 
 	if (!end)
-		return fail(t, t->p, "wrong number");
+		return format_fail(t, t->p, "wrong number");
 	jw_raw(t->w, (struct str){ t->p, (size_t)(end - t->p) });
 	t->p = end;
 	return CLEAT_OK;
@@ -350,7 +350,7 @@ static int take_literal(struct tpl *t)
 	struct str word = take_word(t);
 
 	if (!str_eqz(word, "true") && !str_eqz(word, "false") && !str_eqz(word, "null"))
-		return fail(t, word.p, "expected true, false, null or quoted text");
+		return format_fail(t, word.p, "expected true, false, null or quoted text");
 	jw_raw(t->w, word);
 	return CLEAT_OK;
 }
@@ -370,7 +370,7 @@ static int take_value(struct tpl *t)
 	else if (is_word_start(*t->p))
 		rc = take_literal(t);
 	else
-		rc = fail(t, t->p, "expected a value");
+		rc = format_fail(t, t->p, "expected a value");
 	if (rc == CLEAT_OK)
 		after_value(t);
 	return rc;
@@ -382,9 +382,9 @@ static int take_key_conversion(struct tpl *t)
 	struct str s;
 
 	if (!take_string(t, &s))
-		return fail(t, start, "only %s and %.*s can be a key");
+		return format_fail(t, start, "only %s and %.*s can be a key");
 	if (!s.p)
-		return fail(t, start, "NULL for a key");
+		return format_fail(t, start, "NULL for a key");
 	jw_keyn(t->w, s);
 	return CLEAT_OK;
 }
@@ -400,12 +400,12 @@ static int take_key(struct tpl *t)
 	else if (is_word_start(*t->p))
 		jw_keyn(t->w, take_word(t));
 	else
-		rc = fail(t, t->p, "expected a key or '}'");
+		rc = format_fail(t, t->p, "expected a key or '}'");
 	if (rc != CLEAT_OK)
 		return rc;
 	skip_space(t);
 	if (*t->p != ':')
-		return fail(t, t->p, "expected ':' after key");
+		return format_fail(t, t->p, "expected ':' after key");
 	t->p++;
 	t->want = WANT_VALUE;
 	return CLEAT_OK;
@@ -420,13 +420,13 @@ static int take_next(struct tpl *t)
 		return CLEAT_OK;
 	}
 	if (*t->p != ',')
-		return fail(t, t->p, object ? "expected ',' or '}'" : "expected ',' or ']'");
+		return format_fail(t, t->p, object ? "expected ',' or '}'" : "expected ',' or ']'");
 	t->p++;
 	t->want = object ? WANT_KEY : WANT_ELEMENT;
 	return CLEAT_OK;
 }
 
-static int step(struct tpl *t)
+static int format_step(struct tpl *t)
 {
 	switch (t->want) {
 	case WANT_ELEMENT:
@@ -438,7 +438,7 @@ static int step(struct tpl *t)
 			break;
 		return take_key(t);
 	case WANT_NEXT: return take_next(t);
-	case WANT_END: return fail(t, t->p, "expected nothing more");
+	case WANT_END: return format_fail(t, t->p, "expected nothing more");
 	case WANT_VALUE: return take_value(t);
 	}
 	close_container(t);
@@ -451,7 +451,7 @@ static int run(struct tpl *t)
 
 	skip_space(t);
 	while (rc == CLEAT_OK && (*t->p || t->want != WANT_END)) {
-		rc = step(t);
+		rc = format_step(t);
 		skip_space(t);
 	}
 	return rc;

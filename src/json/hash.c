@@ -32,7 +32,7 @@ static uint64_t fold(uint64_t h, uint64_t x)
 }
 
 /* A start of its own for each kind of value: "1", 1, [1] and true have nothing in common. */
-static uint64_t start(uint64_t seed, const yyjson_val *v)
+static uint64_t hash_start(uint64_t seed, const yyjson_val *v)
 {
 	return keys_mix(seed + (v->tag & YYJSON_TYPE_MASK) * UINT64_C(0x9e3779b97f4a7c15));
 }
@@ -65,7 +65,7 @@ static uint64_t decimal_hash(const struct decimal *d, uint64_t h, uint64_t seed)
 
 static uint64_t number_hash(const yyjson_val *v, uint64_t seed)
 {
-	uint64_t h = start(seed, v), n;
+	uint64_t h = hash_start(seed, v), n;
 	struct decimal d;
 	int64_t small;
 
@@ -82,8 +82,8 @@ static uint64_t scalar_hash(const yyjson_val *v, uint64_t seed)
 	if (node_is(v, YYJSON_TYPE_RAW))
 		return keys_mix(number_hash(v, seed));
 	if (node_is(v, YYJSON_TYPE_STR))
-		return keys_hash(v, start(seed, v));
-	return keys_mix(start(seed, v) + yyjson_is_true((yyjson_val *)v));
+		return keys_hash(v, hash_start(seed, v));
+	return keys_mix(hash_start(seed, v) + yyjson_is_true((yyjson_val *)v));
 }
 
 static void push(struct walk *w, const yyjson_val *v)
@@ -91,13 +91,13 @@ static void push(struct walk *w, const yyjson_val *v)
 	w->stack[w->depth++] = (struct frame){
 		.next = v + 1,
 		.end = node_next(v),
-		.hash = start(w->seed, v),
+		.hash = hash_start(w->seed, v),
 		.object = node_is(v, YYJSON_TYPE_OBJ),
 	};
 }
 
 /* Members are added up, so that their order does not matter; elements are chained. */
-static void add(struct frame *f, uint64_t hash)
+static void hash_add(struct frame *f, uint64_t hash)
 {
 	if (f->object)
 		f->hash += keys_mix(fold(f->key, hash));
@@ -121,14 +121,14 @@ static uint64_t container_hash(const yyjson_val *v, uint64_t seed)
 			hash = keys_mix(keys_mix(f->hash));
 			if (--w.depth == 0)
 				return hash;
-			add(f - 1, hash);
+			hash_add(f - 1, hash);
 			continue;
 		}
 		if (f->object)
 			f->key = keys_hash(child++, seed);
 		f->next = node_next(child);
 		if (!node_is_container(child))
-			add(f, scalar_hash(child, seed));
+			hash_add(f, scalar_hash(child, seed));
 		else if (w.depth < NODE_MAX_DEPTH)
 			push(&w, child);
 	}

@@ -13,7 +13,7 @@
 
 enum { FEW = 16, MEDIUM_SLOTS = 2048, LARGE_SLOTS = 32768 };
 
-static uint64_t load(const char *p, size_t n)
+static uint64_t keys_load(const char *p, size_t n)
 {
 	uint64_t wide;
 	uint32_t half;
@@ -30,7 +30,7 @@ static uint64_t load(const char *p, size_t n)
 static uint64_t load_short(const char *p, size_t n)
 {
 	if (n >= 4)
-		return load(p, 4) | load(p + n - 4, 4) << 32;
+		return keys_load(p, 4) | keys_load(p + n - 4, 4) << 32;
 	if (n == 0)
 		return 0;
 	return (uint64_t)(unsigned char)p[0] | (uint64_t)(unsigned char)p[n / 2] << 8 |
@@ -65,11 +65,11 @@ uint64_t keys_hash(const yyjson_val *key, uint64_t seed)
 		return keys_mix(
 			fold(load_short(s.p, s.n) ^ secret, h ^ UINT64_C(0x9e3779b97f4a7c15)));
 	for (size_t i = 0; i + 16 < s.n; i += 16)
-		h = fold(load(s.p + i, 8) ^ secret, load(s.p + i + 8, 8) ^ h);
+		h = fold(keys_load(s.p + i, 8) ^ secret, keys_load(s.p + i + 8, 8) ^ h);
 	if (s.n >= 16)
-		h = fold(load(s.p + s.n - 16, 8) ^ secret, load(s.p + s.n - 8, 8) ^ h);
+		h = fold(keys_load(s.p + s.n - 16, 8) ^ secret, keys_load(s.p + s.n - 8, 8) ^ h);
 	else
-		h = fold(load(s.p, 8) ^ secret, load(s.p + s.n - 8, 8) ^ h);
+		h = fold(keys_load(s.p, 8) ^ secret, keys_load(s.p + s.n - 8, 8) ^ h);
 	return keys_mix(h);
 }
 

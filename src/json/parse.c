@@ -14,7 +14,7 @@
 
 enum { DEFAULT_DEPTH = 128, DEFAULT_NODES = 1000000 };
 
-static cleat_json_limits resolve(const cleat_json_limits *given)
+static cleat_json_limits parse_resolve(const cleat_json_limits *given)
 {
 	cleat_json_limits l = { .max_depth = DEFAULT_DEPTH, .max_nodes = DEFAULT_NODES };
 
@@ -27,7 +27,7 @@ static cleat_json_limits resolve(const cleat_json_limits *given)
 
 size_t json_max_nodes(const cleat_json_limits *limits)
 {
-	return resolve(limits).max_nodes;
+	return parse_resolve(limits).max_nodes;
 }
 
 size_t json_nodes(const cleat_json *v)
@@ -99,7 +99,7 @@ static int fail_read(cleat_error *err, const yyjson_read_err *why)
 int json_parse_at(struct arena *ar, struct str text, const cleat_json_limits *limits,
 		  const cleat_json **ret, size_t *ret_line, size_t *ret_column, cleat_error *err)
 {
-	const cleat_json_limits max = resolve(limits);
+	const cleat_json_limits max = parse_resolve(limits);
 	const cleat_allocator a = arena_allocator(ar);
 	const yyjson_alc alc = { a.malloc, a.realloc, a.free, a.ctx };
 	yyjson_read_err why;

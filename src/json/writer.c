@@ -213,7 +213,7 @@ static COLD size_t put_special(struct buf *b, struct str s)
 }
 
 /* The inside of a string, after its safe prefix of `run` bytes is known. */
-static COLD void put_text(struct buf *b, struct str s, size_t run)
+static COLD void writer_put_text(struct buf *b, struct str s, size_t run)
 {
 	for (;;) {
 		size_t special;
@@ -248,7 +248,7 @@ static void put_string(struct jw *w, struct str s, size_t run, bool key)
 		return;
 	}
 	w->b->len++;
-	put_text(w->b, s, run);
+	writer_put_text(w->b, s, run);
 	buf_append(w->b, "\":", 1 + (size_t)key);
 }
 
@@ -306,7 +306,7 @@ void jw_text_begin(struct jw *w)
 
 void jw_text_part(struct jw *w, struct str s)
 {
-	put_text(w->b, s, safe_prefix(s));
+	writer_put_text(w->b, s, safe_prefix(s));
 }
 
 void jw_text_end(struct jw *w, bool key)

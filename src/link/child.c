@@ -102,7 +102,7 @@ static void on_exited(void *ctx, int status)
 }
 
 /* The end of a pipe, and still no exit. */
-static void on_timer(void *ctx)
+static void child_on_timer(void *ctx)
 {
 	struct link_child *k = ctx;
 	bool output = k->line.why.status == CLEAT_ECLOSED;
@@ -197,7 +197,7 @@ struct link *link_child_new(const struct link_base_options *o, const char *const
 		.exited = on_exited,
 		.ctx = k,
 	};
-	k->timer = loop_timer_new(o->loop, on_timer, k);
+	k->timer = loop_timer_new(o->loop, child_on_timer, k);
 	if (!k->timer || arena_failed(&k->ar)) {
 		error_set(err, CLEAT_ENOMEM, "out of memory");
 		k->line.link.ops->free(&k->line.link);

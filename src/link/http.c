@@ -281,7 +281,7 @@ static void hurry(struct link_http *l)
 	link_http_go_on(l);
 }
 
-static void on_timer(void *ctx)
+static void http_on_timer(void *ctx)
 {
 	struct link_http *l = ctx;
 	uint64_t now = loop_now();
@@ -523,7 +523,7 @@ static int set_client(struct link_http *l, const struct link_http_options *o, cl
 					   .trace = o->trace,
 					   .ctx = o->trace_ctx };
 
-	l->timer = loop_timer_new(l->loop, on_timer, l);
+	l->timer = loop_timer_new(l->loop, http_on_timer, l);
 	if (!l->timer)
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
 	l->http = fetcher_new(&c, err);

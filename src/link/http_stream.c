@@ -55,7 +55,7 @@ static bool was_seen(const struct seen *s, struct seen_id id)
 	return false;
 }
 
-static void remember(struct exch *x, struct seen_id id)
+static void http_stream_remember(struct exch *x, struct seen_id id)
 {
 	struct seen *s = &x->seen;
 	void *ids = s->ids;
@@ -83,7 +83,7 @@ static bool is_repeated(struct exch *x, struct str id)
 
 		repeated = x->resumed && was_seen(&x->seen, h);
 		if (!repeated)
-			remember(x, h);
+			http_stream_remember(x, h);
 	}
 	if (id.n)
 		keep_id(&x->prev_id, id);
@@ -125,7 +125,7 @@ int exch_begin_events(struct exch *x)
 	return CLEAT_OK;
 }
 
-static void tell(struct exch *x, struct str text)
+static void http_stream_tell(struct exch *x, struct str text)
 {
 	struct link_http *l = x->l;
 	void *tag = x->tag;
@@ -139,7 +139,7 @@ static void tell(struct exch *x, struct str text)
 	l->ev.message(l->ev.ctx, text, tag, x->status);
 }
 
-static void on_event(void *ctx, const struct sse_event *e)
+static void http_stream_on_event(void *ctx, const struct sse_event *e)
 {
 	struct exch *x = ctx;
 
@@ -152,7 +152,9 @@ static void on_event(void *ctx, const struct sse_event *e)
 	} else if (x->modern || !is_repeated(x, e->id)) {
 		x->heard = true;
 		if (e->data.n && str_eqz(e->event, "message"))
-			tell(x, e->data); /* without data: it only primes the client (2025-11-25) */
+			http_stream_tell(
+				x,
+				e->data); /* without data: it only primes the client (2025-11-25) */
 	}
 }
 
@@ -188,7 +190,7 @@ static void fail_events(struct exch *x)
 bool exch_feed(struct exch *x, struct str bytes)
 {
 	struct fetch *f = x->fetch;
-	int rc = sse_reader_feed(x->reader, bytes, on_event, x);
+	int rc = sse_reader_feed(x->reader, bytes, http_stream_on_event, x);
 
 	if (x->gone || x->fetch != f)
 		return false;

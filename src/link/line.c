@@ -152,7 +152,7 @@ static void skip_garbage(struct line_link *l, struct str line)
 		line_note(l, CLEAT_LOG_WARNING, "more lines are no JSON; they are skipped");
 }
 
-static bool on_line(void *ctx, struct str line)
+static bool line_on_line(void *ctx, struct str line)
 {
 	struct line_link *l = ctx;
 	bool up = l->state == LINE_UP || l->state == LINE_ENDING;
@@ -180,7 +180,7 @@ static void end_of_input(struct line_link *l, ptrdiff_t n)
 {
 	l->reading = false;
 	if (n == 0) {
-		framing_end(&l->framing, &(struct framing_sink){ on_line, on_oversize, l });
+		framing_end(&l->framing, &(struct framing_sink){ line_on_line, on_oversize, l });
 		break_off(l, CLEAT_ECLOSED, "the other side closed the connection");
 		return;
 	}
@@ -191,7 +191,7 @@ static void end_of_input(struct line_link *l, ptrdiff_t n)
 /* One chunk and all lines in it. Gives the bytes; 0 when there was nothing. */
 static size_t read_some(struct line_link *l, bool failed)
 {
-	struct framing_sink sink = { on_line, on_oversize, l };
+	struct framing_sink sink = { line_on_line, on_oversize, l };
 	ptrdiff_t n = fd_read(&l->in, l->chunk, sizeof l->chunk);
 
 	if (n > 0) {
@@ -214,7 +214,7 @@ void line_read_rest(struct line_link *l)
 	}
 }
 
-static void on_ready(void *ctx, unsigned events, bool failed)
+static void line_on_ready(void *ctx, unsigned events, bool failed)
 {
 	struct line_link *l = ctx;
 
@@ -252,7 +252,7 @@ void line_detach(struct line_link *l)
 	l->box.shut = true;
 }
 
-static int watch(struct line_link *l, int in, int out, cleat_error *err)
+static int line_watch(struct line_link *l, int in, int out, cleat_error *err)
 {
 	int rc = fd_look(&l->in, in, false, err);
 
@@ -260,11 +260,11 @@ static int watch(struct line_link *l, int in, int out, cleat_error *err)
 		rc = fd_look(&l->out, out, true, err);
 	if (rc)
 		return rc;
-	rc = loop_watch_new(l->o.loop, in, on_ready, l, &l->in_watch);
+	rc = loop_watch_new(l->o.loop, in, line_on_ready, l, &l->in_watch);
 	if (rc == CLEAT_OK && in == out)
 		l->out_watch = l->in_watch;
 	else if (rc == CLEAT_OK)
-		rc = loop_watch_new(l->o.loop, out, on_ready, l, &l->out_watch);
+		rc = loop_watch_new(l->o.loop, out, line_on_ready, l, &l->out_watch);
 	if (rc)
 		return error_set(err, rc, "descriptors %d and %d cannot be served: %s", in, out,
 				 cleat_strstatus(rc));
@@ -279,7 +279,7 @@ int line_attach(struct line_link *l, int in, int out, cleat_error *err)
 	framing_init(&l->framing, &l->mem, l->o.max_message);
 	outbox_done(&l->box);
 	outbox_init(&l->box, &l->mem, SIZE_MAX);
-	rc = watch(l, in, out, err);
+	rc = line_watch(l, in, out, err);
 	if (rc)
 		line_detach(l);
 	return rc;
@@ -332,7 +332,7 @@ void line_enter(struct line_link *l)
 	l->entered++;
 }
 
-static void release(struct line_link *l)
+static void line_release(struct line_link *l)
 {
 	cleat_allocator mem = l->mem;
 
@@ -352,7 +352,7 @@ void line_leave(struct line_link *l)
 		}
 	}
 	if (--l->entered == 0 && l->freed)
-		release(l);
+		line_release(l);
 }
 
 static void on_call(struct loop_call *c)
@@ -441,7 +441,7 @@ static void op_free(struct link *link)
 	hold_loop(l, false);
 	l->freed = true;
 	if (l->entered == 0)
-		release(l);
+		line_release(l);
 }
 
 void *line_new(const struct link_base_options *o, const struct line_way *way, size_t size,

@@ -127,7 +127,7 @@ static void queue_forget(struct buf *b, size_t at, size_t end, const void *tag)
 
 /* ---- the peer's side ---------------------------------------------------------------------- */
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *local_sink_begin(void *ctx, void *tag)
 {
 	struct link_local *k = ctx;
 
@@ -138,7 +138,7 @@ static struct buf *sink_begin(void *ctx, void *tag)
 	return &k->in.waiting;
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int local_sink_end(void *ctx, void *tag, int kind)
 {
 	struct link_local *k = ctx;
 	int rc;
@@ -152,7 +152,7 @@ static int sink_end(void *ctx, void *tag, int kind)
 	return rc;
 }
 
-static bool sink_congested(void *ctx)
+static bool local_sink_congested(void *ctx)
 {
 	const struct link_local *k = ctx;
 
@@ -224,9 +224,10 @@ static void close_peer(struct link_local *k)
 
 static void open_peer(struct link_local *k)
 {
-	struct peer_sink sink = {
-		.begin = sink_begin, .end = sink_end, .congested = sink_congested, .ctx = k
-	};
+	struct peer_sink sink = { .begin = local_sink_begin,
+				  .end = local_sink_end,
+				  .congested = local_sink_congested,
+				  .ctx = k };
 	struct peer_facts facts = { .mode = PEER_ANY };
 	struct link_failure why = { .step = CLEAT_STEP_CONNECT, .unsent = true };
 
@@ -262,7 +263,7 @@ static void closed(struct link_local *k)
 	k->o.events.closed(k->o.events.ctx);
 }
 
-static void release(struct link_local *k)
+static void local_release(struct link_local *k)
 {
 	cleat_allocator mem = k->mem;
 
@@ -299,7 +300,7 @@ static void on_call(struct loop_call *c)
 	exchange(k);
 	k->entered = false;
 	if (k->freed)
-		release(k);
+		local_release(k);
 	else if (k->state == OPENING || k->state == CLOSING)
 		loop_defer(k->o.loop, &k->call);
 	else if (k->state == UP && !(queue_empty(&k->out) && queue_empty(&k->in)))
@@ -388,7 +389,7 @@ static void op_free(struct link *l)
 	loop_cancel(k->o.loop, &k->call);
 	hold_loop(k, false);
 	if (!k->entered)
-		release(k);
+		local_release(k);
 }
 
 void link_local_lost(struct link *l)

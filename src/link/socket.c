@@ -75,10 +75,11 @@ static void drop_all(struct link_socket *k)
 
 static void try_next(struct link_socket *k);
 
-static void fail(struct link_socket *k, enum cleat_step step, int status, const char *fmt, ...)
-	CLEAT_PRINTF(4, 5);
+static void socket_fail(struct link_socket *k, enum cleat_step step, int status, const char *fmt,
+			...) CLEAT_PRINTF(4, 5);
 
-static void fail(struct link_socket *k, enum cleat_step step, int status, const char *fmt, ...)
+static void socket_fail(struct link_socket *k, enum cleat_step step, int status, const char *fmt,
+			...)
 {
 	cleat_error err;
 	va_list ap;
@@ -98,8 +99,8 @@ static void fail_connect(struct link_socket *k)
 
 	if (k->tried > 1)
 		snprintf(more, sizeof more, " (%u addresses tried)", k->tried);
-	fail(k, CLEAT_STEP_CONNECT, late ? CLEAT_ETIMEOUT : CLEAT_EIO, "cannot connect to %s: %s%s",
-	     k->name, strerror(k->error), more);
+	socket_fail(k, CLEAT_STEP_CONNECT, late ? CLEAT_ETIMEOUT : CLEAT_EIO,
+		    "cannot connect to %s: %s%s", k->name, strerror(k->error), more);
 }
 
 static void set_options(const struct link_socket *k)
@@ -125,8 +126,8 @@ static void connected(struct link_socket *k)
 	k->list = k->next = NULL;
 	set_options(k);
 	if (line_attach(&k->line, k->fd, k->fd, &err))
-		fail(k, CLEAT_STEP_CONNECT, err.status, "cannot connect to %s: %s", k->name,
-		     err.message);
+		socket_fail(k, CLEAT_STEP_CONNECT, err.status, "cannot connect to %s: %s", k->name,
+			    err.message);
 	else
 		line_up(&k->line);
 }
@@ -165,7 +166,7 @@ static void start_timer(struct link_socket *k, unsigned left)
 	loop_timer_start(k->timer, ms / left + 1);
 }
 
-static unsigned count(const struct addrinfo *a)
+static unsigned socket_count(const struct addrinfo *a)
 {
 	unsigned n = 0;
 
@@ -208,7 +209,7 @@ static void try_next(struct link_socket *k)
 	while (k->next && loop_now() < k->deadline) {
 		const struct addrinfo *a = k->next;
 
-		start_timer(k, count(a));
+		start_timer(k, socket_count(a));
 		k->next = a->ai_next;
 		if (try_one(k, a->ai_family, a->ai_addr, a->ai_addrlen) == CLEAT_OK)
 			return;
@@ -226,11 +227,12 @@ static void on_resolved(void *ctx, struct addrinfo *list, const char *why)
 	if (list)
 		try_next(k);
 	else
-		fail(k, CLEAT_STEP_DNS, CLEAT_EIO, "cannot find the host of %s: %s", k->name, why);
+		socket_fail(k, CLEAT_STEP_DNS, CLEAT_EIO, "cannot find the host of %s: %s", k->name,
+			    why);
 	line_leave(&k->line);
 }
 
-static void on_timer(void *ctx)
+static void socket_on_timer(void *ctx)
 {
 	struct link_socket *k = ctx;
 
@@ -240,8 +242,8 @@ static void on_timer(void *ctx)
 		drop_all(k);
 		line_closed(&k->line);
 	} else if (k->resolve) {
-		fail(k, CLEAT_STEP_DNS, CLEAT_ETIMEOUT, "cannot find the host of %s: %s", k->name,
-		     strerror(ETIMEDOUT));
+		socket_fail(k, CLEAT_STEP_DNS, CLEAT_ETIMEOUT, "cannot find the host of %s: %s",
+			    k->name, strerror(ETIMEDOUT));
 	} else {
 		not_connected(k, ETIMEDOUT);
 	}
@@ -270,8 +272,8 @@ static void way_open(struct line_link *l)
 	}
 	rc = resolve_start(l->o.loop, k->host, k->port, on_resolved, k, &k->resolve);
 	if (rc)
-		fail(k, CLEAT_STEP_DNS, rc, "cannot find the host of %s: %s", k->name,
-		     cleat_strstatus(rc));
+		socket_fail(k, CLEAT_STEP_DNS, rc, "cannot find the host of %s: %s", k->name,
+			    cleat_strstatus(rc));
 }
 
 static void way_ended(struct line_link *l)
@@ -349,7 +351,7 @@ static int parse_unix(struct link_socket *k, const char *address, const char *pa
 	return CLEAT_OK;
 }
 
-static bool copy(char *to, size_t room, struct str s)
+static bool socket_copy(char *to, size_t room, struct str s)
 {
 	if (s.n == 0 || s.n >= room)
 		return false;
@@ -375,7 +377,7 @@ static int parse_tcp(struct link_socket *k, const char *address, cleat_error *er
 	if (port == 0 || port > 65535)
 		return wrong(err, address, "the port (1 to 65535) is missing or wrong");
 	snprintf(k->port, sizeof k->port, "%u", port);
-	if (!copy(k->host, sizeof k->host, u.host))
+	if (!socket_copy(k->host, sizeof k->host, u.host))
 		return wrong(err, address, "the host is missing or too long");
 	snprintf(k->name, sizeof k->name, "%.*s:%s", STR_ARGS(u.host), k->port);
 	return CLEAT_OK;
@@ -405,7 +407,7 @@ struct link *link_socket_new(const struct link_base_options *o, const char *addr
 		return NULL;
 	k->fd = -1;
 	k->line.link.renews = true;
-	k->timer = loop_timer_new(o->loop, on_timer, k);
+	k->timer = loop_timer_new(o->loop, socket_on_timer, k);
 	if (!k->timer)
 		error_set(err, CLEAT_ENOMEM, "out of memory");
 	if (!k->timer || parse(k, address, err)) {

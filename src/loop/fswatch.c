@@ -57,7 +57,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       same_time(&a->st_ctim, &b->st_ctim);
 }
 
-static void look(const char *path, struct stat *ret)
+static void fswatch_look(const char *path, struct stat *ret)
 {
 	if (stat(path, ret))
 		*ret = (struct stat){ 0 };
@@ -90,7 +90,7 @@ static void forget_names(struct fswatch *w)
 	w->all = false;
 }
 
-static void on_event(uv_fs_event_t *e, const char *name, int events, int status)
+static void fswatch_on_event(uv_fs_event_t *e, const char *name, int events, int status)
 {
 	struct fswatch *w = e->data;
 	uint64_t now = loop_now(), wait = FSWATCH_QUIET_MS;
@@ -135,7 +135,7 @@ static int place_enter(struct fswatch *w, struct place *p)
 	struct stat st;
 	int rc;
 
-	look(p->path, &st);
+	fswatch_look(p->path, &st);
 	if (!st.st_nlink || !S_ISDIR(st.st_mode))
 		return CLEAT_ENOENT;
 	p->h = handle_new(w->loop, sizeof *p->h);
@@ -145,7 +145,7 @@ static int place_enter(struct fswatch *w, struct place *p)
 	p->h->uv.any.data = w;
 	p->dev = st.st_dev;
 	p->ino = st.st_ino;
-	rc = uv_fs_event_start(&p->h->uv.fs_event, on_event, p->path, 0);
+	rc = uv_fs_event_start(&p->h->uv.fs_event, fswatch_on_event, p->path, 0);
 	if (!rc)
 		return CLEAT_OK;
 	place_leave(p);
@@ -159,7 +159,7 @@ static bool place_renew(struct fswatch *w, struct place *p)
 
 	if (!p->path)
 		return true;
-	look(p->path, &st);
+	fswatch_look(p->path, &st);
 	if (p->h && st.st_nlink && st.st_dev == p->dev && st.st_ino == p->ino)
 		return true;
 	place_leave(p);
@@ -208,7 +208,7 @@ static void tell_file(struct fswatch *w)
 {
 	struct stat now;
 
-	look(w->path, &now);
+	fswatch_look(w->path, &now);
 	follow_link(w);
 	if (same_file(&now, &w->seen))
 		return;
@@ -299,7 +299,7 @@ int fswatch_file(cleat_loop *l, const char *path, void (*fn)(void *ctx), void *c
 	if (rc)
 		return rc;
 	follow_link(w);
-	look(path, &w->seen);
+	fswatch_look(path, &w->seen);
 	return CLEAT_OK;
 }
 

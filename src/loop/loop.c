@@ -218,7 +218,7 @@ struct loop_timer {
 	void *ctx;
 };
 
-static void on_timer(uv_timer_t *uv)
+static void loop_on_timer(uv_timer_t *uv)
 {
 	struct loop_timer *t = uv->data;
 
@@ -243,7 +243,7 @@ void loop_timer_start(struct loop_timer *t, uint64_t ms)
 {
 	/* libuv counts from when it last looked at the clock, which may be long ago. */
 	uv_update_time(&t->h.loop->uv);
-	uv_timer_start(&t->h.uv.timer, on_timer, ms, 0);
+	uv_timer_start(&t->h.uv.timer, loop_on_timer, ms, 0);
 	if (!t->h.loop->stepping)
 		uv_async_send(&t->h.loop->async); /* as in loop_defer() */
 }

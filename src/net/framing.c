@@ -33,7 +33,7 @@ static bool hand_on(struct framing *f, struct str line, const struct framing_sin
 }
 
 /* Adds to the line in `tail`. False when that made it too long: it is dropped and reported. */
-static bool keep(struct framing *f, struct str piece, const struct framing_sink *sink)
+static bool framing_keep(struct framing *f, struct str piece, const struct framing_sink *sink)
 {
 	size_t limit;
 
@@ -56,7 +56,7 @@ static bool end_line(struct framing *f, struct str piece, const struct framing_s
 	}
 	if (buf_size(&f->tail) == 0)
 		return hand_on(f, piece, sink);
-	if (keep(f, piece, sink))
+	if (framing_keep(f, piece, sink))
 		more = hand_on(f, buf_str(&f->tail), sink);
 	buf_reset(&f->tail, TAIL_KEEP);
 	return more;
@@ -71,7 +71,7 @@ size_t framing_feed(struct framing *f, const char *p, size_t n, const struct fra
 		struct str piece = { p + at, nl ? (size_t)(nl - (p + at)) : n - at };
 
 		if (!nl) {
-			if (!f->skipping && !keep(f, piece, sink))
+			if (!f->skipping && !framing_keep(f, piece, sink))
 				f->skipping = true;
 			return n;
 		}

@@ -53,7 +53,7 @@ static bool read_number(struct str text, unsigned max, unsigned *ret)
 	return true;
 }
 
-static bool copy(char *to, size_t room, struct str text)
+static bool listen_copy(char *to, size_t room, struct str text)
 {
 	if (text.n >= room)
 		return false;
@@ -78,7 +78,7 @@ static int parse_unix(const char *file, struct address *a, cleat_error *err)
 		return error_set(err, CLEAT_EINVAL,
 				 "unix: has to be followed by a file name: "
 				 "unix:/run/cleat.sock");
-	if (!copy(a->file, sizeof a->file, str_of(file)))
+	if (!listen_copy(a->file, sizeof a->file, str_of(file)))
 		return error_set(
 			err, CLEAT_EINVAL,
 			"the name of a unix socket has at most %zu bytes, this has %zu: %s",
@@ -120,8 +120,8 @@ static int take_parts(const char *text, const struct uri *u, struct address *a, 
 		host = (struct str){ host.p + 1, host.n - 2 };
 	if (host.n == 0)
 		host = STR_LIT("127.0.0.1");
-	if (memchr(host.p, '%', host.n) || !copy(a->host, sizeof a->host, host) ||
-	    !copy(a->path, sizeof a->path, u->path))
+	if (memchr(host.p, '%', host.n) || !listen_copy(a->host, sizeof a->host, host) ||
+	    !listen_copy(a->path, sizeof a->path, u->path))
 		return not_an_address(text, err);
 	if (u->port.n && !read_number(u->port, 65535, &a->port))
 		return error_set(err, CLEAT_EINVAL, "\"%s\": a port is a number up to 65535", text);
@@ -166,7 +166,7 @@ int address_parse(const char *text, struct address *ret, cleat_error *err)
 
 /* ---- sockets ------------------------------------------------------------------------------ */
 
-static bool prepare(int fd)
+static bool listen_prepare(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -178,7 +178,7 @@ static int new_socket(int family)
 {
 	int fd = socket(family, SOCK_STREAM, 0);
 
-	if (fd >= 0 && !prepare(fd)) {
+	if (fd >= 0 && !listen_prepare(fd)) {
 		int error = errno;
 
 		close(fd);
@@ -255,7 +255,7 @@ static int describe(struct listener *l)
 	return 0;
 }
 
-static int start(struct listener *l, int fd, const struct listen_options *o)
+static int listen_start(struct listener *l, int fd, const struct listen_options *o)
 {
 	if (listen(fd, o->backlog > 0 ? o->backlog : DEFAULT_BACKLOG))
 		return errno;
@@ -306,7 +306,7 @@ static int open_one(struct listener *l, const struct sockaddr *to, socklen_t n, 
 	if (o->reuse_port)
 		reuse_port(fd);
 	if (!error)
-		error = start(l, fd, o);
+		error = listen_start(l, fd, o);
 	if (error) {
 		close(fd);
 		l->fd = -1;
@@ -393,7 +393,7 @@ static int open_file(struct listener *l, int fd, const struct sockaddr_un *un,
 		return errno;
 	l->dev = (uint64_t)st.st_dev;
 	l->ino = (uint64_t)st.st_ino;
-	return start(l, fd, o);
+	return listen_start(l, fd, o);
 }
 
 static int open_unix(struct listener *l, const struct listen_options *o, cleat_error *err)
@@ -402,7 +402,7 @@ static int open_unix(struct listener *l, const struct listen_options *o, cleat_e
 	const char *file = l->address.file;
 	int fd, error;
 
-	if (!copy(un.sun_path, sizeof un.sun_path, str_of(file)))
+	if (!listen_copy(un.sun_path, sizeof un.sun_path, str_of(file)))
 		return error_set(err, CLEAT_EINVAL, "the file name is too long: %s", file);
 	fd = new_socket(AF_UNIX);
 	error = fd < 0 ? errno : open_file(l, fd, &un, o);
@@ -432,7 +432,7 @@ static int open_fd(struct listener *l, cleat_error *err)
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) || type != SOCK_STREAM)
 		return error_set(err, CLEAT_EINVAL, "descriptor %d is no listening socket", fd);
 	l->fd = fd;
-	error = prepare(fd) ? describe(l) : errno;
+	error = listen_prepare(fd) ? describe(l) : errno;
 	if (error) {
 		l->fd = -1;
 		return refused(err, &l->address, error);

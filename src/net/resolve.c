@@ -30,13 +30,13 @@ struct resolve {
 	char host[256], port[8];
 };
 
-static void drop(struct resolve *r)
+static void resolve_drop(struct resolve *r)
 {
 	pthread_mutex_destroy(&r->lock);
 	mem_free(&mem_default, r);
 }
 
-static int ask(struct resolve *r, int flags)
+static int resolve_ask(struct resolve *r, int flags)
 {
 	struct addrinfo hints = { .ai_family = AF_UNSPEC,
 				  .ai_socktype = SOCK_STREAM,
@@ -50,12 +50,12 @@ static int ask(struct resolve *r, int flags)
 }
 
 /* The answer is posted under the lock, so that nobody gives up in between. */
-static void *run(void *arg)
+static void *resolve_run(void *arg)
 {
 	struct resolve *r = arg;
 	bool last;
 
-	ask(r, 0);
+	resolve_ask(r, 0);
 	pthread_mutex_lock(&r->lock);
 	last = r->given_up;
 	r->done = true;
@@ -65,12 +65,12 @@ static void *run(void *arg)
 	if (last) {
 		if (r->list)
 			freeaddrinfo(r->list);
-		drop(r);
+		resolve_drop(r);
 	}
 	return NULL;
 }
 
-static void on_done(struct loop_call *c)
+static void resolve_on_done(struct loop_call *c)
 {
 	struct resolve *r = CONTAINER(c, struct resolve, call);
 	const char *why = r->rc == EAI_SYSTEM ? strerror(r->error) : gai_strerror(r->rc);
@@ -81,7 +81,7 @@ static void on_done(struct loop_call *c)
 	/* The thread may still be on its way out of the lock. */
 	pthread_mutex_lock(&r->lock);
 	pthread_mutex_unlock(&r->lock);
-	drop(r);
+	resolve_drop(r);
 	fn(ctx, list, list ? NULL : why);
 }
 
@@ -98,7 +98,7 @@ static int start_thread(struct resolve *r)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	rc = pthread_create(&thread, &attr, run, r);
+	rc = pthread_create(&thread, &attr, resolve_run, r);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return rc ? CLEAT_EIO : CLEAT_OK;
@@ -122,14 +122,14 @@ int resolve_start(cleat_loop *l, const char *host, const char *port, resolve_fn 
 	r->loop = l;
 	r->fn = fn;
 	r->ctx = ctx;
-	r->call.fn = on_done;
+	r->call.fn = resolve_on_done;
 	memcpy(r->host, host, strlen(host) + 1);
 	memcpy(r->port, port, strlen(port) + 1);
-	if (ask(r, AI_NUMERICHOST) == 0) {
+	if (resolve_ask(r, AI_NUMERICHOST) == 0) {
 		r->done = true;
 		loop_defer(l, &r->call);
 	} else if (start_thread(r)) {
-		drop(r);
+		resolve_drop(r);
 		return CLEAT_EIO;
 	}
 	*ret = r;
@@ -151,5 +151,5 @@ void resolve_cancel(struct resolve *r)
 	loop_cancel(r->loop, &r->call);
 	if (r->list)
 		freeaddrinfo(r->list);
-	drop(r);
+	resolve_drop(r);
 }

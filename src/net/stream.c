@@ -1,6 +1,6 @@
 /* net/stream.c - see stream.h.
  *
- * Every path from the loop ends in settle(), which looks at what happened and does what follows
+ * Every path from the loop ends in stream_settle(), which looks at what happened and does what follows
  * from it; it may free the stream, so nothing comes after it. The functions that a peer can reach
  * (the sink) only note what happened and leave the rest to a deferred call.
  */
@@ -35,7 +35,7 @@ struct stream {
 	bool reading;  /* started and not at the end of input */
 	bool paused;   /* until the outbox is half empty */
 	bool writing;  /* waits for room */
-	bool handling; /* settle() follows anyway */
+	bool handling; /* stream_settle() follows anyway */
 	bool patient;  /* flushing goes on as long as somebody reads */
 	bool broken;   /* `status` says why */
 	int status;
@@ -43,9 +43,9 @@ struct stream {
 	char chunk[STREAM_CHUNK];
 };
 
-static void say(struct stream *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+static void stream_say(struct stream *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 
-static void say(struct stream *s, int level, const char *fmt, ...)
+static void stream_say(struct stream *s, int level, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -75,11 +75,11 @@ static void break_off(struct stream *s, int status)
 static void write_failed(struct stream *s, int error)
 {
 	if (error == EPIPE || error == ECONNRESET) {
-		say(s, CLEAT_LOG_INFO, "the other side reads no more");
+		stream_say(s, CLEAT_LOG_INFO, "the other side reads no more");
 		break_off(s, CLEAT_OK);
 		return;
 	}
-	say(s, CLEAT_LOG_ERROR, "cannot write: %s", strerror(error));
+	stream_say(s, CLEAT_LOG_ERROR, "cannot write: %s", strerror(error));
 	break_off(s, CLEAT_EIO);
 }
 
@@ -106,7 +106,7 @@ static void flush(struct stream *s)
 	}
 }
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *stream_sink_begin(void *ctx, void *tag)
 {
 	struct stream *s = ctx;
 
@@ -114,7 +114,7 @@ static struct buf *sink_begin(void *ctx, void *tag)
 	return outbox_begin(&s->box);
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int stream_sink_end(void *ctx, void *tag, int kind)
 {
 	struct stream *s = ctx;
 	bool ok = kind != PEER_TAKE_BACK;
@@ -122,8 +122,8 @@ static int sink_end(void *ctx, void *tag, int kind)
 
 	(void)tag;
 	if (rc == CLEAT_ELIMIT && outbox_overrun(&s->box)) {
-		say(s, CLEAT_LOG_ERROR, "the other side does not read: %zu bytes wait for it",
-		    s->box.ready);
+		stream_say(s, CLEAT_LOG_ERROR,
+			   "the other side does not read: %zu bytes wait for it", s->box.ready);
 		break_off(s, CLEAT_ELIMIT);
 	}
 	if (rc || !ok)
@@ -135,7 +135,7 @@ static int sink_end(void *ctx, void *tag, int kind)
 	return CLEAT_OK;
 }
 
-static bool sink_congested(void *ctx)
+static bool stream_sink_congested(void *ctx)
 {
 	struct stream *s = ctx;
 
@@ -144,9 +144,10 @@ static bool sink_congested(void *ctx)
 
 struct peer_sink stream_sink(struct stream *s)
 {
-	return (struct peer_sink){
-		.begin = sink_begin, .end = sink_end, .congested = sink_congested, .ctx = s
-	};
+	return (struct peer_sink){ .begin = stream_sink_begin,
+				   .end = stream_sink_end,
+				   .congested = stream_sink_congested,
+				   .ctx = s };
 }
 
 /* ---- the end ------------------------------------------------------------------------------ */
@@ -207,7 +208,7 @@ static void update_watches(struct stream *s)
 	loop_watch_set(s->out_watch, out);
 }
 
-static void settle(struct stream *s)
+static void stream_settle(struct stream *s)
 {
 	s->handling = true;
 	if (!s->broken && s->state == DRAINING && s->peer->ops->inflight(s->peer) == 0)
@@ -221,7 +222,7 @@ static void settle(struct stream *s)
 		update_watches(s);
 }
 
-static void on_timer(void *ctx)
+static void stream_on_timer(void *ctx)
 {
 	struct stream *s = ctx;
 
@@ -229,16 +230,16 @@ static void on_timer(void *ctx)
 	if (s->state == DRAINING) {
 		start_flushing(s, true);
 	} else if (s->state == FLUSHING) {
-		say(s, CLEAT_LOG_WARNING, "the other side did not take the last %zu bytes",
-		    s->box.ready);
+		stream_say(s, CLEAT_LOG_WARNING, "the other side did not take the last %zu bytes",
+			   s->box.ready);
 		break_off(s, CLEAT_OK);
 	}
-	settle(s);
+	stream_settle(s);
 }
 
 /* ---- input -------------------------------------------------------------------------------- */
 
-static bool on_line(void *ctx, struct str line)
+static bool stream_on_line(void *ctx, struct str line)
 {
 	struct stream *s = ctx;
 
@@ -255,7 +256,7 @@ static void on_oversize(void *ctx, size_t limit)
 
 static struct framing_sink lines(struct stream *s)
 {
-	return (struct framing_sink){ .line = on_line, .oversize = on_oversize, .ctx = s };
+	return (struct framing_sink){ .line = stream_on_line, .oversize = on_oversize, .ctx = s };
 }
 
 /* Hands on the lines of the chunk, as far as there is room for answers. */
@@ -297,13 +298,13 @@ static void read_some(struct stream *s, bool failed)
 		/* A terminal that hung up, a connection that was reset: the other side is gone. */
 		bool gone = n == -EIO || n == -ECONNRESET;
 
-		say(s, gone ? CLEAT_LOG_INFO : CLEAT_LOG_ERROR, "cannot read: %s",
-		    strerror((int)-n));
+		stream_say(s, gone ? CLEAT_LOG_INFO : CLEAT_LOG_ERROR, "cannot read: %s",
+			   strerror((int)-n));
 		break_off(s, gone ? CLEAT_OK : CLEAT_EIO);
 	}
 }
 
-static void on_ready(void *ctx, unsigned events, bool failed)
+static void stream_on_ready(void *ctx, unsigned events, bool failed)
 {
 	struct stream *s = ctx;
 
@@ -318,7 +319,7 @@ static void on_ready(void *ctx, unsigned events, bool failed)
 		process(s);
 	if ((events & LOOP_READ) && s->reading && !s->paused && !s->broken)
 		read_some(s, failed);
-	settle(s);
+	stream_settle(s);
 }
 
 static void on_flush(struct loop_call *c)
@@ -327,19 +328,20 @@ static void on_flush(struct loop_call *c)
 
 	s->handling = true;
 	flush(s);
-	settle(s);
+	stream_settle(s);
 }
 
 static void on_turn(struct loop_turn *t)
 {
-	settle(CONTAINER(t, struct stream, turn));
+	stream_settle(CONTAINER(t, struct stream, turn));
 }
 
 /* ---- the beginning ------------------------------------------------------------------------ */
 
-static int watch(struct stream *s, struct fd_end *e, struct loop_watch **ret, cleat_error *err)
+static int stream_watch(struct stream *s, struct fd_end *e, struct loop_watch **ret,
+			cleat_error *err)
 {
-	int rc = loop_watch_new(s->o.loop, e->fd, on_ready, s, ret);
+	int rc = loop_watch_new(s->o.loop, e->fd, stream_on_ready, s, ret);
 
 	if (rc)
 		return error_set(err, rc, "descriptor %d cannot be served: %s", e->fd,
@@ -359,14 +361,14 @@ static int attach(struct stream *s, cleat_error *err)
 	if (rc)
 		return rc;
 	s->out.masked = s->o.sigpipe_ignored;
-	s->timer = loop_timer_new(s->o.loop, on_timer, s);
+	s->timer = loop_timer_new(s->o.loop, stream_on_timer, s);
 	if (!s->timer)
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
-	rc = watch(s, &s->in, &s->in_watch, err);
+	rc = stream_watch(s, &s->in, &s->in_watch, err);
 	if (rc)
 		return rc;
 	if (s->o.in != s->o.out)
-		return watch(s, &s->out, &s->out_watch, err);
+		return stream_watch(s, &s->out, &s->out_watch, err);
 	s->out_watch = s->in_watch;
 	return CLEAT_OK;
 }
@@ -413,7 +415,7 @@ void stream_finish(struct stream *s)
 	}
 	s->patient = false;
 	if (s->state == FLUSHING)
-		settle(s);
+		stream_settle(s);
 }
 
 void stream_forget(struct stream *s)

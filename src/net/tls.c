@@ -356,7 +356,7 @@ static int load_files(struct tls_context *c, const char *cert, const char *key, 
 	return CLEAT_OK;
 }
 
-static int prepare(struct tls_context *c, const char *cert, const char *key, cleat_error *err)
+static int tls_prepare(struct tls_context *c, const char *cert, const char *key, cleat_error *err)
 {
 	struct errors program;
 	int rc;
@@ -392,7 +392,7 @@ int tls_context_new(const cleat_allocator *mem, const char *cert_file, const cha
 	c->mem = m;
 	c->calls = *k;
 	atomic_init(&c->holders, 1);
-	rc = prepare(c, cert_file, key_file, err);
+	rc = tls_prepare(c, cert_file, key_file, err);
 	if (rc == CLEAT_OK)
 		*ret = c;
 	else
@@ -502,7 +502,7 @@ COLD static int explain(const struct tls_session *t, cleat_error *err)
 			 reason(k, code));
 }
 
-static int read_all(struct tls_session *t, struct buf *plain, cleat_error *err)
+static int tls_read_all(struct tls_session *t, struct buf *plain, cleat_error *err)
 {
 	const struct calls *k = &t->context->calls;
 	char text[RECORD_TEXT];
@@ -535,7 +535,7 @@ int tls_session_receive(struct tls_session *t, struct str bytes, struct buf *pla
 	errors_take(k, &program);
 	t->in = bytes;
 	t->out = wire;
-	rc = read_all(t, plain, err);
+	rc = tls_read_all(t, plain, err);
 	t->in = (struct str){ NULL, 0 };
 	t->out = NULL;
 	errors_put_back(k, &program);

@@ -34,7 +34,7 @@ static int unreadable(cleat_error *err, struct str field)
 			 (int)(field.n < SHOWN ? field.n : SHOWN), field.p);
 }
 
-static int no_memory(cleat_error *err, int status)
+static int headers_no_memory(cleat_error *err, int status)
 {
 	return error_rpc(err, CLEAT_ENOMEM, CLEAT_RPC_INTERNAL_ERROR, "%s",
 			 cleat_strstatus(status));
@@ -72,7 +72,7 @@ static int check_name(const struct peer_headers *h, struct str body, const cleat
 	buf_init(&value, mem, VALUE_MAX);
 	rc = h->get(h->ctx, STR_LIT("mcp-name"), &value);
 	if (buf_status(&value))
-		rc = no_memory(err, buf_status(&value));
+		rc = headers_no_memory(err, buf_status(&value));
 	else if (rc == CLEAT_ENOENT)
 		rc = absent(err, "Mcp-Name");
 	else if (rc)
@@ -273,7 +273,7 @@ static int same_number(struct str text, const cleat_json *v, const cleat_allocat
 	return same ? CLEAT_OK : why.status == CLEAT_ENOMEM ? CLEAT_ENOMEM : CLEAT_EPROTO;
 }
 
-static int compare(struct str header, const cleat_json *v, const cleat_allocator *mem)
+static int headers_compare(struct str header, const cleat_json *v, const cleat_allocator *mem)
 {
 	bool same = true;
 
@@ -291,10 +291,10 @@ static int compare(struct str header, const cleat_json *v, const cleat_allocator
 static int compare_param(const struct header_param *p, struct str header, const cleat_json *v,
 			 const cleat_allocator *mem, cleat_error *err)
 {
-	int rc = compare(header, v, mem);
+	int rc = headers_compare(header, v, mem);
 
 	if (rc == CLEAT_ENOMEM)
-		return no_memory(err, rc);
+		return headers_no_memory(err, rc);
 	return rc ? mismatch(err, p->field.p, header, STR_LIT("something else")) : CLEAT_OK;
 }
 
@@ -307,7 +307,7 @@ static int check_param(const struct peer_headers *h, const struct header_param *
 	buf_init(&value, mem, VALUE_MAX);
 	rc = h->get(h->ctx, p->field, &value);
 	if (buf_status(&value))
-		rc = no_memory(err, buf_status(&value));
+		rc = headers_no_memory(err, buf_status(&value));
 	else if (rc == CLEAT_ENOENT)
 		rc = v ? absent(err, p->field.p) : CLEAT_OK;
 	else if (rc)

@@ -301,7 +301,7 @@ static int unknown_method(cleat_rpc_call *call, struct str method)
 }
 
 /* The handler is back and the call is not answered: a failure, a slip, or a notification. */
-static int settle(cleat_rpc_call *call, struct str method, int status)
+static int call_settle(cleat_rpc_call *call, struct str method, int status)
 {
 	struct str name = shown(method);
 	cleat_error err;
@@ -337,7 +337,7 @@ int call_run(cleat_rpc_call *call, struct str method)
 		return CLEAT_OK;
 	if (!call->answered) {
 		leave_inflight(call);
-		rc = m.handler ? settle(call, method, status) : unknown_method(call, method);
+		rc = m.handler ? call_settle(call, method, status) : unknown_method(call, method);
 		intake_settled(call->in); /* never the last: the loop is still reading */
 	}
 	intake_release(call->in);

@@ -120,7 +120,7 @@ void intake_release(struct intake *in)
 
 /* ---- one member --------------------------------------------------------------------------- */
 
-static int refuse(cleat_rpc_call *call, const cleat_error *why)
+static int intake_refuse(cleat_rpc_call *call, const cleat_error *why)
 {
 	int rc = call_refuse(call, why);
 
@@ -143,11 +143,11 @@ static int refuse_entry(cleat_rpc_call *call, int status)
 			  call->in->rpc->n_open);
 	else
 		error_rpc(&err, status, CLEAT_RPC_INTERNAL_ERROR, "%s", cleat_strstatus(status));
-	return refuse(call, &err);
+	return intake_refuse(call, &err);
 }
 
 /* Enters the call among those that wait for an answer from us. */
-static int enter(cleat_rpc *rpc, cleat_rpc_call *call)
+static int intake_enter(cleat_rpc *rpc, cleat_rpc_call *call)
 {
 	int rc;
 
@@ -171,9 +171,9 @@ static int take_call(cleat_rpc_call *call, const struct rpc_message *m)
 	call->params = m->params;
 	if (json_is_object(m->params) && json_check_keys(m->params, &err) != CLEAT_OK) {
 		err.rpc_code = CLEAT_RPC_INVALID_PARAMS;
-		return refuse(call, &err);
+		return intake_refuse(call, &err);
 	}
-	rc = enter(rpc, call);
+	rc = intake_enter(rpc, call);
 	if (rc != CLEAT_OK)
 		return refuse_entry(call, rc);
 	call->in->holds++;
@@ -195,7 +195,7 @@ static int take_member(struct intake *in, cleat_rpc_call *call, const cleat_json
 		return take_call(call, &m);
 	call->id = m.id;
 	call->due = true;
-	return refuse(call, &err);
+	return intake_refuse(call, &err);
 }
 
 /* ---- one message -------------------------------------------------------------------------- */

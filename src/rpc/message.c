@@ -253,7 +253,7 @@ uint32_t rpc_id_hash(const cleat_json *id, uint32_t seed)
 	return str_hash(id_token(id), seed + (uint32_t)cleat_json_type(id));
 }
 
-static void begin(struct jw *w)
+static void message_begin(struct jw *w)
 {
 	jw_splice(w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
 }
@@ -300,7 +300,7 @@ void rpc_end_result_object(struct jw *w)
 
 void rpc_begin_request(struct jw *w, int64_t id, const char *method)
 {
-	begin(w);
+	message_begin(w);
 	jw_kv_int(w, "id", id);
 	jw_key(w, "method");
 	jw_strz(w, method);
@@ -308,7 +308,7 @@ void rpc_begin_request(struct jw *w, int64_t id, const char *method)
 
 void rpc_begin_notification(struct jw *w, const char *method)
 {
-	begin(w);
+	message_begin(w);
 	jw_key(w, "method");
 	jw_strz(w, method);
 }
@@ -326,7 +326,7 @@ void rpc_end(struct jw *w)
 void rpc_write_error(struct jw *w, const cleat_json *id, bool null_id, int code, struct str message,
 		     struct str data)
 {
-	begin(w);
+	message_begin(w);
 	if (id || null_id)
 		put_id(w, id);
 	jw_key(w, "error");

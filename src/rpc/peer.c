@@ -22,7 +22,7 @@ enum {
 
 /* ---- making and freeing ------------------------------------------------------------------- */
 
-static void resolve(cleat_rpc_options *o, const cleat_rpc_options *given, size_t size)
+static void peer_resolve(cleat_rpc_options *o, const cleat_rpc_options *given, size_t size)
 {
 	memset(o, 0, sizeof *o);
 	memcpy(o, given, size < sizeof *o ? size : sizeof *o);
@@ -68,7 +68,7 @@ cleat_rpc *cleat_rpc_new_(const cleat_rpc_options *opts, size_t size)
 	if (!rpc)
 		return NULL;
 	rpc->mem = mem;
-	resolve(&rpc->opts, opts, size);
+	peer_resolve(&rpc->opts, opts, size);
 	rpc->rules.integer_ids = rpc->opts.strict_ids;
 	rpc_table_init(&rpc->inflight, &mem, rpc->opts.max_inflight, seed_of(rpc));
 	rpc_table_init(&rpc->pending, &mem, rpc->opts.max_pending, seed_of(rpc));
@@ -147,7 +147,7 @@ void peer_notice(cleat_rpc *rpc, int status, int rpc_code, const char *fmt, ...)
 
 /* ---- methods ------------------------------------------------------------------------------ */
 
-static int compare(struct str a, struct str b)
+static int peer_compare(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
 	int c = n ? memcmp(a.p, b.p, n) : 0;
@@ -163,7 +163,7 @@ static size_t position(const cleat_rpc *rpc, struct str name, bool *found)
 	*found = false;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		int c = compare(str_of(rpc->methods[mid].name), name);
+		int c = peer_compare(str_of(rpc->methods[mid].name), name);
 
 		if (c == 0) {
 			*found = true;

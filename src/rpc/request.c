@@ -20,7 +20,7 @@ static struct pending *of_node(struct rpc_node *node)
 /* ---- the end of a request ----------------------------------------------------------------- */
 
 /* The table forgets it before the callback, which may do anything, also send the next one. */
-static void finish(cleat_rpc *rpc, struct pending *p, cleat_rpc_response *r)
+static void request_finish(cleat_rpc *rpc, struct pending *p, cleat_rpc_response *r)
 {
 	struct intake *held = p->held;
 
@@ -46,14 +46,14 @@ static void abandon(cleat_rpc *rpc, struct pending *p, int status, const char *w
 		return;
 	}
 	error_set(&r.error, status, "%s", why);
-	finish(rpc, p, &r);
+	request_finish(rpc, p, &r);
 }
 
 static void deliver(cleat_rpc *rpc, struct pending *p)
 {
 	cleat_rpc_response r = p->response;
 
-	finish(rpc, p, &r);
+	request_finish(rpc, p, &r);
 }
 
 void pending_deliver_held(cleat_rpc *rpc)
@@ -142,7 +142,7 @@ int pending_response(cleat_rpc *rpc, struct intake *in, const struct rpc_message
 		in->holds++;
 		rpc->n_held++;
 	} else {
-		finish(rpc, p, &r);
+		request_finish(rpc, p, &r);
 	}
 	return rc;
 }

@@ -78,7 +78,7 @@ static bool matches(const struct rpc_node *n, const struct key *k)
 	return k->id ? number_is(k->id, n->number) : n->number == k->number;
 }
 
-static struct rpc_node *find(const struct rpc_table *t, const struct key *k)
+static struct rpc_node *table_find(const struct rpc_table *t, const struct key *k)
 {
 	struct rpc_node *n;
 
@@ -97,14 +97,14 @@ struct rpc_node *rpc_table_find(const struct rpc_table *t, const cleat_json *id)
 	if (!id || !t->count)
 		return NULL;
 	k = json_key(t, id);
-	return find(t, &k);
+	return table_find(t, &k);
 }
 
 struct rpc_node *rpc_table_find_int(const struct rpc_table *t, int64_t number)
 {
 	struct key k = int_key(t, number);
 
-	return find(t, &k);
+	return table_find(t, &k);
 }
 
 /* ---- in and out --------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static void chain_in(struct rpc_table *t, struct rpc_node *n)
 	*slot = n;
 }
 
-static int grow(struct rpc_table *t)
+static int table_grow(struct rpc_table *t)
 {
 	size_t size = t->size ? t->size * 2 : FIRST_SIZE;
 	struct rpc_node **block;
@@ -143,16 +143,16 @@ int rpc_table_reserve(struct rpc_table *t)
 {
 	if (t->count >= t->max)
 		return CLEAT_ELIMIT;
-	return t->count == t->size ? grow(t) : CLEAT_OK;
+	return t->count == t->size ? table_grow(t) : CLEAT_OK;
 }
 
-static int put(struct rpc_table *t, struct rpc_node *n, const struct key *k)
+static int table_put(struct rpc_table *t, struct rpc_node *n, const struct key *k)
 {
 	int rc;
 
 	if (n->in_table)
 		return CLEAT_EMISUSE;
-	if (find(t, k))
+	if (table_find(t, k))
 		return CLEAT_EEXIST;
 	rc = rpc_table_reserve(t);
 	if (rc != CLEAT_OK)
@@ -180,14 +180,14 @@ int rpc_table_put(struct rpc_table *t, struct rpc_node *node, const cleat_json *
 	if (!id)
 		return CLEAT_EINVAL;
 	k = json_key(t, id);
-	return put(t, node, &k);
+	return table_put(t, node, &k);
 }
 
 int rpc_table_put_int(struct rpc_table *t, struct rpc_node *node, int64_t number)
 {
 	struct key k = int_key(t, number);
 
-	return put(t, node, &k);
+	return table_put(t, node, &k);
 }
 
 void rpc_table_remove(struct rpc_table *t, struct rpc_node *node)

@@ -48,7 +48,7 @@ static bool is_harmful(uint32_t c)
 }
 
 /* Up to `max` bytes of a text; "..." tells that it goes on, where that is of interest. */
-static void put_text(struct jw *w, const char *key, struct str s, size_t max, bool tell)
+static void accesslog_put_text(struct jw *w, const char *key, struct str s, size_t max, bool tell)
 {
 	size_t i = 0, done = 0, before = 0;
 
@@ -87,24 +87,24 @@ static struct str without_query(struct str path)
 	return (struct str){ path.p, end ? (size_t)(end - path.p) : path.n };
 }
 
-static void put_line(struct buf *b, const struct accesslog_entry *e, uint64_t wall_ms,
-		     size_t max_path)
+static void accesslog_put_line(struct buf *b, const struct accesslog_entry *e, uint64_t wall_ms,
+			       size_t max_path)
 {
 	struct jw w;
 
 	jw_init(&w, b);
 	jw_obj(&w);
 	put_time(&w, wall_ms);
-	put_text(&w, "remote", e->remote, LONG_TEXT, true);
-	put_text(&w, "method", e->method, SHORT_TEXT, true);
-	put_text(&w, "path", without_query(e->path), max_path, true);
+	accesslog_put_text(&w, "remote", e->remote, LONG_TEXT, true);
+	accesslog_put_text(&w, "method", e->method, SHORT_TEXT, true);
+	accesslog_put_text(&w, "path", without_query(e->path), max_path, true);
 	put_uint(&w, "status", e->status > 0 ? (uint64_t)e->status : 0);
 	put_uint(&w, "bytes", e->bytes);
 	put_uint(&w, "micros", e->micros);
-	put_text(&w, "session", e->session, SESSION_SHOWN, false);
-	put_text(&w, "revision", e->revision, SHORT_TEXT, true);
-	put_text(&w, "principal", e->principal, LONG_TEXT, true);
-	put_text(&w, "rpc", e->rpc, LONG_TEXT, true);
+	accesslog_put_text(&w, "session", e->session, SESSION_SHOWN, false);
+	accesslog_put_text(&w, "revision", e->revision, SHORT_TEXT, true);
+	accesslog_put_text(&w, "principal", e->principal, LONG_TEXT, true);
+	accesslog_put_text(&w, "rpc", e->rpc, LONG_TEXT, true);
 	jw_obj_end(&w);
 	buf_putc(b, '\n');
 }
@@ -115,12 +115,12 @@ void accesslog_format(struct buf *b, const struct accesslog_entry *e, uint64_t w
 
 	if (buf_status(b) != CLEAT_OK)
 		return;
-	put_line(b, e, wall_ms, LONG_PATH);
+	accesslog_put_line(b, e, wall_ms, LONG_PATH);
 	if (buf_status(b) == CLEAT_ENOMEM ||
 	    (buf_status(b) == CLEAT_OK && buf_size(b) - before <= ACCESSLOG_LINE))
 		return;
 	buf_truncate(b, before);
-	put_line(b, e, wall_ms, SHORT_PATH);
+	accesslog_put_line(b, e, wall_ms, SHORT_PATH);
 }
 
 /* ---- the descriptor ----------------------------------------------------------------------- */

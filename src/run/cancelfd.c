@@ -57,7 +57,7 @@ static int open_pipe(struct cancelfds *c)
 	return p->read_end;
 }
 
-static struct cancel_pipe **find(struct cancelfds *c, int fd)
+static struct cancel_pipe **cancelfd_find(struct cancelfds *c, int fd)
 {
 	struct cancel_pipe **at = &c->list;
 
@@ -97,7 +97,7 @@ void cancelfd_signal(struct cancelfds *c, int fd)
 		return;
 	}
 	pthread_mutex_lock(&c->lock);
-	p = *find(c, fd);
+	p = *cancelfd_find(c, fd);
 	if (p)
 		close_write_end(p);
 	pthread_mutex_unlock(&c->lock);
@@ -109,7 +109,7 @@ void cancelfd_close(struct cancelfds *c, int fd)
 
 	if (c->pipes) {
 		pthread_mutex_lock(&c->lock);
-		at = find(c, fd);
+		at = cancelfd_find(c, fd);
 		p = *at;
 		if (p)
 			*at = p->next;

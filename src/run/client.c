@@ -88,7 +88,7 @@ cleat_client_options client_run_options(const cleat_client_options *o, size_t si
 	return whole;
 }
 
-static void release(struct client_run *run)
+static void client_release(struct client_run *run)
 {
 	cleat_allocator mem = run->mem;
 
@@ -133,7 +133,7 @@ struct client_run *client_run_new(const cleat_client_options *o, cleat_loop *loo
 	if (take_loop(run, loop ? loop : o->loop))
 		run->client = client_new(o, &hooks);
 	if (!run->client) {
-		release(run);
+		client_release(run);
 		return NULL;
 	}
 	client_set_runner(run->client, run);
@@ -164,7 +164,7 @@ cleat_client *client_run_finish(struct client_run *run, struct link *l, const cl
 		err = *why;
 	}
 	if (err.status == CLEAT_ENOMEM) {
-		release(run);
+		client_release(run);
 		return NULL;
 	}
 	if (err.status)
@@ -266,5 +266,5 @@ void cleat_client_free(cleat_client *c)
 	client_close(c);
 	if (!loop_is_stepping(run->loop))
 		linger(run);
-	release(run);
+	client_release(run);
 }

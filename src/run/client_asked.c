@@ -7,7 +7,7 @@
 #include "run/runner.h"
 #include "server/asked.h"
 
-static void on_note(void *userdata, int level, const char *text)
+static void client_asked_on_note(void *userdata, int level, const char *text)
 {
 	cleat_client *c = ((struct client_run *)userdata)->client;
 	const cleat_client_options *o = client_options(c);
@@ -37,7 +37,7 @@ static int set_up(struct client_run *run, cleat_server *s)
 
 	if (rc)
 		return rc;
-	server_set_log(s, on_note, run);
+	server_set_log(s, client_asked_on_note, run);
 	rc = server_set_asked(s, &(struct server_asked){ .on_form = o->on_form,
 							 .on_url = o->on_url,
 							 .on_sampling = o->on_sampling,

@@ -38,7 +38,7 @@ static void params_init(struct params *p, cleat_client *c)
 	jw_init(&p->w, &p->text);
 }
 
-static void refuse(struct params *p, const char *why)
+static void client_call_refuse(struct params *p, const char *why)
 {
 	if (!p->err.status)
 		error_set(&p->err, CLEAT_EINVAL, "%s", why);
@@ -68,24 +68,27 @@ static void put_template(struct params *p, const char *fmt, va_list ap)
 	}
 	all = buf_str(&p->text);
 	if (all.n > before && all.p[before] != '{')
-		refuse(p, "the arguments are no object: a template like \"{a: %d}\" makes one");
+		client_call_refuse(
+			p, "the arguments are no object: a template like \"{a: %d}\" makes one");
 }
 
 static void put_value(struct params *p, const cleat_json *v)
 {
 	if (cleat_json_type(v) != CLEAT_JSON_OBJECT)
-		refuse(p, "the arguments are no object");
+		client_call_refuse(p, "the arguments are no object");
 	jw_value(&p->w, v);
 }
 
 /* Arguments of prompts are text (2026-07-28 schema, GetPromptRequestParams). */
-static void put_text(struct params *p, const cleat_json *v)
+static void client_call_put_text(struct params *p, const cleat_json *v)
 {
 	switch (cleat_json_type(v)) {
 	case CLEAT_JSON_STRING: jw_value(&p->w, v); break;
 	case CLEAT_JSON_NUMBER: jw_strz(&p->w, cleat_json_number_text(v)); break;
 	case CLEAT_JSON_BOOL: jw_strz(&p->w, cleat_json_bool(v, false) ? "true" : "false"); break;
-	default: refuse(p, "an argument of a prompt is a text, a number or a boolean"); break;
+	default:
+		client_call_refuse(p, "an argument of a prompt is a text, a number or a boolean");
+		break;
 	}
 }
 
@@ -95,14 +98,15 @@ static void put_texts(struct params *p, const char *fmt, va_list ap)
 	cleat_json_iter it = cleat_json_each(cleat_doc_root(doc));
 
 	if (doc && cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT)
-		refuse(p, "the arguments are no object: a template like \"{city: %s}\" makes one");
+		client_call_refuse(
+			p, "the arguments are no object: a template like \"{city: %s}\" makes one");
 	jw_obj(&p->w);
 	while (!p->err.status && cleat_json_next(&it)) {
 		size_t n;
 		const char *key = cleat_json_strn(it.key, &n);
 
 		jw_keyn(&p->w, (struct str){ key, n });
-		put_text(p, it.value);
+		client_call_put_text(p, it.value);
 	}
 	jw_obj_end(&p->w);
 	cleat_doc_free(doc);
@@ -142,7 +146,7 @@ static void any_call(struct params *p, cleat_client *c, const char *method, cons
 {
 	params_init(p, c);
 	if (!method || !*method)
-		refuse(p, "the call has no method");
+		client_call_refuse(p, "the call has no method");
 	if (fmt)
 		put_template(p, fmt, ap);
 }
@@ -174,7 +178,8 @@ static cleat_call_options call_options(const cleat_call_options *o, size_t size)
 	return whole;
 }
 
-static cleat_call *start(struct params *p, const cleat_call_options *o, struct str method)
+static cleat_call *client_call_start(struct params *p, const cleat_call_options *o,
+				     struct str method)
 {
 	cleat_client *c = p->run->client;
 	cleat_call *call;
@@ -201,7 +206,7 @@ cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *opts
 	va_start(ap, args);
 	named_call(&p, c, tool, args, ap);
 	va_end(ap);
-	return start(&p, &o, STR_LIT("tools/call"));
+	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
 cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *opts, size_t size,
@@ -213,7 +218,7 @@ cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *
 	if (!c || !o.on_done)
 		return NULL;
 	valued_call(&p, c, tool, args);
-	return start(&p, &o, STR_LIT("tools/call"));
+	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
 cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_options *opts,
@@ -228,7 +233,7 @@ cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_optio
 	va_start(ap, params);
 	any_call(&p, c, method, params, ap);
 	va_end(ap);
-	return start(&p, &o, str_of(method));
+	return client_call_start(&p, &o, str_of(method));
 }
 
 static cleat_call *start_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what)
@@ -325,7 +330,7 @@ static cleat_result *perform(struct params *p, const cleat_call_options *o, cons
 	struct client_run *run = p->run;
 
 	if (mine.on_done)
-		refuse(p, "on_done is for calls that do not wait");
+		client_call_refuse(p, "on_done is for calls that do not wait");
 	if (!p->err.status)
 		client_run_may_wait(run, &p->err);
 	if (!params_ok(p)) {
@@ -333,7 +338,7 @@ static cleat_result *perform(struct params *p, const cleat_call_options *o, cons
 		return p->err.status == CLEAT_ENOMEM ? NULL : failed(run, &p->err);
 	}
 	mine.on_done = on_waited;
-	return await(run, start(p, &mine, str_of(method)));
+	return await(run, client_call_start(p, &mine, str_of(method)));
 }
 
 cleat_result *cleat_client_callf(cleat_client *c, const char *tool, const char *args, ...)

@@ -130,7 +130,7 @@ static void on_read_metrics(void *ctx, struct metrics_readings *ret)
 	}
 }
 
-static void on_note(void *ctx, int level, const char *text)
+static void http_on_note(void *ctx, int level, const char *text)
 {
 	struct http_listen *l = ctx;
 
@@ -184,7 +184,7 @@ static int open_endpoint(struct http_listen *l, const struct listener *socket, c
 				      .accept = on_accept,
 				      .authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
 				      .screen = http_guard_asks(&l->guard) ? on_screen : NULL,
-				      .note = on_note,
+				      .note = http_on_note,
 				      .logged = logged ? on_logged : NULL,
 				      .ctx = l,
 				      .path = socket->address.path[0] ? socket->address.path : NULL,
@@ -213,7 +213,7 @@ static int open_http(struct http_listen *l, struct listener *socket, cleat_error
 				   .tls = l->guard.tls,
 				   .max_connections = l->opts.max_connections,
 				   .max_per_address = l->opts.max_per_address,
-				   .note = on_note,
+				   .note = http_on_note,
 				   .note_ctx = l };
 	bool many = l->opts.threads > 1;
 	int rc = many ? http_threads_new(&o, l->opts.threads, endpoint_screen, l->mcp, &l->threads)

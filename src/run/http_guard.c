@@ -106,7 +106,7 @@ static void wipe(struct secret *s)
 	s->text = NULL;
 }
 
-static int grow(struct secret *s)
+static int http_guard_grow(struct secret *s)
 {
 	size_t room = s->room ? 2 * s->room : FIRST_ROOM;
 	char *text;
@@ -136,14 +136,14 @@ static ssize_t read_some(int fd, char *to, size_t room)
 	return n;
 }
 
-static int read_all(struct secret *s, int fd)
+static int http_guard_read_all(struct secret *s, int fd)
 {
 	ssize_t n = 1;
 	int rc = CLEAT_OK;
 
 	while (n > 0) {
 		if (s->size == s->room)
-			rc = grow(s);
+			rc = http_guard_grow(s);
 		if (rc)
 			return rc;
 		n = read_some(fd, s->text + s->size, s->room - s->size);
@@ -160,7 +160,7 @@ static int read_file(struct secret *s, const char *path, cleat_error *err)
 
 	if (fd < 0)
 		return error_set(err, CLEAT_EIO, "%.150s: %s", path, strerror(errno));
-	rc = read_all(s, fd);
+	rc = http_guard_read_all(s, fd);
 	if (rc)
 		error_set(err, rc, "%.150s: %s", path,
 			  rc == CLEAT_EIO ? strerror(errno) : cleat_strstatus(rc));

@@ -24,7 +24,7 @@ struct http_metrics {
 
 /* ---- requests ----------------------------------------------------------------------------- */
 
-static void refuse(struct http_exchange *ex, int status, const char *why)
+static void http_metrics_refuse(struct http_exchange *ex, int status, const char *why)
 {
 	static const struct http_field allow = { { "Allow", 5 }, { "GET, HEAD", 9 } };
 
@@ -32,23 +32,23 @@ static void refuse(struct http_exchange *ex, int status, const char *why)
 			    str_of(why));
 }
 
-static void on_head(void *ctx, struct http_exchange *ex)
+static void http_metrics_on_head(void *ctx, struct http_exchange *ex)
 {
 	const struct http_metrics *m = ctx;
 	const struct http_request *r = http_exchange_request(ex);
 	const char *why = policy_refuse(&m->policy, r);
 
 	if (why)
-		refuse(ex, 403, why);
+		http_metrics_refuse(ex, 403, why);
 	else if (!str_eqz(r->path, path))
-		refuse(ex, 404, "there is nothing here but /metrics\n");
+		http_metrics_refuse(ex, 404, "there is nothing here but /metrics\n");
 	else if (r->method != HTTP_METHOD_GET && r->method != HTTP_METHOD_HEAD)
-		refuse(ex, 405, "this is read with GET\n");
+		http_metrics_refuse(ex, 405, "this is read with GET\n");
 	else
 		http_exchange_limit_body(ex, 0);
 }
 
-static void on_request(void *ctx, struct http_exchange *ex)
+static void http_metrics_on_request(void *ctx, struct http_exchange *ex)
 {
 	struct http_metrics *m = ctx;
 	struct buf text;
@@ -56,7 +56,7 @@ static void on_request(void *ctx, struct http_exchange *ex)
 	buf_init(&text, &m->r->mem, MAX_TEXT);
 	metrics_write(&m->r->counts, &text);
 	if (buf_status(&text))
-		refuse(ex, 503, "out of memory\n");
+		http_metrics_refuse(ex, 503, "out of memory\n");
 	else
 		http_exchange_reply(ex, 200, STR_LIT(METRICS_CONTENT_TYPE), NULL, 0,
 				    buf_str(&text));
@@ -64,13 +64,13 @@ static void on_request(void *ctx, struct http_exchange *ex)
 }
 
 /* Every answer is complete when it begins: nothing is held that could be taken away. */
-static void on_gone(void *ctx, struct http_exchange *ex)
+static void http_metrics_on_gone(void *ctx, struct http_exchange *ex)
 {
 	(void)ctx;
 	(void)ex;
 }
 
-static void on_note(void *ctx, int level, const char *text)
+static void http_metrics_on_note(void *ctx, int level, const char *text)
 {
 	const struct http_metrics *m = ctx;
 
@@ -103,9 +103,12 @@ static int open_http(struct http_metrics *m, struct listener *l, cleat_error *er
 	const struct httpd_options o = {
 		.loop = atomic_load(&m->r->loop),
 		.mem = &m->r->mem,
-		.service = { .head = on_head, .request = on_request, .gone = on_gone, .ctx = m },
+		.service = { .head = http_metrics_on_head,
+			     .request = http_metrics_on_request,
+			     .gone = http_metrics_on_gone,
+			     .ctx = m },
 		.max_connections = MAX_CONNECTIONS,
-		.note = on_note,
+		.note = http_metrics_on_note,
 		.note_ctx = m,
 	};
 	int rc = httpd_new(&o, &m->http);
@@ -137,7 +140,7 @@ static int open_address(struct http_metrics *m, bool remote, cleat_error *err)
 	return rc;
 }
 
-static void release(struct http_metrics *m)
+static void http_metrics_release(struct http_metrics *m)
 {
 	httpd_free(m->http);
 	mem_free(&m->r->mem, m->address);
@@ -166,7 +169,7 @@ int http_metrics_open(struct runner *r, const char *address, bool remote, struct
 	rc = m->address ? open_address(m, remote, err)
 			: error_set(err, CLEAT_ENOMEM, "out of memory");
 	if (rc) {
-		release(m);
+		http_metrics_release(m);
 		return rc;
 	}
 	m->next = r->metrics;
@@ -184,7 +187,7 @@ void http_metrics_drop(struct http_metrics *m)
 	for (at = &m->r->metrics; *at != m; at = &(*at)->next)
 		;
 	*at = m->next;
-	release(m);
+	http_metrics_release(m);
 }
 
 const char *http_metrics_url(const struct runner *r, size_t i)

@@ -71,7 +71,7 @@ int http_threads_new(const struct httpd_options *o, unsigned n,
 	return CLEAT_OK;
 }
 
-static void *serve(void *arg)
+static void *http_threads_serve(void *arg)
 {
 	const struct http_thread *k = arg;
 
@@ -101,7 +101,7 @@ int http_threads_listen(struct http_threads *t, struct listener *l, cleat_error 
 
 	for (unsigned i = 0; i < t->n && !rc; i++) {
 		struct http_thread *k = &t->threads[i];
-		int error = thread_start(&k->id, serve, k);
+		int error = thread_start(&k->id, http_threads_serve, k);
 
 		k->started = error == 0;
 		if (error)
@@ -117,7 +117,7 @@ void http_threads_set_tls(struct http_threads *t, struct tls_context *tls)
 		http_relay_set_tls(t->threads[i].relay, tls);
 }
 
-static void on_drained(void *ctx)
+static void http_threads_on_drained(void *ctx)
 {
 	struct http_threads *t = ctx;
 
@@ -131,7 +131,7 @@ void http_threads_drain(struct http_threads *t, void (*done)(void *ctx), void *c
 	t->done_ctx = ctx;
 	t->draining = t->n;
 	for (unsigned i = 0; i < t->n; i++)
-		http_relay_drain(t->threads[i].relay, on_drained, t);
+		http_relay_drain(t->threads[i].relay, http_threads_on_drained, t);
 }
 
 void http_threads_stats(struct http_threads *t, struct httpd_stats *ret)

@@ -225,9 +225,9 @@ static const struct option {
 #undef AT
 };
 
-static enum action refuse(const cleat_server *s, const char *fmt, ...) CLEAT_PRINTF(2, 3);
+static enum action main_refuse(const cleat_server *s, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 
-static enum action refuse(const cleat_server *s, const char *fmt, ...)
+static enum action main_refuse(const cleat_server *s, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -260,8 +260,8 @@ static bool take_number(unsigned *to, const char *text)
 	return *text >= '1' && *text <= '9' && !*end && n <= MOST_THREADS;
 }
 
-static enum action take(const cleat_server *s, struct options *o, const struct option *k,
-			const char *value)
+static enum action main_take(const cleat_server *s, struct options *o, const struct option *k,
+			     const char *value)
 {
 	void *at = (char *)o + k->at;
 	struct items *items = at;
@@ -273,12 +273,12 @@ static enum action take(const cleat_server *s, struct options *o, const struct o
 	case TEXT: *(const char **)at = value; break;
 	case NUMBER:
 		if (!take_number(at, value))
-			return refuse(s, "%s needs a number from 1 to %d, not %s", k->name,
-				      MOST_THREADS, value);
+			return main_refuse(s, "%s needs a number from 1 to %d, not %s", k->name,
+					   MOST_THREADS, value);
 		break;
 	case ITEM:
 		if (items->n == MOST_ITEMS)
-			return refuse(s, "%s can be given %d times", k->name, MOST_ITEMS);
+			return main_refuse(s, "%s can be given %d times", k->name, MOST_ITEMS);
 		items->at[items->n++] = value;
 	}
 	return SERVE;
@@ -287,9 +287,9 @@ static enum action take(const cleat_server *s, struct options *o, const struct o
 static enum action check_options(const cleat_server *s, struct options *o)
 {
 	if (o->stdio && o->addresses.n)
-		return refuse(s, "--stdio and --http: choose one of them");
+		return main_refuse(s, "--stdio and --http: choose one of them");
 	if (o->of_http && !o->addresses.n)
-		return refuse(s, "%s is of no use without --http ADDRESS", o->of_http);
+		return main_refuse(s, "%s is of no use without --http ADDRESS", o->of_http);
 	if (o->hosts.n)
 		o->http.allow_hosts = o->hosts.at;
 	if (o->origins.n)
@@ -300,7 +300,8 @@ static enum action check_options(const cleat_server *s, struct options *o)
 }
 
 /* --option VALUE and --option=VALUE. */
-static enum action read_options(const cleat_server *s, int argc, char **argv, struct options *o)
+static enum action main_read_options(const cleat_server *s, int argc, char **argv,
+				     struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *value;
@@ -311,15 +312,15 @@ static enum action read_options(const cleat_server *s, int argc, char **argv, st
 		if (strcmp(argv[i], "--version") == 0)
 			return VERSION;
 		if (!k)
-			return refuse(s, "unknown %s %s", argv[i][0] == '-' ? "option" : "argument",
-				      argv[i]);
+			return main_refuse(s, "unknown %s %s",
+					   argv[i][0] == '-' ? "option" : "argument", argv[i]);
 		if (k->kind == FLAG && value)
-			return refuse(s, "%s takes no value", k->name);
+			return main_refuse(s, "%s takes no value", k->name);
 		if (k->kind != FLAG && !value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
 			value = argv[++i];
 		if (k->kind != FLAG && !value)
-			return refuse(s, "%s needs a value", k->name);
-		if (take(s, o, k, value) != SERVE)
+			return main_refuse(s, "%s needs a value", k->name);
+		if (main_take(s, o, k, value) != SERVE)
 			return REFUSE;
 	}
 	return check_options(s, o);
@@ -500,7 +501,7 @@ static int serve_stdio(cleat_server *s)
 }
 
 /* Lets calls that were cancelled end: what they wait for may come through the loop. */
-static bool settle(struct runner *r, unsigned ms)
+static bool main_settle(struct runner *r, unsigned ms)
 {
 	cleat_loop *l = atomic_load(&r->loop);
 	uint64_t now = loop_now(), until = now + ms;
@@ -516,7 +517,7 @@ static bool settle(struct runner *r, unsigned ms)
 	return runner_wait(r, now < until ? (unsigned)(until - now) : 1);
 }
 
-static int serve(cleat_server *s, const struct options *o)
+static int main_serve(cleat_server *s, const struct options *o)
 {
 	struct signals before;
 	struct runner *r;
@@ -530,7 +531,7 @@ static int serve(cleat_server *s, const struct options *o)
 	rc = o->addresses.n ? serve_http(s, o) : serve_stdio(s);
 	atomic_store(&served, NULL); /* the next signal ends the process, however long this takes */
 	r = server_runner(s);
-	if (r && !settle(r, RUNNER_EXIT_MS)) {
+	if (r && !main_settle(r, RUNNER_EXIT_MS)) {
 		fprintf(stderr, "%s: %zu calls did not end although they were cancelled\n",
 			server_name(s), server_running(s));
 		_exit(rc ? 1 : 0);
@@ -552,8 +553,8 @@ int cleat_server_main(cleat_server *s, int argc, char **argv)
 		return 1;
 	}
 	use_log(s);
-	switch (read_options(s, argc, argv, &o)) {
-	case SERVE: return serve(s, &o);
+	switch (main_read_options(s, argc, argv, &o)) {
+	case SERVE: return main_serve(s, &o);
 	case HELP: print_help(s, program); break;
 	case VERSION: printf("%s %s\n", server_name(s), server_version(s)); break;
 	case REFUSE: status = 2; break;

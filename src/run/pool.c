@@ -20,7 +20,7 @@ int pool_init(struct pool *p, const cleat_allocator *mem, unsigned threads, void
 	return CLEAT_OK;
 }
 
-static void *take(struct pool *p)
+static void *pool_take(struct pool *p)
 {
 	void *item = p->ring[p->head];
 
@@ -43,7 +43,7 @@ static void *worker(void *arg)
 		p->idle--;
 		if (p->count == 0)
 			break;
-		item = take(p);
+		item = pool_take(p);
 		pthread_mutex_unlock(&p->lock);
 		p->fn(item);
 		pthread_mutex_lock(&p->lock);

@@ -126,7 +126,7 @@ struct runner_link {
 	struct runner_end *end;
 };
 
-static void on_note(void *ctx, int level, const char *text)
+static void runner_on_note(void *ctx, int level, const char *text)
 {
 	struct runner_link *k = ctx;
 
@@ -167,7 +167,7 @@ static int open_stream(struct runner_link *k, int in, int out, cleat_error *err)
 		.max_message = server_max_message(r->server),
 		.max_reply = server_max_reply(r->server),
 		.sigpipe_ignored = r->sigpipe_ignored,
-		.note = on_note,
+		.note = runner_on_note,
 		.closed = on_closed,
 		.ctx = k,
 	};
@@ -271,7 +271,7 @@ static void leave_loop(struct runner *r)
 		cleat_loop_free(l);
 }
 
-static void release(struct runner *r)
+static void runner_release(struct runner *r)
 {
 	cleat_allocator mem = r->mem;
 
@@ -298,7 +298,7 @@ static void done(void *ctx)
 	/* A deferred request is still held by somebody who will call cleat_request_finish(). Where
 	 * nobody does, memory is left behind: better than being pulled away under that call. */
 	if (runner_wait(r, RUNNER_FREE_MS))
-		release(r);
+		runner_release(r);
 	else
 		server_note(r->server, CLEAT_LOG_ERROR,
 			    "%zu requests were deferred and never finished",

@@ -23,7 +23,7 @@ static int redirect(int fd, const char *path, int mode)
 	return rc < 0 ? -1 : 0;
 }
 
-static int refuse(struct stdio_claim *c, cleat_error *err, const char *what)
+static int stdio_refuse(struct stdio_claim *c, cleat_error *err, const char *what)
 {
 	int error = errno;
 	int status = error == EBADF ? CLEAT_EINVAL : CLEAT_EIO;
@@ -41,15 +41,15 @@ int stdio_take(struct stdio_claim *c, cleat_error *err)
 	*c = (struct stdio_claim){ -1, -1 };
 	c->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (c->in < 0)
-		return refuse(c, err, "standard input");
+		return stdio_refuse(c, err, "standard input");
 	c->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (c->out < 0)
-		return refuse(c, err, "standard output");
+		return stdio_refuse(c, err, "standard output");
 	if (redirect(STDIN_FILENO, "/dev/null", O_RDONLY))
-		return refuse(c, err, "/dev/null");
+		return stdio_refuse(c, err, "/dev/null");
 	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 &&
 	    redirect(STDOUT_FILENO, "/dev/null", O_WRONLY))
-		return refuse(c, err, "/dev/null");
+		return stdio_refuse(c, err, "/dev/null");
 	return CLEAT_OK;
 }
 
@@ -67,7 +67,7 @@ void stdio_give_back(struct stdio_claim *c)
 	*c = (struct stdio_claim){ -1, -1 };
 }
 
-static int serve(cleat_server *s, const struct stdio_claim *c, cleat_error *err)
+static int stdio_serve(cleat_server *s, const struct stdio_claim *c, cleat_error *err)
 {
 	struct runner_end end = { .over = false };
 	struct runner *r = runner_with_loop(s);
@@ -101,7 +101,7 @@ int cleat_server_run_stdio(cleat_server *s)
 	 * number and be taken for the wire. */
 	rc = stdio_take(&claim, &err);
 	if (rc == CLEAT_OK) {
-		rc = serve(s, &claim, &err);
+		rc = stdio_serve(s, &claim, &err);
 		stdio_give_back(&claim);
 	}
 	return rc ? server_fail(s, rc, "%s", err.message) : CLEAT_OK;

@@ -30,7 +30,7 @@ struct cleat_wire {
 
 /* ---- the peer's side ---------------------------------------------------------------------- */
 
-static struct buf *sink_begin(void *ctx, void *tag)
+static struct buf *wire_sink_begin(void *ctx, void *tag)
 {
 	cleat_wire *w = ctx;
 
@@ -38,7 +38,7 @@ static struct buf *sink_begin(void *ctx, void *tag)
 	return outbox_begin(&w->box);
 }
 
-static int sink_end(void *ctx, void *tag, int kind)
+static int wire_sink_end(void *ctx, void *tag, int kind)
 {
 	cleat_wire *w = ctx;
 	bool ok = kind != PEER_TAKE_BACK;
@@ -55,14 +55,14 @@ static int sink_end(void *ctx, void *tag, int kind)
 	return rc;
 }
 
-static bool sink_congested(void *ctx)
+static bool wire_sink_congested(void *ctx)
 {
 	cleat_wire *w = ctx;
 
 	return w->box.shut || w->box.ready >= OUTBOX_CONGESTED;
 }
 
-static bool on_line(void *ctx, struct str line)
+static bool wire_on_line(void *ctx, struct str line)
 {
 	cleat_wire *w = ctx;
 
@@ -79,7 +79,7 @@ static void on_oversize(void *ctx, size_t limit)
 
 static struct framing_sink lines(cleat_wire *w)
 {
-	return (struct framing_sink){ .line = on_line, .oversize = on_oversize, .ctx = w };
+	return (struct framing_sink){ .line = wire_on_line, .oversize = on_oversize, .ctx = w };
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -96,7 +96,7 @@ static void close_peer(cleat_wire *w)
 }
 
 /* False when a callback of the library called back. */
-static bool enter(cleat_wire *w)
+static bool wire_enter(cleat_wire *w)
 {
 	if (!w || w->busy)
 		return false;
@@ -129,7 +129,7 @@ static void leave_and_pump(cleat_wire *w)
 }
 
 /* Looks at input; gives how much of it. */
-static size_t take(cleat_wire *w, const char *p, size_t n)
+static size_t wire_take(cleat_wire *w, const char *p, size_t n)
 {
 	struct framing_sink sink = lines(w);
 
@@ -142,7 +142,7 @@ static void take_held(cleat_wire *w)
 
 	if (rest.n == 0)
 		return;
-	buf_consume(&w->held, take(w, rest.p, rest.n));
+	buf_consume(&w->held, wire_take(w, rest.p, rest.n));
 	if (buf_size(&w->held) == 0)
 		buf_reset(&w->held, 0);
 }
@@ -157,15 +157,15 @@ int cleat_wire_feed(cleat_wire *w, const void *p, size_t n)
 		return CLEAT_ECLOSED;
 	if (buf_size(&w->held) || w->box.ready >= OUTBOX_HIGH)
 		return CLEAT_ELIMIT;
-	if (!enter(w))
+	if (!wire_enter(w))
 		return CLEAT_EMISUSE;
-	used = take(w, p, n);
+	used = wire_take(w, p, n);
 	if (used < n) {
 		buf_append(&w->held, (const char *)p + used, n - used);
 		w->unheld = buf_status(&w->held) != CLEAT_OK;
 	}
 	if (w->unheld) {
-		take(w, (const char *)p + used, n - used);
+		wire_take(w, (const char *)p + used, n - used);
 		w->unheld = false;
 		buf_reset(&w->held, 0);
 	}
@@ -177,7 +177,7 @@ void cleat_wire_eof(cleat_wire *w)
 {
 	struct framing_sink sink;
 
-	if (!enter(w))
+	if (!wire_enter(w))
 		return;
 	if (w->peer) {
 		sink = lines(w);
@@ -202,7 +202,7 @@ size_t cleat_wire_peek(cleat_wire *w, const void **ret)
 
 void cleat_wire_consume(cleat_wire *w, size_t n)
 {
-	if (!enter(w))
+	if (!wire_enter(w))
 		return;
 	outbox_sent(&w->box, n < w->box.ready ? n : w->box.ready);
 	if (w->peer && w->box.ready < OUTBOX_LOW)
@@ -214,7 +214,7 @@ int cleat_wire_poll(cleat_wire *w)
 {
 	int ms;
 
-	if (!enter(w))
+	if (!wire_enter(w))
 		return -1;
 	runner_drain(w->r);
 	ms = runner_pump(w->r);
@@ -229,7 +229,7 @@ size_t cleat_wire_inflight(const cleat_wire *w)
 
 /* ---- beginning and end -------------------------------------------------------------------- */
 
-static void on_event(void *ctx)
+static void wire_on_event(void *ctx)
 {
 	cleat_wire *w = ctx;
 
@@ -247,9 +247,10 @@ static void adopt_clock(struct runner *r, const cleat_wire_options *o)
 static cleat_wire *new_wire(struct runner *r, const cleat_wire_options *o)
 {
 	cleat_wire *w = mem_zalloc(&r->mem, sizeof *w);
-	struct peer_sink sink = {
-		.begin = sink_begin, .end = sink_end, .congested = sink_congested, .ctx = w
-	};
+	struct peer_sink sink = { .begin = wire_sink_begin,
+				  .end = wire_sink_end,
+				  .congested = wire_sink_congested,
+				  .ctx = w };
 
 	if (!w)
 		return NULL;
@@ -286,7 +287,7 @@ cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_options 
 		return NULL;
 	r->connected = true;
 	if (o.wake) {
-		w->ear = (struct runner_ear){ .wake = on_event, .ctx = w };
+		w->ear = (struct runner_ear){ .wake = wire_on_event, .ctx = w };
 		runner_listen(r, &w->ear);
 	}
 	return w;
@@ -296,7 +297,7 @@ void cleat_wire_free(cleat_wire *w)
 {
 	cleat_allocator mem;
 
-	if (!enter(w))
+	if (!wire_enter(w))
 		return;
 	mem = w->mem;
 	runner_unlisten(w->r, &w->ear);

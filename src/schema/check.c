@@ -38,7 +38,7 @@ static int judge(const cleat_schema *s, const cleat_json *value, cleat_error *er
 
 /* The problems of a value that does not fit. Finding all of them may take longer than the verdict
  * did: what was found within the limits is enough. */
-static int tell(const cleat_schema *s, const cleat_json *value, struct report *report)
+static int check_tell(const cleat_schema *s, const cleat_json *value, struct report *report)
 {
 	struct run r;
 	int rc;
@@ -80,7 +80,7 @@ int cleat_schema_check(const cleat_schema *s, const cleat_json *value, cleat_err
 	rc = judge(s, value, err);
 	if (rc != CLEAT_EINVAL || !err)
 		return rc;
-	rc = tell(s, value, &report);
+	rc = check_tell(s, value, &report);
 	return rc == CLEAT_EINVAL ? rc : error_set(err, rc, "%s", cleat_strstatus(rc));
 }
 
@@ -93,7 +93,7 @@ int cleat_schema_explain(const cleat_schema *s, const cleat_json *value,
 	if (!s || !value || !fn)
 		return missing_argument(err);
 	rc = cleat_schema_check(s, value, err);
-	return rc == CLEAT_EINVAL ? tell(s, value, &report) : rc;
+	return rc == CLEAT_EINVAL ? check_tell(s, value, &report) : rc;
 }
 
 /* A buf that is full keeps its complete lines: that is still an answer. */
@@ -132,7 +132,7 @@ int schema_check(const cleat_schema *s, const cleat_json *value, const char *mem
 		add_text(problems, "%s", err.message);
 		rc = CLEAT_EINVAL;
 	} else if (rc == CLEAT_EINVAL) {
-		rc = tell(s, value, &report);
+		rc = check_tell(s, value, &report);
 	} else if (rc == CLEAT_ELIMIT) {
 		add_text(problems, "%s", err.message);
 	}

@@ -357,7 +357,7 @@ static int compile_root(struct compiler *c, const cleat_json *json)
 }
 
 /* What checking needs stays with the schema; the rest was only needed on the way. */
-static void keep(struct compiler *c)
+static void compile_keep(struct compiler *c)
 {
 	cleat_schema *s = c->s;
 
@@ -397,15 +397,15 @@ static cleat_schema *schema_alloc(const cleat_schema_options *opts, cleat_error 
 }
 
 /* `json` is in the schema's own arena. */
-static cleat_schema *compile(cleat_schema *s, const cleat_json *json,
-			     const cleat_schema_options *opts, cleat_error *err)
+static cleat_schema *compile_compile(cleat_schema *s, const cleat_json *json,
+				     const cleat_schema_options *opts, cleat_error *err)
 {
 	struct compiler c = { .s = s, .err = err, .n_nodes = 1, .searched = 1 };
 
 	take_limits(&c, opts);
 	buf_init(&c.uri, &s->mem, COMPILE_URI_MAX);
 	compile_root(&c, json);
-	keep(&c);
+	compile_keep(&c);
 	if (c.status) {
 		cleat_schema_free(s);
 		return NULL;
@@ -433,7 +433,7 @@ cleat_schema *cleat_schema_new(const cleat_json *schema, const cleat_schema_opti
 		cleat_schema_free(s);
 		return NULL;
 	}
-	return compile(s, copy, opts, err);
+	return compile_compile(s, copy, opts, err);
 }
 
 cleat_schema *cleat_schema_parse(const char *text, size_t n, const cleat_schema_options *opts,
@@ -451,7 +451,7 @@ cleat_schema *cleat_schema_parse(const char *text, size_t n, const cleat_schema_
 		cleat_schema_free(s);
 		return NULL;
 	}
-	return compile(s, json, opts, err);
+	return compile_compile(s, json, opts, err);
 }
 
 void cleat_schema_free(cleat_schema *s)

@@ -8,7 +8,7 @@ const struct keyword keywords[KEYWORDS] = {
 #undef KEYWORD_ROW
 };
 
-static int compare(struct str a, struct str b)
+static int keyword_compare(struct str a, struct str b)
 {
 	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
 
@@ -21,7 +21,7 @@ const struct keyword *keyword_find(struct str name, unsigned speaks)
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		int order = compare(name, keywords[middle].name);
+		int order = keyword_compare(name, keywords[middle].name);
 
 		if (order == 0)
 			return keywords[middle].speaks & speaks ? &keywords[middle] : NULL;

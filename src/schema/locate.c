@@ -30,7 +30,7 @@ static uint32_t hash_pointer(const void *p)
 	return (uint32_t)(h >> 32);
 }
 
-static void put(struct index *ix, uint32_t hash, uint32_t value)
+static void locate_put(struct index *ix, uint32_t hash, uint32_t value)
 {
 	size_t i = hash & (ix->size - 1);
 
@@ -54,7 +54,7 @@ static int make_room(struct compiler *c, struct index *ix, size_t first, size_t 
 	mem_free(&c->s->mem, ix->slots);
 	*ix = (struct index){ slots, size };
 	for (size_t i = first; i < used; i++)
-		put(ix, hash_of(c, i), (uint32_t)i + 1);
+		locate_put(ix, hash_of(c, i), (uint32_t)i + 1);
 	return CLEAT_OK;
 }
 
@@ -156,7 +156,7 @@ static int add_node(struct compiler *c, struct node node, node_id *ret)
 	}
 	if (make_room(c, &c->by_json, 1, c->n_nodes, hash_node))
 		return c->status;
-	put(&c->by_json, hash_pointer(node.json), *ret + 1);
+	locate_put(&c->by_json, hash_pointer(node.json), *ret + 1);
 	c->n_nodes++;
 	return CLEAT_OK;
 }
@@ -177,7 +177,7 @@ static int add_resource(struct compiler *c, struct str uri, node_id root, unsign
 	c->resources[c->n_resources] = r;
 	if (make_room(c, &c->by_uri, 0, c->n_resources, hash_resource))
 		return c->status;
-	put(&c->by_uri, hash_resource(c, c->n_resources), *ret + 1);
+	locate_put(&c->by_uri, hash_resource(c, c->n_resources), *ret + 1);
 	c->n_resources++;
 	return CLEAT_OK;
 }
@@ -202,7 +202,7 @@ static int add_anchor(struct compiler *c, node_id id, const char *keyword, struc
 	c->anchors[c->n_anchors] = a;
 	if (make_room(c, &c->by_anchor, 0, c->n_anchors, hash_anchor))
 		return c->status;
-	put(&c->by_anchor, hash_anchor(c, c->n_anchors), (uint32_t)c->n_anchors + 1);
+	locate_put(&c->by_anchor, hash_anchor(c, c->n_anchors), (uint32_t)c->n_anchors + 1);
 	c->n_anchors++;
 	return CLEAT_OK;
 }
@@ -224,7 +224,7 @@ static bool is_anchor_name(struct str s)
 /* A reference resolved, in c->uri. False when it is no URI reference, or memory is short. One within
  * the schema is taken as it is: generators write "#/definitions/List<Foo>", which no URI can be, and
  * what it means is plain. */
-static bool resolve(struct compiler *c, struct str base, struct str ref)
+static bool locate_resolve(struct compiler *c, struct str base, struct str ref)
 {
 	buf_reset(&c->uri, 4096);
 	if (ref.n && ref.p[0] == '#') {
@@ -281,7 +281,7 @@ static int take_id(struct compiler *c, node_id id, const cleat_json *v)
 	if (fragment.n && !(speaks & SPEAKS_DRAFT_07))
 		return compile_bad(c, id, "$id", "must have no fragment; use $anchor");
 	if (before.n && here.root != id) {
-		if (!resolve(c, here.uri, before))
+		if (!locate_resolve(c, here.uri, before))
 			return resolve_failed(c, id, "$id", v);
 		if (find_resource(c, buf_str(&c->uri)))
 			return taken(c, id, before);
@@ -412,7 +412,7 @@ int locate_document(struct compiler *c, const cleat_json *root, struct str uri, 
 	if (text.n && !only_ref(c, *ret, speaks)) {
 		const struct resource *same;
 
-		if (!resolve(c, uri, text))
+		if (!locate_resolve(c, uri, text))
 			return resolve_failed(c, *ret, "$id", own);
 		same = find_resource(c, buf_str(&c->uri));
 		if (same && same->root != *ret)
@@ -427,7 +427,7 @@ int locate_document(struct compiler *c, const cleat_json *root, struct str uri, 
 
 /* ---- references ------------------------------------------------------------------------------- */
 
-static int load(struct compiler *c, node_id from, const char *keyword, struct str uri)
+static int locate_load(struct compiler *c, node_id from, const char *keyword, struct str uri)
 {
 	unsigned speaks = c->resources[c->nodes[from].resource].speaks;
 	const cleat_json *known = schema_set_find(c->opts.known, uri), *copy;
@@ -449,7 +449,7 @@ static int load(struct compiler *c, node_id from, const char *keyword, struct st
 }
 
 /* Percent escapes of a fragment decoded, in the arena. */
-static struct str decode(struct compiler *c, struct str s)
+static struct str locate_decode(struct compiler *c, struct str s)
 {
 	char *out = arena_alloc(&c->s->ar, s.n + 1);
 	size_t n = 0;
@@ -483,7 +483,7 @@ static struct str unescape(char *p, size_t n)
 	return (struct str){ p, out };
 }
 
-static const cleat_json *step(const cleat_json *v, struct str token)
+static const cleat_json *locate_step(const cleat_json *v, struct str token)
 {
 	size_t index = 0;
 
@@ -515,7 +515,7 @@ static int follow_pointer(struct compiler *c, node_id root, struct str pointer, 
 		const char *slash = memchr(pointer.p + at + 1, '/', pointer.n - at - 1);
 		size_t next = slash ? (size_t)(slash - pointer.p) : pointer.n;
 
-		v = step(v, unescape(tokens + at + 1, next - at - 1));
+		v = locate_step(v, unescape(tokens + at + 1, next - at - 1));
 		at = next;
 		if (v && locate_node(c, v)) {
 			node.parent = locate_node(c, v);
@@ -548,7 +548,7 @@ int locate_reference(struct compiler *c, node_id from, const struct keyword *kw,
 
 	if (ret_name)
 		*ret_name = (struct str){ 0 };
-	if (!resolve(c, c->resources[c->nodes[from].resource].uri, ref))
+	if (!locate_resolve(c, c->resources[c->nodes[from].resource].uri, ref))
 		return resolve_failed(c, from, keyword, json_get(c->nodes[from].json, kw->name));
 	whole = (struct str){ arena_strndup(&c->s->ar, buf_str(&c->uri).p, buf_size(&c->uri)),
 			      buf_size(&c->uri) };
@@ -557,11 +557,12 @@ int locate_reference(struct compiler *c, node_id from, const struct keyword *kw,
 	uri = uri_without_fragment(whole);
 	fragment = (struct str){ "", 0 };
 	if (uri.n < whole.n)
-		fragment = decode(c, (struct str){ whole.p + uri.n + 1, whole.n - uri.n - 1 });
+		fragment =
+			locate_decode(c, (struct str){ whole.p + uri.n + 1, whole.n - uri.n - 1 });
 	uri.p = arena_strndup(&c->s->ar, uri.p, uri.n);
 	if (!uri.p || !fragment.p)
 		return compile_no_memory(c);
-	if (!find_resource(c, uri) && load(c, from, keyword, uri))
+	if (!find_resource(c, uri) && locate_load(c, from, keyword, uri))
 		return c->status;
 	r = find_resource(c, uri);
 	if (!r)

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-static bool grow(struct run *r, size_t words)
+static bool marks_grow(struct run *r, size_t words)
 {
 	size_t cap = (r->n_words + words) * 2;
 	uint64_t *grown = mem_alloc(&r->s->mem, cap * sizeof *grown);
@@ -25,7 +25,7 @@ bool marks_push(struct run *r, size_t n, struct marks *ret)
 	size_t words = (n + 63) / 64;
 
 	*ret = (struct marks){ r->n_words, words };
-	if (!run_pay(r, words / 8) || (r->n_words + words > r->cap_words && !grow(r, words)))
+	if (!run_pay(r, words / 8) || (r->n_words + words > r->cap_words && !marks_grow(r, words)))
 		return false;
 	for (size_t i = 0; i < words; i++)
 		r->words[r->n_words + i] = 0;

@@ -35,7 +35,7 @@ static bool few_differ(const yyjson_val *v, uint32_t *ret_i, uint32_t *ret_j)
 }
 
 /* The element before number j that equals it; NONE when there is none. Enters it. */
-static uint32_t enter(struct run *r, struct element *all, uint32_t j, uint32_t *head)
+static uint32_t unique_enter(struct run *r, struct element *all, uint32_t j, uint32_t *head)
 {
 	uint32_t i = *head;
 
@@ -67,7 +67,7 @@ static bool many_differ(struct run *r, const yyjson_val *v, uint32_t *ret_i, uin
 		struct element *e = &all[*ret_j];
 
 		*e = (struct element){ .value = p, .hash = json_hash(node_json(p), r->s->seed) };
-		*ret_i = enter(r, all, *ret_j, &heads[e->hash & (slots - 1)]);
+		*ret_i = unique_enter(r, all, *ret_j, &heads[e->hash & (slots - 1)]);
 		if (*ret_i != NONE || r->status)
 			break;
 	}

@@ -65,7 +65,7 @@ static const struct kind_ops resource_ops = { sizeof(cleat_resource), make_resou
 static const struct kind_ops prompt_ops = { sizeof(cleat_prompt), make_prompt, destroy_prompt };
 
 /* The public struct i of an array whose elements may be shorter or longer than ours. */
-static void load(const struct kind_ops *k, const void *array, size_t i, size_t size, void *to)
+static void add_load(const struct kind_ops *k, const void *array, size_t i, size_t size, void *to)
 {
 	memset(to, 0, k->size);
 	memcpy(to, (const char *)array + i * size, size < k->size ? size : k->size);
@@ -139,7 +139,7 @@ static int add_all(cleat_server *s, const struct kind_ops *k, const void *array,
 	if (s)
 		before = announced(&s->registry);
 	for (i = 0; i < n; i++) {
-		load(k, array, i, size, &in);
+		add_load(k, array, i, size, &in);
 		if (!rc)
 			rc = add_one(s, k, &in, &kind);
 		if (rc)
@@ -207,8 +207,8 @@ static bool is_gone(const struct entry *e, struct entry *const *gone, size_t n_g
 }
 
 /* Everything that can fail. */
-static int prepare(cleat_server *s, struct entry *const *gone, size_t n_gone,
-		   const struct registry *more)
+static int add_prepare(cleat_server *s, struct entry *const *gone, size_t n_gone,
+		       const struct registry *more)
 {
 	int rc = CLEAT_OK;
 
@@ -232,7 +232,7 @@ int server_exchange(cleat_server *s, struct entry *const *gone, size_t n_gone,
 		    struct registry *more, void (*between)(void *ctx), void *ctx)
 {
 	bool changed[SHELF_COUNT] = { false };
-	int rc = prepare(s, gone, n_gone, more);
+	int rc = add_prepare(s, gone, n_gone, more);
 
 	if (rc)
 		return rc;

@@ -99,7 +99,7 @@ bool arguments_take_strings(cleat_request *req)
 
 /* Arguments that do not fit: from 2025-11-25 on a tool error that the model reads and mends, before
  * that, and for prompts, a protocol error. */
-static COLD void refuse(cleat_request *req, struct buf *problems)
+static COLD void server_arguments_refuse(cleat_request *req, struct buf *problems)
 {
 	bool tool = req->entry->kind == SHELF_TOOLS;
 	const char *name = req->entry->key.p, *what = tool ? "tool" : "prompt";
@@ -126,7 +126,7 @@ static COLD void refuse(cleat_request *req, struct buf *problems)
 	buf_done(&data);
 }
 
-static bool decode(cleat_request *req)
+static bool arguments_decode(cleat_request *req)
 {
 	const struct entry *e = req->entry;
 	int rc = CLEAT_ENOMEM;
@@ -159,9 +159,9 @@ bool arguments_check(cleat_request *req)
 	else
 		rc = field_check(req->entry->input, req->arguments, true, &problems);
 	if (rc == CLEAT_EINVAL || rc == CLEAT_ELIMIT) /* which is a line by itself */
-		refuse(req, &problems);
+		server_arguments_refuse(req, &problems);
 	else if (rc)
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
 	buf_done(&problems);
-	return rc == CLEAT_OK && decode(req);
+	return rc == CLEAT_OK && arguments_decode(req);
 }

@@ -85,9 +85,9 @@ static cleat_handler *choose(cleat_request *req, enum shape *ret_shape)
 	return NULL;
 }
 
-static void settle(cleat_request *req);
+static void asked_form_settle(cleat_request *req);
 
-static cleat_handler *prepare(cleat_request *req)
+static cleat_handler *asked_form_prepare(cleat_request *req)
 {
 	enum shape shape;
 	cleat_handler *fn = choose(req, &shape);
@@ -97,7 +97,7 @@ static cleat_handler *prepare(cleat_request *req)
 	if (!call || !method_param(req, "message", &message) ||
 	    !(shape == SHAPE_URL ? check_url(req) : check_form(req)))
 		return NULL;
-	call->settle = settle;
+	call->settle = asked_form_settle;
 	return fn;
 }
 
@@ -109,7 +109,7 @@ void asked_elicit(cleat_request *req)
 		method_unknown(req);
 		return;
 	}
-	fn = prepare(req);
+	fn = asked_form_prepare(req);
 	if (fn)
 		request_call(req, fn, req->server->asked->who.blocking);
 	else
@@ -198,7 +198,7 @@ static void take_first(void *ctx, const cleat_schema_problem *p)
 
 /* Does the content, defaults and all, fit? False: it does not and was rejected, or the status says what
  * else is wrong. */
-static bool check(cleat_request *req, const cleat_json *content)
+static bool asked_form_check(cleat_request *req, const cleat_json *content)
 {
 	const cleat_schema_options opts = options(req);
 	struct complaint c = { .req = req };
@@ -242,7 +242,7 @@ static void complete(cleat_request *req, const cleat_json *content)
 		rc = asked_read(req, buf_str(&b), &filled);
 	if (rc) {
 		req->status = rc;
-	} else if (check(req, filled)) {
+	} else if (asked_form_check(req, filled)) {
 		buf_truncate(&req->structured, 0);
 		buf_append(&req->structured, buf_str(&b).p, buf_size(&b));
 	}
@@ -271,7 +271,7 @@ static void accept_form(cleat_request *req)
 }
 
 /* 2025-11-25 client/elicitation, response actions. */
-static void settle(cleat_request *req)
+static void asked_form_settle(cleat_request *req)
 {
 	struct asked_call *call = req->asked;
 	int status = req->status;

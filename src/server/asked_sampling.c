@@ -47,7 +47,7 @@ struct tally {
 	bool shaped; /* every block is an object that names its type */
 };
 
-static bool count(void *ctx, const cleat_json *block)
+static bool asked_sampling_count(void *ctx, const cleat_json *block)
 {
 	struct tally *t = ctx;
 
@@ -75,7 +75,7 @@ static struct tally tally(const cleat_json *message)
 {
 	struct tally t = { .shaped = true };
 
-	each_block(json_member(message, "content"), count, &t);
+	each_block(json_member(message, "content"), asked_sampling_count, &t);
 	return t;
 }
 
@@ -148,7 +148,7 @@ static bool check_tokens(cleat_request *req)
 	       asked_refuse(req, "params.maxTokens must be a number, not %s", json_type_name(most));
 }
 
-static void settle(cleat_request *req);
+static void asked_sampling_settle(cleat_request *req);
 
 void asked_sample(cleat_request *req)
 {
@@ -157,7 +157,7 @@ void asked_sample(cleat_request *req)
 
 	if (call) {
 		call->tools = who->sampling_tools && (req->ctx.features & FEAT_SAMPLING_TOOLS);
-		call->settle = settle;
+		call->settle = asked_sampling_settle;
 	}
 	if (call && check_messages(req) && check_tokens(req) && check_tools(req))
 		request_call(req, who->on_sampling, who->blocking);
@@ -175,7 +175,8 @@ static int misplaced(cleat_request *req, const char *what)
 }
 
 /* A copy of the text, in *ret. */
-static int say(cleat_request *req, const char **ret, const char *text, const char *what)
+static int asked_sampling_say(cleat_request *req, const char **ret, const char *text,
+			      const char *what)
 {
 	if (!ret)
 		return misplaced(req, what);
@@ -192,14 +193,14 @@ int cleat_reply_model(cleat_request *req, const char *model)
 {
 	struct asked_call *call = sampling(req);
 
-	return say(req, call ? &call->model : NULL, model, "a model");
+	return asked_sampling_say(req, call ? &call->model : NULL, model, "a model");
 }
 
 int cleat_reply_stop_reason(cleat_request *req, const char *reason)
 {
 	struct asked_call *call = sampling(req);
 
-	return say(req, call ? &call->stop_reason : NULL, reason, "a stop reason");
+	return asked_sampling_say(req, call ? &call->stop_reason : NULL, reason, "a stop reason");
 }
 
 int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name, const char *input)
@@ -311,7 +312,7 @@ static void settle_blocks(cleat_request *req)
 			     "before 2025-11-25 it can have only one block, or text");
 }
 
-static void settle(cleat_request *req)
+static void asked_sampling_settle(cleat_request *req)
 {
 	req->missing = -1;
 	if (req->rejected)

@@ -41,7 +41,7 @@ static void enlist(cleat_request *req)
 }
 
 /* Most requests are answered before this returns; only the others need a place in the table. */
-static void start(cleat_request *req)
+static void conn_start(cleat_request *req)
 {
 	struct conn *c = req->conn;
 	cleat_request *outer = c->starting;
@@ -77,11 +77,12 @@ void conn_start_queued(struct conn *c)
 		if (!c->queue)
 			c->queue_tail = &c->queue;
 		c->n_queued--;
-		start(req);
+		conn_start(req);
 	}
 }
 
-static COLD void refuse(cleat_request *req, int code, const char *data, const char *message)
+static COLD void server_conn_refuse(cleat_request *req, int code, const char *data,
+				    const char *message)
 {
 	out_error(req, code, data, message);
 	request_end(req);
@@ -92,14 +93,16 @@ static COLD void refuse(cleat_request *req, int code, const char *data, const ch
 static COLD void refuse_duplicate(cleat_request *req)
 {
 	req->msg.id = NULL;
-	refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
-	       "a request with this id is still being served; ids must be unique while in flight");
+	server_conn_refuse(
+		req, CLEAT_RPC_INVALID_REQUEST, NULL,
+		"a request with this id is still being served; ids must be unique while in flight");
 }
 
 static COLD void refuse_busy(cleat_request *req)
 {
-	refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
-	       "too many requests at once on this connection; wait for answers and try again");
+	server_conn_refuse(
+		req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+		"too many requests at once on this connection; wait for answers and try again");
 }
 
 /* Here, because the headers are gone when the request has to wait. */
@@ -169,18 +172,20 @@ static void receive_request(cleat_request *req)
 	if (rpc_table_find(&c->inflight, req->msg.id)) {
 		refuse_duplicate(req);
 	} else if (str_eqz(req->msg.method, "ping") && !c->server->stopping) {
-		start(req); /* 2025-11-25 utilities/ping: MUST be answered promptly, so it never waits */
+		conn_start(
+			req); /* 2025-11-25 utilities/ping: MUST be answered promptly, so it never waits */
 	} else if (rc == CLEAT_ENOMEM) {
-		refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+		server_conn_refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
 	} else if (rc || (c->n_running >= o->max_inflight && c->n_queued >= o->max_queued)) {
 		refuse_busy(req);
 	} else if (c->server->stopping) {
-		refuse(req, req->ctx.era->cancelled_code, NULL, "the server is stopping");
+		server_conn_refuse(req, req->ctx.era->cancelled_code, NULL,
+				   "the server is stopping");
 	} else if (c->n_running >= o->max_inflight) {
 		enqueue(req);
 		enlist(req);
 	} else {
-		start(req);
+		conn_start(req);
 	}
 }
 
@@ -361,8 +366,8 @@ static int receive_member(struct batch *b, const cleat_json *v)
 	}
 	if (str_eqz(json_str(json_member(root, "method")), "initialize")) {
 		req->msg.id = json_member(root, "id");
-		refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
-		       "initialize must not be part of a batch");
+		server_conn_refuse(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+				   "initialize must not be part of a batch");
 		return CLEAT_OK;
 	}
 	receive_message(req, root);
@@ -390,8 +395,9 @@ static COLD void receive_batch(cleat_request *req, const cleat_json *list)
 	int rc = CLEAT_OK;
 
 	if (!b) {
-		refuse(req, problem ? CLEAT_RPC_INVALID_REQUEST : CLEAT_RPC_INTERNAL_ERROR, NULL,
-		       problem ? problem : cleat_strstatus(CLEAT_ENOMEM));
+		server_conn_refuse(req,
+				   problem ? CLEAT_RPC_INVALID_REQUEST : CLEAT_RPC_INTERNAL_ERROR,
+				   NULL, problem ? problem : cleat_strstatus(CLEAT_ENOMEM));
 		return;
 	}
 	b->conn = c;
@@ -416,7 +422,7 @@ static COLD void parse_failed(cleat_request *req, int status, const cleat_error 
 		   : status == CLEAT_ELIMIT ? CLEAT_RPC_INVALID_REQUEST
 					    : CLEAT_RPC_PARSE_ERROR;
 
-	refuse(req, code, NULL, err->message);
+	server_conn_refuse(req, code, NULL, err->message);
 }
 
 static size_t peer_receive(struct peer *p, struct str text, void *tag,

@@ -288,7 +288,7 @@ static int tool_output(struct entry *e, const cleat_tool *t, cleat_error *err)
 	return rc;
 }
 
-static int finish(struct entry *e, int rc, struct entry **ret, cleat_error *err)
+static int entry_finish(struct entry *e, int rc, struct entry **ret, cleat_error *err)
 {
 	if (arena_failed(&e->arena)) /* then "no name" and the like are its consequences */
 		rc = error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
@@ -332,7 +332,7 @@ int entry_from_tool(const cleat_allocator *mem, const cleat_tool *t, struct entr
 	c->input = e->input;
 	c->output = e->output;
 	c->signature = c->input_schema = c->output_schema = NULL;
-	return finish(e, rc, ret, err);
+	return entry_finish(e, rc, ret, err);
 }
 
 /* RFC 3986: a scheme, a colon, and no white space or control characters. */
@@ -413,7 +413,7 @@ int entry_from_resource(const cleat_allocator *mem, const cleat_resource *r, str
 		c->size = (int64_t)strlen(r->text);
 	if (!rc)
 		rc = copy_meta(e, &c->meta, err);
-	return finish(e, rc, ret, err);
+	return entry_finish(e, rc, ret, err);
 }
 
 int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct entry **ret,
@@ -450,5 +450,5 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 		rc = copy_meta(e, &c->meta, err);
 	c->input = e->input;
 	c->signature = NULL;
-	return finish(e, rc, ret, err);
+	return entry_finish(e, rc, ret, err);
 }

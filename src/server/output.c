@@ -11,7 +11,7 @@
 
 enum { PROBLEMS_MAX = 8192, DEEPEST = 1024 };
 
-static int check(cleat_request *req, struct str json, struct buf *problems)
+static int server_output_check(cleat_request *req, struct str json, struct buf *problems)
 {
 	const struct entry *e = req->entry;
 	/* The program's own text: only its size (max_reply) is limited. */
@@ -64,7 +64,7 @@ bool output_check(cleat_request *req)
 
 	if (!json.n)
 		return missing(req);
-	rc = check(req, json, &problems);
+	rc = server_output_check(req, json, &problems);
 	if (rc == CLEAT_ENOMEM) {
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
 	} else if (rc) {

@@ -61,7 +61,7 @@ static COLD int no_blocks(cleat_request *req, const char *what)
 
 /* ---- blocks ------------------------------------------------------------------------------- */
 
-static struct jw *begin(cleat_request *req)
+static struct jw *reply_api_begin(cleat_request *req)
 {
 	struct jw *w = &req->blocks_jw;
 
@@ -101,7 +101,7 @@ static int text_block(cleat_request *req, struct str text)
 
 	if (takes_no_blocks(req))
 		return no_blocks(req, "text");
-	w = begin(req);
+	w = reply_api_begin(req);
 	if (shape_of(req) == SHAPE_RESOURCE)
 		content_resource_text(w, features, req->uri, resource_mime(req, NULL), text,
 				      x.meta);
@@ -161,7 +161,7 @@ static int binary_block(cleat_request *req, enum content_kind kind, const char *
 	    (kind == CONTENT_OTHER || (kind == CONTENT_AUDIO && !(features & FEAT_AUDIO))))
 		return wrong_place(req, kind == CONTENT_AUDIO ? "audio in this revision"
 							      : "bytes that are no image or audio");
-	w = begin(req);
+	w = reply_api_begin(req);
 	if (shape_of(req) == SHAPE_RESOURCE)
 		content_resource_blob(w, features, req->uri, resource_mime(req, mime), bytes,
 				      x.meta);
@@ -200,7 +200,7 @@ static int resource_block(cleat_request *req, const char *uri, const char *mime,
 		return no_blocks(req, "a resource");
 	if (shape_of(req) == SHAPE_SAMPLING)
 		return wrong_place(req, "a resource");
-	w = begin(req);
+	w = reply_api_begin(req);
 	if (embedded)
 		content_embed(w);
 	if (text.p)
@@ -233,7 +233,8 @@ int cleat_reply_link(cleat_request *req, const char *uri, const char *name, cons
 	    shape_of(req) == SHAPE_SAMPLING)
 		return wrong_place(req, "a link");
 	uri = uri ? uri : "";
-	content_link(begin(req), req->ctx.features, uri, name ? name : uri, mime, description, &x);
+	content_link(reply_api_begin(req), req->ctx.features, uri, name ? name : uri, mime,
+		     description, &x);
 	return end(req);
 }
 

@@ -29,7 +29,7 @@ static void chain_in(struct buckets *b, struct bucket_node *n)
 	*head = n;
 }
 
-static void grow(struct buckets *b)
+static void buckets_grow(struct buckets *b)
 {
 	struct bucket_node **old = b->heads, **heads = NULL, *next;
 	size_t old_size = b->size;
@@ -51,7 +51,7 @@ static void grow(struct buckets *b)
 void buckets_put(struct buckets *b, struct bucket_node *n, uint32_t hash)
 {
 	if (b->count >= b->size)
-		grow(b);
+		buckets_grow(b);
 	n->hash = hash;
 	chain_in(b, n);
 	b->count++;

@@ -63,8 +63,8 @@ static uint32_t hash_of(const struct events *ev, const struct events_owner *o, u
 	return str_hash((struct str){ (const char *)key, sizeof key }, ev->seed);
 }
 
-static struct event_stream *find(const struct events *ev, const struct events_owner *o,
-				 uint64_t number)
+static struct event_stream *events_find(const struct events *ev, const struct events_owner *o,
+					uint64_t number)
 {
 	struct bucket_node *n = buckets_first(&ev->streams, hash_of(ev, o, number));
 
@@ -125,7 +125,7 @@ static void forget_oldest(struct events *ev)
 
 /* ---- purging ------------------------------------------------------------------------------ */
 
-static void release(const cleat_allocator *mem, struct event *e)
+static void events_release(const cleat_allocator *mem, struct event *e)
 {
 	if (--e->refs == 0)
 		mem_free(mem, e);
@@ -144,7 +144,7 @@ static void purge(struct events *ev, struct event *e)
 	ev->count--;
 	if (ring_empty(&s->events))
 		quiet_add(ev, s);
-	release(&ev->mem, e);
+	events_release(&ev->mem, e);
 }
 
 static void purge_stream(struct events *ev, struct event_stream *s)
@@ -166,7 +166,7 @@ static void purge_excess(struct events *ev, struct events_owner *o)
 
 void events_stream_drop(struct events *ev, struct events_owner *o, uint64_t stream)
 {
-	struct event_stream *s = find(ev, o, stream);
+	struct event_stream *s = events_find(ev, o, stream);
 
 	if (!s)
 		return;
@@ -198,7 +198,7 @@ static struct event *event_new(struct events *ev, uint64_t number, struct str da
 	return e;
 }
 
-static void put(struct events *ev, struct event_stream *s, struct event *e)
+static void events_put(struct events *ev, struct event_stream *s, struct event *e)
 {
 	if (e->number != s->last + 1) /* a gap */
 		purge_stream(ev, s);
@@ -218,7 +218,7 @@ int events_append(struct events *ev, struct events_owner *o, uint64_t stream, ui
 		  struct str data)
 {
 	size_t most = ev->max_bytes < ev->max_owner_bytes ? ev->max_bytes : ev->max_owner_bytes;
-	struct event_stream *s = find(ev, o, stream);
+	struct event_stream *s = events_find(ev, o, stream);
 	struct event *e;
 
 	if (number <= (s ? s->last : 0))
@@ -232,7 +232,7 @@ int events_append(struct events *ev, struct events_owner *o, uint64_t stream, ui
 		mem_free(&ev->mem, e);
 		return CLEAT_ENOMEM;
 	}
-	put(ev, s, e);
+	events_put(ev, s, e);
 	purge_excess(ev, o);
 	return CLEAT_OK;
 }
@@ -265,7 +265,7 @@ static struct event *hold(struct event_stream *s, uint64_t after)
 int events_replay(struct events *ev, struct events_owner *o, uint64_t stream, uint64_t after,
 		  store_event_fn *each, void *ctx)
 {
-	struct event_stream *s = find(ev, o, stream);
+	struct event_stream *s = events_find(ev, o, stream);
 	cleat_allocator mem = ev->mem;
 	struct event *e, *next;
 	uint64_t last;
@@ -285,7 +285,7 @@ int events_replay(struct events *ev, struct events_owner *o, uint64_t stream, ui
 
 		each(ctx, number, (struct str){ e->data, e->n });
 		next = number < last ? RING_OF(e->of_stream.next, struct event, of_stream) : NULL;
-		release(&mem, e);
+		events_release(&mem, e);
 	}
 	return CLEAT_OK;
 }

@@ -49,7 +49,7 @@ static struct memory *memory_of(struct store *st)
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-static struct str copy(char **to, struct str s)
+static struct str memory_copy(char **to, struct str s)
 {
 	struct str ret = { *to, s.n };
 
@@ -69,9 +69,9 @@ static struct record *record_new(const cleat_allocator *mem, const struct store_
 		return NULL;
 	r->refs = 1;
 	to = r->text;
-	r->s.id = copy(&to, s->id);
-	r->s.principal = copy(&to, s->principal);
-	r->s.data = copy(&to, s->data);
+	r->s.id = memory_copy(&to, s->id);
+	r->s.principal = memory_copy(&to, s->principal);
+	r->s.data = memory_copy(&to, s->data);
 	return r;
 }
 
@@ -93,7 +93,7 @@ static int record_check(const struct store_session *s)
 
 /* ---- sessions ----------------------------------------------------------------------------- */
 
-static struct session *find(struct memory *m, struct str id)
+static struct session *memory_find(struct memory *m, struct str id)
 {
 	struct bucket_node *n = buckets_first(&m->sessions, str_hash(id, m->seed));
 
@@ -116,7 +116,7 @@ static void touch(struct memory *m, struct session *s)
 /* The session, which is used by that. */
 static struct session *find_used(struct memory *m, struct str id)
 {
-	struct session *s = find(m, id);
+	struct session *s = memory_find(m, id);
 
 	if (s)
 		touch(m, s);
@@ -151,7 +151,7 @@ static void session_free(const cleat_allocator *mem, struct session *s)
 	mem_free(mem, s);
 }
 
-static int put(struct memory *m, const struct store_session *s)
+static int memory_put(struct memory *m, const struct store_session *s)
 {
 	struct session *have = find_used(m, s->id);
 	int status = record_check(s);
@@ -180,7 +180,7 @@ static int put(struct memory *m, const struct store_session *s)
 static void op_session_put(struct store *st, const struct store_session *s, store_done_fn *fn,
 			   void *ctx)
 {
-	fn(ctx, put(memory_of(st), s));
+	fn(ctx, memory_put(memory_of(st), s));
 }
 
 static void op_session_get(struct store *st, struct str id, store_session_fn *fn, void *ctx)
@@ -203,7 +203,7 @@ static void op_session_get(struct store *st, struct str id, store_session_fn *fn
 static void op_session_drop(struct store *st, struct str id, store_done_fn *fn, void *ctx)
 {
 	struct memory *m = memory_of(st);
-	struct session *s = find(m, id);
+	struct session *s = memory_find(m, id);
 
 	if (s) {
 		session_remove(m, s);
@@ -233,7 +233,7 @@ static void op_replay(struct store *st, struct str session, uint64_t stream, uin
 static void op_stream_drop(struct store *st, struct str session, uint64_t stream)
 {
 	struct memory *m = memory_of(st);
-	struct session *s = find(m, session);
+	struct session *s = memory_find(m, session);
 
 	if (s)
 		events_stream_drop(&m->events, &s->events, stream);

@@ -169,7 +169,7 @@ static void fill_run(struct match *m, const struct uri_atom *a, size_t k)
 }
 
 /* False when memory is short. */
-static bool fill(struct match *m)
+static bool match_fill(struct match *m)
 {
 	size_t atoms = m->t->n_atoms;
 
@@ -236,7 +236,7 @@ static void walk(struct match *m)
 /* ---- values ------------------------------------------------------------------------------- */
 
 /* Decodes normal form; returns the length. */
-static size_t decode(char *out, struct str s)
+static size_t match_decode(char *out, struct str s)
 {
 	size_t n = 0;
 
@@ -278,7 +278,7 @@ static bool define_path(struct match *m, const struct uri_spec *spec, struct str
 
 	if (!p)
 		return false;
-	n = decode(p, raw);
+	n = match_decode(p, raw);
 	p[n] = '\0';
 	return define(m, spec, (struct str){ p, n });
 }
@@ -324,7 +324,7 @@ static size_t gather(struct match *m, const struct uri_spec *spec, char *out, si
 					out[n] = ',';
 				n++;
 			}
-			n += out ? decode(out + n, value) : value.n;
+			n += out ? match_decode(out + n, value) : value.n;
 		}
 	}
 	*ret_n = n;
@@ -382,7 +382,7 @@ bool uri_template_match(const struct uri_template *t, struct str uri, struct are
 		return false;
 	if (begins_right(&m, uri)) {
 		arena_init(&m.work, &ar->mem, 0);
-		if (cut(&m, uri) && fill(&m) && can(&m, 0, 0)) {
+		if (cut(&m, uri) && match_fill(&m) && can(&m, 0, 0)) {
 			walk(&m);
 			ok = define_all(&m) && give(&m, ret);
 		}

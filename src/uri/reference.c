@@ -38,7 +38,7 @@ static unsigned common(unsigned flags)
 }
 
 /* Cuts off what stands before the first of `stops`; all of it when there is none. */
-static struct str take(struct str *rest, const char *stops)
+static struct str reference_take(struct str *rest, const char *stops)
 {
 	struct str head = *rest;
 	size_t n = 0;
@@ -58,7 +58,7 @@ static struct str take_after(struct str *rest, char first, const char *stops)
 		return (struct str){ NULL, 0 };
 	rest->p++;
 	rest->n--;
-	return take(rest, stops);
+	return reference_take(rest, stops);
 }
 
 static bool scheme_ok(struct str s)
@@ -75,7 +75,7 @@ static bool scheme_ok(struct str s)
 /* A colon in the first segment ends a scheme: a relative reference cannot have one there (4.2). */
 static bool split_scheme(struct str *rest, struct uri *u)
 {
-	struct str all = *rest, head = take(rest, ":/?#");
+	struct str all = *rest, head = reference_take(rest, ":/?#");
 
 	if (rest->n == 0 || rest->p[0] != ':') {
 		*rest = all;
@@ -99,7 +99,7 @@ static bool literal_ok(struct str host)
 		return ip6_valid(in);
 	in.p++;
 	in.n--;
-	version = take(&in, ".");
+	version = reference_take(&in, ".");
 	for (size_t i = 0; i < version.n; i++)
 		if (uri_hex_digit(version.p[i]) < 0)
 			return false;
@@ -109,7 +109,7 @@ static bool literal_ok(struct str host)
 
 static bool split_authority(struct uri *u, unsigned flags)
 {
-	struct str rest = u->authority, head = take(&rest, "@");
+	struct str rest = u->authority, head = reference_take(&rest, "@");
 
 	if (rest.n) {
 		u->userinfo = head;
@@ -119,7 +119,7 @@ static bool split_authority(struct uri *u, unsigned flags)
 		rest = u->authority;
 	}
 	if (rest.n && rest.p[0] == '[') {
-		u->host = take(&rest, "]");
+		u->host = reference_take(&rest, "]");
 		if (rest.n) { /* with its bracket */
 			u->host.n++;
 			rest.p++;
@@ -128,7 +128,7 @@ static bool split_authority(struct uri *u, unsigned flags)
 		if (!literal_ok(u->host))
 			return false;
 	} else {
-		u->host = take(&rest, ":");
+		u->host = reference_take(&rest, ":");
 		if (!only(u->host, common(flags), ""))
 			return false;
 	}
@@ -150,11 +150,11 @@ bool uri_split(struct str text, unsigned flags, struct uri *ret)
 	if (rest.n >= 2 && memcmp(rest.p, "//", 2) == 0) {
 		rest.p += 2;
 		rest.n -= 2;
-		ret->authority = take(&rest, "/?#");
+		ret->authority = reference_take(&rest, "/?#");
 		if (!split_authority(ret, flags))
 			return false;
 	}
-	ret->path = take(&rest, "?#");
+	ret->path = reference_take(&rest, "?#");
 	ret->query = take_after(&rest, '?', "#");
 	ret->fragment = take_after(&rest, '#', "");
 	return only(ret->path, common(flags), ":@/") && only(ret->query, in_query, ":@/?") &&
@@ -176,7 +176,7 @@ struct writer {
 	size_t n;
 };
 
-static void put(struct writer *w, struct str s)
+static void reference_put(struct writer *w, struct str s)
 {
 	if (s.n)
 		memcpy(w->p + w->n, s.p, s.n);
@@ -296,15 +296,15 @@ static void put_path(struct writer *w, struct str dir, struct str path, bool has
 
 static void put_authority(struct writer *w, const struct uri *u)
 {
-	put(w, STR_LIT("//"));
+	reference_put(w, STR_LIT("//"));
 	if (u->userinfo.p) {
 		put_normal(w, u->userinfo, false);
-		put(w, STR_LIT("@"));
+		reference_put(w, STR_LIT("@"));
 	}
 	put_normal(w, u->host, true);
 	if (u->port.p) {
-		put(w, STR_LIT(":"));
-		put(w, u->port);
+		reference_put(w, STR_LIT(":"));
+		reference_put(w, u->port);
 	}
 }
 
@@ -321,7 +321,7 @@ static struct str directory(const struct uri *base)
 }
 
 /* Section 5.2.2: which part comes from where. */
-static void resolve(struct writer *w, const struct uri *base, const struct uri *ref)
+static void reference_resolve(struct writer *w, const struct uri *base, const struct uri *ref)
 {
 	const struct uri *top = ref->scheme.p || ref->authority.p ? ref : base;
 	struct str scheme = ref->scheme.p ? ref->scheme : base->scheme;
@@ -335,17 +335,17 @@ static void resolve(struct writer *w, const struct uri *base, const struct uri *
 	}
 	if (scheme.p) {
 		put_normal(w, scheme, true);
-		put(w, STR_LIT(":"));
+		reference_put(w, STR_LIT(":"));
 	}
 	if (top->authority.p)
 		put_authority(w, top);
 	put_path(w, dir, path, scheme.p, top->authority.p);
 	if (query.p) {
-		put(w, STR_LIT("?"));
+		reference_put(w, STR_LIT("?"));
 		put_normal(w, query, false);
 	}
 	if (ref->fragment.p) {
-		put(w, STR_LIT("#"));
+		reference_put(w, STR_LIT("#"));
 		put_normal(w, ref->fragment, false);
 	}
 }
@@ -359,7 +359,7 @@ bool uri_resolve(struct buf *out, struct str base, struct str ref)
 		return false;
 	w.p = buf_reserve(out, base.n + ref.n + 4);
 	if (w.p) {
-		resolve(&w, &b, &r);
+		reference_resolve(&w, &b, &r);
 		buf_commit(out, w.n);
 	}
 	return true;

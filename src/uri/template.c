@@ -352,7 +352,7 @@ static void mark_query(struct uri_template *t)
 	}
 }
 
-static void lower(struct compiler *c)
+static void template_lower(struct compiler *c)
 {
 	struct uri_template *t = c->t;
 	size_t units;
@@ -412,7 +412,7 @@ int uri_template_compile(struct arena *ar, struct str text, const struct uri_tem
 	rc = parse(&c);
 	if (rc != CLEAT_OK)
 		return rc;
-	lower(&c);
+	template_lower(&c);
 	if (arena_failed(ar))
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
 	*ret = c.t;

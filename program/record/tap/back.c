@@ -32,7 +32,7 @@ struct back_call {
 	unsigned busy; /* callbacks that are running */
 };
 
-static void drop(struct back_call *c)
+static void back_drop(struct back_call *c)
 {
 	if (c->busy)
 		return;
@@ -51,11 +51,11 @@ static bool leave(struct back_call *c)
 
 	c->busy--;
 	if (!on)
-		drop(c);
+		back_drop(c);
 	return on;
 }
 
-static bool on_head(void *ctx, struct fetch *f, int status)
+static bool back_on_head(void *ctx, struct fetch *f, int status)
 {
 	struct http_field fields[FIELDS_MAX];
 	struct back_call *c = ctx;
@@ -131,8 +131,8 @@ static const char *const *all_lines(const struct back *b, struct arena *ar,
 	return all;
 }
 
-static struct fetch *start(struct back_call *c, struct fetch_options *o, const char *target,
-			   const char *const *lines, cleat_error *err)
+static struct fetch *back_start(struct back_call *c, struct fetch_options *o, const char *target,
+				const char *const *lines, cleat_error *err)
 {
 	const struct back *b = c->b;
 	struct fetch *f = NULL;
@@ -142,7 +142,7 @@ static struct fetch *start(struct back_call *c, struct fetch_options *o, const c
 	o->url = arena_printf(&ar, "%s%s", b->origin, target);
 	o->headers = all_lines(b, &ar, lines);
 	o->verbatim = true;
-	o->on_head = on_head;
+	o->on_head = back_on_head;
 	o->on_body = on_body;
 	o->on_end = on_end;
 	o->ctx = c;
@@ -168,7 +168,7 @@ struct back_call *back_send(struct back *b, const char *method, const char *targ
 	c->b = b;
 	c->user = user;
 	c->ctx = ctx;
-	c->fetch = start(c, &o, target, lines, err);
+	c->fetch = back_start(c, &o, target, lines, err);
 	if (!c->fetch) {
 		mem_free(&b->mem, c);
 		return NULL;
@@ -189,7 +189,7 @@ void back_cancel(struct back_call *call)
 		return;
 	call->fetch = NULL;
 	fetch_cancel(f);
-	drop(call);
+	back_drop(call);
 }
 
 void back_pause(struct back_call *call, bool pause)
@@ -289,7 +289,7 @@ void back_free(struct back *b)
 	fetcher_free(b->client);
 	while (b->calls) {
 		b->calls->busy = 0;
-		drop(b->calls);
+		back_drop(b->calls);
 	}
 	arena_done(&b->memory);
 	mem = b->mem;

@@ -50,7 +50,7 @@ void body_free(struct body *b)
 	mem_free(&b->mem, b);
 }
 
-static void on_event(void *ctx, const struct sse_event *e)
+static void body_on_event(void *ctx, const struct sse_event *e)
 {
 	const struct body *b = ctx;
 
@@ -61,7 +61,7 @@ static void on_event(void *ctx, const struct sse_event *e)
 int body_feed(struct body *b, const char *p, size_t n)
 {
 	if (b->events)
-		return sse_reader_feed(b->events, (struct str){ p, n }, on_event, b);
+		return sse_reader_feed(b->events, (struct str){ p, n }, body_on_event, b);
 	if (b->json)
 		buf_append(&b->text, p, n);
 	return buf_status(&b->text);

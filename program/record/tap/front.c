@@ -48,7 +48,7 @@ static struct exchange *exchange_of(struct front_exchange *x)
 
 /* ---- exchanges --------------------------------------------------------------------------------- */
 
-static void drop(struct exchange *e)
+static void front_drop(struct exchange *e)
 {
 	struct arena memory = e->memory;
 
@@ -62,7 +62,7 @@ static void drop(struct exchange *e)
 static void tell_gone(struct exchange *e)
 {
 	e->f->user.gone(e->f->user.ctx, &e->x);
-	drop(e);
+	front_drop(e);
 }
 
 static void on_lost(struct loop_call *c)
@@ -85,7 +85,7 @@ static const char *target_of(struct arena *ar, const struct http_request *r)
 }
 
 /* NULL: out of memory. */
-static struct exchange *take(struct front *f, struct http_exchange *ex)
+static struct exchange *front_take(struct front *f, struct http_exchange *ex)
 {
 	const struct http_request *r = http_exchange_request(ex);
 	struct exchange *e;
@@ -118,39 +118,39 @@ static struct exchange *take(struct front *f, struct http_exchange *ex)
 
 /* ---- what the server tells --------------------------------------------------------------------- */
 
-static void refuse(struct http_exchange *ex, int status, struct str why)
+static void front_refuse(struct http_exchange *ex, int status, struct str why)
 {
 	http_exchange_close_after(ex);
 	http_exchange_reply(ex, status, STR_LIT("text/plain"), NULL, 0, why);
 }
 
 /* Before its body is read. */
-static void on_head(void *ctx, struct http_exchange *ex)
+static void front_on_head(void *ctx, struct http_exchange *ex)
 {
 	const struct policy_options local = { .loopback = true };
 	const struct http_request *r = http_exchange_request(ex);
 
 	(void)ctx;
 	if (policy_refuse(&local, r))
-		refuse(ex, 403, STR_LIT("this is for programs on this machine\n"));
+		front_refuse(ex, 403, STR_LIT("this is for programs on this machine\n"));
 	else if (r->path.p[0] != '/')
-		refuse(ex, 400, STR_LIT("this is a server, not a proxy\n"));
+		front_refuse(ex, 400, STR_LIT("this is a server, not a proxy\n"));
 }
 
-static void on_request(void *ctx, struct http_exchange *ex)
+static void front_on_request(void *ctx, struct http_exchange *ex)
 {
 	struct front *f = ctx;
-	struct exchange *e = take(f, ex);
+	struct exchange *e = front_take(f, ex);
 
 	if (!e) {
-		refuse(ex, 503, STR_LIT("out of memory\n"));
+		front_refuse(ex, 503, STR_LIT("out of memory\n"));
 		return;
 	}
 	http_exchange_set_data(ex, e);
 	f->user.request(f->user.ctx, &e->x);
 }
 
-static void on_gone(void *ctx, struct http_exchange *ex)
+static void front_on_gone(void *ctx, struct http_exchange *ex)
 {
 	struct exchange *e = http_exchange_data(ex);
 
@@ -159,7 +159,7 @@ static void on_gone(void *ctx, struct http_exchange *ex)
 		tell_gone(e);
 }
 
-static void on_drained(void *ctx, struct http_exchange *ex)
+static void front_on_drained(void *ctx, struct http_exchange *ex)
 {
 	struct exchange *e = http_exchange_data(ex);
 	struct front *f = ctx;
@@ -203,7 +203,7 @@ void front_answer(struct front_exchange *x, int status, const char *type,
 	else if (e->ex)
 		http_exchange_reply(e->ex, status, str_of(type), list, n_list,
 				    (struct str){ n ? body : "", n });
-	drop(e);
+	front_drop(e);
 }
 
 void front_begin(struct front_exchange *x, int status, const char *type,
@@ -262,7 +262,7 @@ void front_end(struct front_exchange *x)
 
 	if (e->ex)
 		http_exchange_end(e->ex);
-	drop(e);
+	front_drop(e);
 }
 
 void front_break(struct front_exchange *x)
@@ -271,7 +271,7 @@ void front_break(struct front_exchange *x)
 
 	if (e->ex)
 		http_exchange_abort(e->ex);
-	drop(e);
+	front_drop(e);
 }
 
 /* ---- listening --------------------------------------------------------------------------------- */
@@ -296,15 +296,15 @@ static int open_listener(const char *address, struct listener *l, cleat_error *e
 	return rc;
 }
 
-static int serve(struct front *f, struct listener *l, cleat_error *err)
+static int front_serve(struct front *f, struct listener *l, cleat_error *err)
 {
 	const struct httpd_options o = {
 		.loop = f->loop,
 		.mem = &f->mem,
-		.service = { .head = on_head,
-			     .request = on_request,
-			     .gone = on_gone,
-			     .drained = on_drained,
+		.service = { .head = front_on_head,
+			     .request = front_on_request,
+			     .gone = front_on_gone,
+			     .drained = front_on_drained,
 			     .ctx = f },
 		.limits = { .max_head = HEAD_MAX, .max_body = BODY_MAX },
 		.write_timeout_ms = STALLED_MS,
@@ -338,7 +338,7 @@ struct front *front_new(cleat_loop *loop, const cleat_allocator *mem, const char
 	f->mem = a;
 	f->loop = loop;
 	f->user = *user;
-	if (serve(f, &l, err) == CLEAT_OK)
+	if (front_serve(f, &l, err) == CLEAT_OK)
 		return f;
 	listener_close(&l);
 	front_free(f);

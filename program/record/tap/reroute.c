@@ -93,7 +93,7 @@ static void replace(struct reroute *r, struct str url)
 	buf_done(&path);
 }
 
-static void on_event(void *ctx, const struct sse_event *e)
+static void reroute_on_event(void *ctx, const struct sse_event *e)
 {
 	struct reroute *r = ctx;
 	struct str ref = http_trim(e->data), base = str_of(back_url(r->back));
@@ -130,7 +130,7 @@ void reroute_feed(struct reroute *r, const char *p, size_t n)
 		buf_putc(&r->held, c);
 		p++;
 		n--;
-		failed = sse_reader_feed(r->reader, (struct str){ &c, 1 }, on_event, r) ||
+		failed = sse_reader_feed(r->reader, (struct str){ &c, 1 }, reroute_on_event, r) ||
 			 buf_status(&r->held) || buf_size(&r->held) >= HELD_MAX;
 		if (r->event || failed || ends_block(r, c))
 			let_pass(r);

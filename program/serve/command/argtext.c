@@ -100,7 +100,7 @@ static bool is_text(struct str s)
 	return false;
 }
 
-static bool unknown(struct compiler *c, struct str name, size_t at)
+static bool argtext_unknown(struct compiler *c, struct str name, size_t at)
 {
 	struct str_nearest near = { .wanted = name };
 	cleat_json_iter it = cleat_json_each(c->names);
@@ -142,7 +142,7 @@ static bool add_place(struct compiler *c, struct str name, size_t at)
 		may_dash = true;
 	}
 	if (!all && !declared(c, name))
-		return unknown(c, name, at);
+		return argtext_unknown(c, name, at);
 	if (!end_fixed(c))
 		return false;
 	p = add_part(c);
@@ -212,7 +212,7 @@ static size_t prose_brace(struct compiler *c, size_t i)
 	if (!twice && name.p && json_get(c->names, name))
 		return add_place(c, name, i) ? i + name.n + 2 : 0;
 	if (!twice && name.p && is_slip(c, name)) {
-		unknown(c, name, i);
+		argtext_unknown(c, name, i);
 		return 0;
 	}
 	buf_putc(&c->fixed, s.p[i]);
@@ -221,7 +221,7 @@ static size_t prose_brace(struct compiler *c, size_t i)
 	return i + (twice ? 2 : 1);
 }
 
-static bool compile(struct compiler *c)
+static bool argtext_compile(struct compiler *c)
 {
 	struct str s = c->text;
 
@@ -258,7 +258,7 @@ const struct argtext *argtext_parse(struct arena *ar, struct str text, const cle
 		return NULL;
 	}
 	buf_init(&c.fixed, &ar->mem, text.n + 1);
-	ok = compile(&c);
+	ok = argtext_compile(&c);
 	buf_done(&c.fixed);
 	return ok ? c.t : NULL;
 }
@@ -346,7 +346,7 @@ struct words {
 	cleat_error *err;
 };
 
-static bool refuse(struct words *w, int status, struct str name, const char *why)
+static bool argtext_refuse(struct words *w, int status, struct str name, const char *why)
 {
 	struct buf shown;
 
@@ -387,15 +387,15 @@ static bool add_word(struct words *w, struct str s)
 static bool value_fits(struct words *w, const struct part *p, struct str value, bool first)
 {
 	if (str_has_nul(value))
-		return refuse(w, CLEAT_EINVAL, p->text,
-			      "a NUL character cannot be given to a command");
+		return argtext_refuse(w, CLEAT_EINVAL, p->text,
+				      "a NUL character cannot be given to a command");
 	if (value.n > ARGTEXT_WORD_MAX)
-		return refuse(w, CLEAT_ELIMIT, p->text,
-			      "too long for a command line (at most 128 KB)");
+		return argtext_refuse(w, CLEAT_ELIMIT, p->text,
+				      "too long for a command line (at most 128 KB)");
 	if (first && value.n && value.p[0] == '-' && !p->dash && !w->after_dashes)
-		return refuse(w, CLEAT_EINVAL, p->text,
-			      "a value that begins with \"-\" would be read as an option; "
-			      "a file of such a name can be written ./-name");
+		return argtext_refuse(w, CLEAT_EINVAL, p->text,
+				      "a value that begins with \"-\" would be read as an option; "
+				      "a file of such a name can be written ./-name");
 	return true;
 }
 
@@ -408,7 +408,7 @@ static bool add_array(struct words *w, const struct part *p, const cleat_json *a
 		buf_reset(&w->word, SIZE_MAX);
 		argtext_value(&w->word, it.value);
 		if (buf_status(&w->word))
-			return refuse(w, buf_status(&w->word), p->text, "too long");
+			return argtext_refuse(w, buf_status(&w->word), p->text, "too long");
 		if (!value_fits(w, p, buf_str(&w->word), true) || !add_word(w, buf_str(&w->word)))
 			return false;
 	}
@@ -430,7 +430,7 @@ static bool add_element(struct words *w, const struct argtext *t, const cleat_js
 		else if (!argtext_value(&w->word, v))
 			return true; /* not given: the element is left out */
 		if (buf_status(&w->word))
-			return refuse(w, buf_status(&w->word), p->text, "too long");
+			return argtext_refuse(w, buf_status(&w->word), p->text, "too long");
 		if (p->is_arg && !value_fits(w, p,
 					     (struct str){ buf_str(&w->word).p + before,
 							   buf_size(&w->word) - before },

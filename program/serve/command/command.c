@@ -111,14 +111,14 @@ static int reply_rule(const struct exit_rule *rule, struct call *call, cleat_req
 
 /* ---- one call ----------------------------------------------------------------------------- */
 
-static void on_line(cleat_request *req, void *ctx, bool is_err, struct str line)
+static void command_on_line(cleat_request *req, void *ctx, bool is_err, struct str line)
 {
 	struct call *call = ctx;
 
 	lines_tell(&call->c->lines, &call->lines, req, is_err, line);
 }
 
-static int on_done(cleat_request *req, void *ctx, const struct process_result *r)
+static int command_on_done(cleat_request *req, void *ctx, const struct process_result *r)
 {
 	struct call *call = ctx;
 
@@ -131,8 +131,8 @@ static int on_done(cleat_request *req, void *ctx, const struct process_result *r
 static int command_call(cleat_request *req)
 {
 	struct command *c = cleat_request_userdata(req);
-	const struct job_hooks hooks = { .line = lines_wanted(&c->lines) ? on_line : NULL,
-					 .done = on_done };
+	const struct job_hooks hooks = { .line = lines_wanted(&c->lines) ? command_on_line : NULL,
+					 .done = command_on_done };
 	struct call *call = cleat_request_alloc(req, sizeof *call);
 	int rc;
 

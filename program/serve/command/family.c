@@ -28,7 +28,7 @@ static size_t read_some(const char *path, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static void add(struct list *l, long pid)
+static void family_add(struct list *l, long pid)
 {
 	if (pid > 1 && l->n < FAMILY_MAX + 1)
 		l->pid[l->n++] = (int)pid;
@@ -48,10 +48,10 @@ static void add_children(struct list *l, const char *path)
 				pid = pid * 10 + (buf[i] - '0');
 				continue;
 			}
-			add(l, pid);
+			family_add(l, pid);
 			pid = 0;
 		}
-	add(l, pid);
+	family_add(l, pid);
 	if (fd >= 0)
 		close(fd);
 }

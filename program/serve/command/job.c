@@ -59,7 +59,7 @@ static void unlink_job(struct job *j)
 
 /* ---- running ------------------------------------------------------------------------------ */
 
-static void finish(struct job *j, int status)
+static void job_finish(struct job *j, int status)
 {
 	cleat_request *req = j->req;
 	struct gate *gate = program_gate(j->program);
@@ -71,25 +71,25 @@ static void finish(struct job *j, int status)
 	cleat_request_finish(req, status);
 }
 
-static void on_line(void *ctx, bool is_err, struct str line)
+static void job_on_line(void *ctx, bool is_err, struct str line)
 {
 	struct job *j = ctx;
 
 	j->hooks.line(j->req, j->ctx, is_err, line);
 }
 
-static void on_done(void *ctx, const struct process_result *r)
+static void job_on_done(void *ctx, const struct process_result *r)
 {
 	struct job *j = ctx;
 
 	j->ended = true;
-	finish(j, r->ending == PROCESS_CANCELLED ? CLEAT_ECANCELLED
-						 : j->hooks.done(j->req, j->ctx, r));
+	job_finish(j, r->ending == PROCESS_CANCELLED ? CLEAT_ECANCELLED
+						     : j->hooks.done(j->req, j->ctx, r));
 }
 
 /* `value`: something that the client has sent cannot be given. A tool's result says so; elsewhere the request
  * itself is wrong. */
-static int refuse(struct job *j, const char *why, bool value)
+static int job_refuse(struct job *j, const char *why, bool value)
 {
 	if (j->hooks.refused)
 		return j->hooks.refused(j->req, j->ctx, why);
@@ -100,7 +100,7 @@ static int refuse(struct job *j, const char *why, bool value)
 
 /* What it is given is made now, not when it began to wait: those that wait cost nothing more than their
  * request. */
-static void run(cleat_request *req, void *ctx)
+static void job_run(cleat_request *req, void *ctx)
 {
 	const cleat_allocator mem = reqmem(req);
 	struct job *j = ctx;
@@ -110,20 +110,20 @@ static void run(cleat_request *req, void *ctx)
 
 	arena_init(&ar, &mem, SIZE_MAX);
 	if (program_prepare(j->program, j->args, &ar, &spec, &err)) {
-		finish(j, refuse(j, err.message, err.status != CLEAT_ENOMEM));
+		job_finish(j, job_refuse(j, err.message, err.status != CLEAT_ENOMEM));
 		return;
 	}
-	spec.line = j->hooks.line ? on_line : NULL;
-	spec.done = on_done;
+	spec.line = j->hooks.line ? job_on_line : NULL;
+	spec.done = job_on_done;
 	spec.ctx = j;
 	j->process = process_start(&spec, &err);
 	if (!j->process)
-		finish(j, refuse(j,
-				 err.os_errno == E2BIG
-					 ? "the arguments are too long for a command line; "
-					   "longer values need \"stdin\""
-					 : err.message,
-				 err.os_errno == E2BIG));
+		job_finish(j, job_refuse(j,
+					 err.os_errno == E2BIG
+						 ? "the arguments are too long for a command line; "
+						   "longer values need \"stdin\""
+						 : err.message,
+					 err.os_errno == E2BIG));
 }
 
 static void on_cancel(cleat_request *req)
@@ -164,7 +164,7 @@ int job_start(struct jobs *jobs, const struct program *p, cleat_request *req,
 	};
 	link_job(j);
 	cleat_request_on_cancel(req, on_cancel);
-	rc = gate_enter(program_gate(p), req, run, j);
+	rc = gate_enter(program_gate(p), req, job_run, j);
 	if (rc != CLEAT_PENDING) {
 		unlink_job(j);
 		cleat_request_on_cancel(req, NULL);

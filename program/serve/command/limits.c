@@ -21,34 +21,35 @@ static const struct limits usual = { .memory = UINT64_C(4) << 30,
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const cleat_json *find(struct build *b, const cleat_json *node, const char *key)
+static const cleat_json *limits_find(struct build *b, const cleat_json *node, const char *key)
 {
 	const cleat_json *v = cleat_json_get(cleat_json_get(node, "limits"), key);
 
 	return v ? v : cleat_json_get(build_default(b, "limits"), key);
 }
 
-static unsigned count(const cleat_json *v, unsigned fallback)
+static unsigned limits_count(const cleat_json *v, unsigned fallback)
 {
 	return json_is_string(v) ? 0 : (unsigned)cleat_json_uint(v, fallback); /* "none" */
 }
 
 struct limits limits_conf(struct build *b, const cleat_json *node)
 {
-	uint64_t ms = conf_timeout(b->conf, find(b, node, "cpu"), usual.cpu_s * 1000);
+	uint64_t ms = conf_timeout(b->conf, limits_find(b, node, "cpu"), usual.cpu_s * 1000);
 
 	return (struct limits){
-		.memory = conf_limit(b->conf, find(b, node, "memory"), usual.memory),
+		.memory = conf_limit(b->conf, limits_find(b, node, "memory"), usual.memory),
 		.cpu_s = (ms + 999) / 1000,
-		.file_size = conf_limit(b->conf, find(b, node, "file_size"), usual.file_size),
-		.open_files = count(find(b, node, "open_files"), usual.open_files),
-		.processes = count(find(b, node, "processes"), usual.processes),
+		.file_size =
+			conf_limit(b->conf, limits_find(b, node, "file_size"), usual.file_size),
+		.open_files = limits_count(limits_find(b, node, "open_files"), usual.open_files),
+		.processes = limits_count(limits_find(b, node, "processes"), usual.processes),
 	};
 }
 
 /* ---- keeping ------------------------------------------------------------------------------ */
 
-static int lower(int what, rlim_t soft, rlim_t hard)
+static int limits_lower(int what, rlim_t soft, rlim_t hard)
 {
 	struct rlimit now;
 
@@ -65,17 +66,18 @@ static int lower(int what, rlim_t soft, rlim_t hard)
 
 int limits_enter(const struct limits *l)
 {
-	int error = lower(RLIMIT_CORE, 0, 0);
+	int error = limits_lower(RLIMIT_CORE, 0, 0);
 
 	if (!error && l->memory)
-		error = lower(RLIMIT_DATA, l->memory, l->memory);
+		error = limits_lower(RLIMIT_DATA, l->memory, l->memory);
 	if (!error && l->cpu_s)
-		error = lower(RLIMIT_CPU, l->cpu_s, l->cpu_s + CPU_LEFT);
+		error = limits_lower(RLIMIT_CPU, l->cpu_s, l->cpu_s + CPU_LEFT);
 	if (!error && l->file_size)
-		error = lower(RLIMIT_FSIZE, l->file_size, l->file_size);
+		error = limits_lower(RLIMIT_FSIZE, l->file_size, l->file_size);
 	if (!error && l->open_files)
-		error = lower(RLIMIT_NOFILE,
-			      l->open_files < OPEN_FILES_SOFT ? l->open_files : OPEN_FILES_SOFT,
-			      l->open_files);
+		error = limits_lower(RLIMIT_NOFILE,
+				     l->open_files < OPEN_FILES_SOFT ? l->open_files
+								     : OPEN_FILES_SOFT,
+				     l->open_files);
 	return error;
 }

@@ -352,7 +352,7 @@ static void on_exited(void *ctx, int status)
 
 /* ---- the beginning ------------------------------------------------------------------------ */
 
-static int no_memory(cleat_error *err)
+static int process_no_memory(cleat_error *err)
 {
 	return error_set(err, CLEAT_ENOMEM, "out of memory");
 }
@@ -408,7 +408,7 @@ struct entry {
 	const struct sandbox_pass *pass; /* NULL: no sandbox */
 };
 
-static int enter(const void *ctx)
+static int process_enter(const void *ctx)
 {
 	const struct entry *e = ctx;
 	int error = limits_enter(e->limits);
@@ -425,7 +425,7 @@ static int spawn(struct process *p, const struct process_spec *spec, cleat_error
 				   .strays = true,
 				   .merge_err = spec->merge_err,
 				   .own_err = true,
-				   .prepare = enter,
+				   .prepare = process_enter,
 				   .prepare_what = spec->sandbox ? "cannot enter the sandbox"
 								 : "cannot set its limits",
 				   .exited = on_exited,
@@ -438,7 +438,7 @@ static int spawn(struct process *p, const struct process_spec *spec, cleat_error
 	arena_init(&ar, &p->mem, 0);
 	o.env = make_env(spec->env, &ar);
 	if (!o.env)
-		rc = no_memory(err);
+		rc = process_no_memory(err);
 	o.prepare_ctx = &entry;
 	if (rc == CLEAT_OK && spec->sandbox)
 		rc = sandbox_pass_new(spec->sandbox, &pass, err);
@@ -484,7 +484,7 @@ struct process *process_start(const struct process_spec *spec, cleat_error *err)
 	struct process *p = new_process(spec);
 
 	if (!p) {
-		no_memory(err);
+		process_no_memory(err);
 		return NULL;
 	}
 	if (spawn(p, spec, err) || connect_pipes(p, err)) {

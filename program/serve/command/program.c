@@ -206,8 +206,8 @@ static bool read_cwd(struct program *p, struct build *b, const cleat_json *node)
 	return false;
 }
 
-static bool read_all(struct program *p, struct build *b, const cleat_json *node,
-		     const cleat_json *outer, const cleat_json *names)
+static bool program_read_all(struct program *p, struct build *b, const cleat_json *node,
+			     const cleat_json *outer, const cleat_json *names)
 {
 	const cleat_json *cmd = json_member(node, "cmd"), *sh = json_member(node, "sh");
 	const cleat_json *input = json_member(node, "stdin"), *env = json_member(node, "env");
@@ -247,7 +247,7 @@ struct program *program_new(struct build *b, const cleat_json *node, const cleat
 	arena_init(&p->arena, &b->rt->mem, PROGRAM_ARENA_MAX);
 	p->rt = b->rt;
 	names = names ? names : json_empty_object();
-	if (!read_all(p, b, node, outer, names))
+	if (!program_read_all(p, b, node, outer, names))
 		goto fail;
 	p->gate = gate_new(&b->rt->mem, p->limits.concurrency);
 	if (p->gate && !arena_failed(&p->arena))
@@ -310,7 +310,8 @@ void program_merge_errors(struct program *p)
 
 /* ---- one run ------------------------------------------------------------------------------ */
 
-static int refuse(struct arena *ar, cleat_error *err, int status, const char *name, const char *why)
+static int program_refuse(struct arena *ar, cleat_error *err, int status, const char *name,
+			  const char *why)
 {
 	struct buf shown;
 
@@ -341,12 +342,12 @@ static int add_variable(const struct variable *v, const cleat_json *args, struct
 		rc = error_set(err, buf_status(&b), "%s: %s", v->name,
 			       cleat_strstatus(buf_status(&b)));
 	else if (!missing && str_has_nul(s))
-		rc = refuse(ar, err, CLEAT_EINVAL, v->name,
-			    "a NUL character cannot be given to a command");
+		rc = program_refuse(ar, err, CLEAT_EINVAL, v->name,
+				    "a NUL character cannot be given to a command");
 	else if (!missing && s.n > ARGTEXT_WORD_MAX)
-		rc = refuse(ar, err, CLEAT_ELIMIT, v->name,
-			    "too long for an environment variable (at most 128 KB); "
-			    "longer values need \"stdin\"");
+		rc = program_refuse(ar, err, CLEAT_ELIMIT, v->name,
+				    "too long for an environment variable (at most 128 KB); "
+				    "longer values need \"stdin\"");
 	else if (!missing && !(*(*end)++ = arena_strndup(ar, s.p, s.n)))
 		rc = error_set(err, CLEAT_ENOMEM, "out of memory");
 	buf_done(&b);

@@ -58,7 +58,7 @@ static const cleat_json *element(const cleat_json *v, struct str token)
 }
 
 /* The value at a pointer, or the last one on the way that is there. */
-static const cleat_json *resolve(const cleat_json *v, const char *pointer)
+static const cleat_json *conf_check_resolve(const cleat_json *v, const char *pointer)
 {
 	char token[256];
 	struct str s;
@@ -164,7 +164,7 @@ static const char *advice(const struct report *r, const char *path, const cleat_
 static void on_problem(void *ctx, const cleat_schema_problem *p)
 {
 	struct report *r = ctx;
-	const cleat_json *at = p->value ? p->value : resolve(r->f->root, p->path);
+	const cleat_json *at = p->value ? p->value : conf_check_resolve(r->f->root, p->path);
 	const char *keyword = strrchr(p->schema_path, '/');
 	const char *words, *line;
 	bool unknown;

@@ -213,7 +213,7 @@ static const char *value_of(struct expansion *x, struct str name, const char **w
 	return value;
 }
 
-static void put(const struct expansion *x, struct buf *out, struct str s)
+static void conf_text_put(const struct expansion *x, struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		if (x->braces && (s.p[i] == '{' || s.p[i] == '}'))
@@ -235,18 +235,18 @@ static bool put_value(struct expansion *x, struct buf *out, struct str inner)
 		name.n = (size_t)(mark - inner.p);
 	value = name.n ? value_of(x, name, &why) : NULL;
 	if (mark && (why || (value && !*value))) {
-		put(x, out, (struct str){ mark + 2, inner.n - name.n - 2 });
+		conf_text_put(x, out, (struct str){ mark + 2, inner.n - name.n - 2 });
 		return true;
 	}
 	if (!value && (why || !name.n))
 		PROBLEM(x, x->at, "${%.*s} %s", (int)(name.n < 100 ? name.n : 100), name.p,
 			why ? why : "names no variable");
 	if (value)
-		put(x, out, str_of(value));
+		conf_text_put(x, out, str_of(value));
 	return value != NULL;
 }
 
-static bool put_text(struct expansion *x, struct buf *out, struct str s)
+static bool conf_text_put_text(struct expansion *x, struct buf *out, struct str s)
 {
 	while (s.n) {
 		const char *dollar = memchr(s.p, '$', s.n), *close;
@@ -295,7 +295,7 @@ static const char *expand(struct expansion *x, const cleat_json *v)
 	if (!memchr(s.p, '$', s.n))
 		return s.p; /* terminated, in the arena already */
 	buf_init(&out, &x->c->mem, TEXT_MAX);
-	if (put_text(x, &out, s)) {
+	if (conf_text_put_text(x, &out, s)) {
 		if (buf_status(&out) == CLEAT_ELIMIT)
 			PROBLEM(x, v, "the text is too long with its variables");
 		else if (buf_status(&out))

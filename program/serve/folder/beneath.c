@@ -77,7 +77,7 @@ int beneath_fail(cleat_error *err, struct str path, int error)
 	return -1;
 }
 
-static int refuse(cleat_error *err, int status, struct str path, const char *why)
+static int beneath_refuse(cleat_error *err, int status, struct str path, const char *why)
 {
 	return error_set(err, status, "%.*s: %s", (int)(path.n < 100 ? path.n : 100),
 			 path.p ? path.p : "", why);
@@ -116,12 +116,12 @@ static int append(struct beneath_path *to, struct str whole, struct str part, cl
 	if (!part.n || str_eqz(part, "."))
 		return CLEAT_OK;
 	if (str_eqz(part, ".."))
-		return refuse(err, CLEAT_EINVAL, whole,
-			      "\"..\" is not allowed: paths are relative to the folder");
+		return beneath_refuse(err, CLEAT_EINVAL, whole,
+				      "\"..\" is not allowed: paths are relative to the folder");
 	if (part.n > BENEATH_NAME_MAX)
-		return refuse(err, CLEAT_EINVAL, whole, "a name has at most 255 bytes");
+		return beneath_refuse(err, CLEAT_EINVAL, whole, "a name has at most 255 bytes");
 	if (to->n + part.n + 2 > sizeof to->text)
-		return refuse(err, CLEAT_EINVAL, whole, "is too long");
+		return beneath_refuse(err, CLEAT_EINVAL, whole, "is too long");
 	if (to->n)
 		to->text[to->n++] = '/';
 	memcpy(to->text + to->n, part.p, part.n);
@@ -153,14 +153,15 @@ int beneath_clean(const struct beneath *b, struct str path, struct beneath_path 
 	if (str_has_nul(path))
 		return error_set(err, CLEAT_EINVAL, "a path cannot contain a NUL character");
 	if (path.n >= BENEATH_PATH_MAX)
-		return refuse(err, CLEAT_EINVAL, path, "is too long");
+		return beneath_refuse(err, CLEAT_EINVAL, path, "is too long");
 	if (path.n && path.p[0] == '/')
-		return refuse(err, CLEAT_EINVAL, path,
-			      "absolute paths are not allowed: paths are relative to the folder");
+		return beneath_refuse(
+			err, CLEAT_EINVAL, path,
+			"absolute paths are not allowed: paths are relative to the folder");
 	rc = split(path, ret, err);
 	if (rc == CLEAT_OK && ret->n && !beneath_allows(b, path_str(ret)))
-		rc = refuse(err, CLEAT_ENOENT, path,
-			    "hidden and excluded files are not part of this folder");
+		rc = beneath_refuse(err, CLEAT_ENOENT, path,
+				    "hidden and excluded files are not part of this folder");
 	return rc;
 }
 
@@ -365,11 +366,11 @@ static int wrong_kind(int fd, struct str path, mode_t mode, cleat_error *err)
 	close(fd);
 	if (S_ISDIR(mode))
 		return beneath_fail(err, path, EISDIR);
-	refuse(err, CLEAT_EINVAL, path,
-	       S_ISFIFO(mode)   ? "is a FIFO, not a regular file"
-	       : S_ISSOCK(mode) ? "is a socket, not a regular file"
-	       : S_ISLNK(mode)  ? "is a symbolic link, not a regular file"
-				: "is a device, not a regular file");
+	beneath_refuse(err, CLEAT_EINVAL, path,
+		       S_ISFIFO(mode)   ? "is a FIFO, not a regular file"
+		       : S_ISSOCK(mode) ? "is a socket, not a regular file"
+		       : S_ISLNK(mode)  ? "is a symbolic link, not a regular file"
+					: "is a device, not a regular file");
 	return -1;
 }
 
@@ -390,7 +391,7 @@ int beneath_open_place(const struct beneath *b, struct str path, struct stat *re
 /* It is there, which is no secret: unlike with other files that are refused. */
 static int refuse_taken(cleat_error *err, struct str path, const char *why)
 {
-	refuse(err, CLEAT_EIO, path, why);
+	beneath_refuse(err, CLEAT_EIO, path, why);
 	if (err)
 		err->os_errno = EBUSY;
 	return -1;

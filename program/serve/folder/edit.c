@@ -53,7 +53,7 @@ static bool ends_line(struct str s)
 
 /* ---- the diff --------------------------------------------------------------------------------- */
 
-static void put_line(struct buf *diff, char mark, struct str line)
+static void edit_put_line(struct buf *diff, char mark, struct str line)
 {
 	bool ended = ends_line(line);
 
@@ -77,7 +77,7 @@ static void put_lines(struct buf *diff, char mark, struct str s)
 	for (size_t at = 0; at < s.n && buf_size(diff) < EDIT_DIFF_MAX;) {
 		size_t end = line_end(s, at);
 
-		put_line(diff, mark, (struct str){ s.p + at, end - at });
+		edit_put_line(diff, mark, (struct str){ s.p + at, end - at });
 		at = end;
 	}
 }

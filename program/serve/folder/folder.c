@@ -175,8 +175,8 @@ struct folder *folder_open(struct build *b, const cleat_json *at, const char *di
 	return NULL;
 }
 
-static bool read_options(struct build *b, struct folder *f, const cleat_json *node,
-			 const char *prefix)
+static bool folder_read_options(struct build *b, struct folder *f, const cleat_json *node,
+				const char *prefix)
 {
 	struct tool_limits limits = tool_limits(b, node);
 	const cleat_json *max_file = cleat_json_get(node, "max_file");
@@ -212,7 +212,7 @@ struct folder *folder_new(struct build *b, const char *name, const cleat_json *n
 		return NULL;
 	}
 	f = folder_open(b, path, directory, uri);
-	if (f && read_options(b, f, node, prefix))
+	if (f && folder_read_options(b, f, node, prefix))
 		return f;
 	folder_unref(f);
 	return NULL;

@@ -208,7 +208,7 @@ static int compile_branch(struct glob *g, struct str text, cleat_error *err)
 }
 
 /* The place behind the character at i, which may be escaped or a class. */
-static size_t step(struct str s, size_t i)
+static size_t glob_step(struct str s, size_t i)
 {
 	if (s.p[i] == '\\' && i + 1 < s.n)
 		return i + 2;
@@ -235,7 +235,7 @@ static bool find_braces(struct str s, struct braces *ret)
 {
 	bool open = false;
 
-	for (size_t i = 0; i < s.n; i = step(s, i)) {
+	for (size_t i = 0; i < s.n; i = glob_step(s, i)) {
 		if (s.p[i] == '{') {
 			ret->open = i;
 			open = true;
@@ -276,7 +276,7 @@ static int multiply(struct glob *g, struct pending *p, struct str text, const st
 	size_t from = at->open + 1;
 	int rc = CLEAT_OK;
 
-	for (size_t i = from; rc == CLEAT_OK && i <= at->close; i = step(text, i))
+	for (size_t i = from; rc == CLEAT_OK && i <= at->close; i = glob_step(text, i))
 		if (i == at->close || text.p[i] == ',') {
 			rc = put_alternative(g, p, text, at,
 					     (struct str){ text.p + from, i - from }, err);
@@ -285,7 +285,7 @@ static int multiply(struct glob *g, struct pending *p, struct str text, const st
 	return rc;
 }
 
-static int compile(struct glob *g, struct str pattern, cleat_error *err)
+static int glob_compile(struct glob *g, struct str pattern, cleat_error *err)
 {
 	struct pending p = { .n = 1 };
 	struct braces at = { 0 };
@@ -318,7 +318,7 @@ struct glob *glob_new(const cleat_allocator *mem, struct str pattern, cleat_erro
 	}
 	arena_init(&g->memory, &a, 0);
 	pattern.p = arena_strndup(&g->memory, pattern.p, pattern.n);
-	if (!pattern.p || compile(g, pattern, &why)) {
+	if (!pattern.p || glob_compile(g, pattern, &why)) {
 		error_set(err, why.status ? why.status : CLEAT_ENOMEM, "the glob \"%.*s\" %s",
 			  (int)(pattern.n < 80 ? pattern.n : 80), pattern.p ? pattern.p : "",
 			  why.status ? why.message : "found no memory");
@@ -412,7 +412,7 @@ static void advance(const struct branch *b, struct places *to, size_t i, uint32_
 	}
 }
 
-static bool run(const struct branch *b, struct str path, struct places *now)
+static bool glob_run(const struct branch *b, struct str path, struct places *now)
 {
 	size_t at = 0;
 
@@ -452,7 +452,7 @@ static bool branch_matches(const struct branch *b, struct str path)
 	if (b->suffix.p)
 		return path.n >= b->suffix.n &&
 		       memcmp(path.p + path.n - b->suffix.n, b->suffix.p, b->suffix.n) == 0;
-	return run(b, path, &p) && has(&p, b->n);
+	return glob_run(b, path, &p) && has(&p, b->n);
 }
 
 bool glob_match(const struct glob *g, struct str path)
@@ -470,7 +470,7 @@ static bool branch_may_enter(const struct branch *b, struct str directory)
 
 	if (b->name_only || !directory.n)
 		return true;
-	if (!run(b, directory, &p))
+	if (!glob_run(b, directory, &p))
 		return false;
 	for (size_t i = 0; i < b->n; i++)
 		if (has(&p, i))

@@ -99,7 +99,7 @@ static bool is_full(const struct list *l)
 }
 
 /* All entries of the page. */
-static int fill(struct list *l, cleat_error *err, size_t *ret_unread)
+static int list_fill(struct list *l, cleat_error *err, size_t *ret_unread)
 {
 	struct walk_entry e;
 	struct walk *w = walk_new(
@@ -157,7 +157,7 @@ static int list_page(struct list *l, cleat_error *err)
 	jw_obj(&l->w);
 	jw_key(&l->w, "entries");
 	jw_arr(&l->w);
-	rc = fill(l, err, &unread);
+	rc = list_fill(l, err, &unread);
 	if (rc)
 		return rc;
 	jw_arr_end(&l->w);

@@ -62,7 +62,7 @@ static int by_uri(const void *a, const void *b)
 	return strcmp(((const struct shown *)a)->uri, ((const struct shown *)b)->uri);
 }
 
-static char *copy(struct listing *l, struct buf *text)
+static char *listing_copy(struct listing *l, struct buf *text)
 {
 	char *z =
 		buf_status(text) ? NULL : mem_strndup(&l->rt->mem, buf_str(text).p, buf_size(text));
@@ -82,7 +82,8 @@ static bool put_file(struct listing *l, struct shown_list *to, const struct walk
 		return true; /* gone since */
 	folder_uri(l->f, e->path, &uri);
 	beneath_show(&name, e->path, true);
-	s = (struct shown){ copy(l, &uri), copy(l, &name), st.st_mtim, st.st_size, false };
+	s = (struct shown){ listing_copy(l, &uri), listing_copy(l, &name), st.st_mtim, st.st_size,
+			    false };
 	if (s.uri && s.name &&
 	    mem_grow(&l->rt->mem, (void **)&to->v, &to->cap, to->n, sizeof *to->v, l->limit) ==
 		    CLEAT_OK) {
@@ -96,7 +97,7 @@ static bool put_file(struct listing *l, struct shown_list *to, const struct walk
 
 /* ---- looking ---------------------------------------------------------------------------------- */
 
-static void on_event(void *ctx, const char *name);
+static void listing_on_event(void *ctx, const char *name);
 
 static void watch(struct listing *l, struct str path)
 {
@@ -106,7 +107,7 @@ static void watch(struct listing *l, struct str path)
 
 	buf_printf(&full, "%s/", l->f->directory);
 	buf_append(&full, path.p, path.n);
-	text = copy(l, &full);
+	text = listing_copy(l, &full);
 	for (size_t i = 0; text && i < l->n_dirs; i++)
 		if (strcmp(l->dirs[i].path, text) == 0) {
 			l->dirs[i].seen = true;
@@ -120,7 +121,7 @@ static void watch(struct listing *l, struct str path)
 	}
 	w = &l->dirs[l->n_dirs];
 	*w = (struct watched){ .path = text, .seen = true };
-	if (fswatch_directory(l->rt->loop, text, on_event, l, &w->watch))
+	if (fswatch_directory(l->rt->loop, text, listing_on_event, l, &w->watch))
 		mem_free(&l->rt->mem, text);
 	else
 		l->n_dirs++;
@@ -167,7 +168,7 @@ static bool is_late(void *ctx)
 	return loop_now() - l->started > LISTING_PATIENCE_MS;
 }
 
-static bool look(struct listing *l, struct shown_list *ret)
+static bool listing_look(struct listing *l, struct shown_list *ret)
 {
 	const struct walk_options o = { .root = &l->f->root,
 					.mem = &l->rt->mem,
@@ -297,7 +298,7 @@ static void refresh(void *ctx)
 
 	l->waiting = false;
 	l->started = loop_now();
-	if (look(l, &now)) {
+	if (listing_look(l, &now)) {
 		if (put_off(l, &now))
 			later(l, LISTING_FACTS_MS);
 		else
@@ -311,7 +312,7 @@ static void refresh(void *ctx)
 	l->cost = loop_now() - l->started;
 }
 
-static void on_event(void *ctx, const char *name)
+static void listing_on_event(void *ctx, const char *name)
 {
 	struct listing *l = ctx;
 	uint64_t rest = 20 * l->cost > LISTING_REST_MS ? 20 * l->cost : LISTING_REST_MS;

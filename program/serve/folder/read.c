@@ -39,7 +39,7 @@ static int io_failed(struct reading *r, cleat_error *err)
 /* ---- lines ------------------------------------------------------------------------------------ */
 
 /* A line, or a piece of one, that is asked for. False: it does not fit. */
-static bool put_line(struct reading *r, struct str line, bool ends)
+static bool read_put_line(struct reading *r, struct str line, bool ends)
 {
 	size_t room = r->call.f->output_max - buf_size(&r->out);
 
@@ -61,7 +61,7 @@ static bool put_line(struct reading *r, struct str line, bool ends)
 }
 
 /* False: there is enough. *ret: how much of the block was used. */
-static bool take(struct reading *r, struct str block, size_t *ret)
+static bool read_take(struct reading *r, struct str block, size_t *ret)
 {
 	*ret = 0;
 	while (*ret < block.n) {
@@ -70,7 +70,8 @@ static bool take(struct reading *r, struct str block, size_t *ret)
 
 		if (nl)
 			rest.n = (size_t)(nl - rest.p) + 1;
-		if (r->line >= r->first && (r->given == r->lines || !put_line(r, rest, nl != NULL)))
+		if (r->line >= r->first &&
+		    (r->given == r->lines || !read_put_line(r, rest, nl != NULL)))
 			return false;
 		r->line += nl != NULL;
 		r->in_line = !nl;
@@ -94,7 +95,7 @@ static int read_lines(struct reading *r, char *block, cleat_error *err)
 			r->given += buf_size(&r->out) > r->whole;
 			return buf_status(&r->out);
 		}
-		if (!take(r, (struct str){ block, (size_t)n }, &used)) {
+		if (!read_take(r, (struct str){ block, (size_t)n }, &used)) {
 			r->at += (off_t)used;
 			return buf_status(&r->out);
 		}

@@ -68,7 +68,7 @@ static int compile_quoted(struct search *s, struct str text, cleat_error *err)
 	return rc;
 }
 
-static int compile(struct search *s, const struct search_options *o, cleat_error *err)
+static int search_compile(struct search *s, const struct search_options *o, cleat_error *err)
 {
 	if (!o->literal && !is_plain(o->pattern))
 		return regex_compile(&s->mem, o->pattern, o->ignore_case ? REGEX_CASELESS : 0,
@@ -101,7 +101,7 @@ int search_new(const cleat_allocator *mem, const struct search_options *o, struc
 	s->past = s->context ? mem_alloc(&a, s->context * sizeof *s->past) : NULL;
 	rc = !s->block || (s->context && !s->past)
 		     ? error_set(err, CLEAT_ENOMEM, "no memory for a search")
-		     : compile(s, o, err);
+		     : search_compile(s, o, err);
 	if (rc) {
 		search_free(s);
 		return rc;
@@ -147,7 +147,7 @@ static struct str made_valid(struct search *s, struct str line)
 }
 
 /* 1 and where it begins, 0, or a status. */
-static int find(struct search *s, struct str line, size_t *ret_at)
+static int search_find(struct search *s, struct str line, size_t *ret_at)
 {
 	const char *p;
 
@@ -211,7 +211,7 @@ static void show_past(struct search *s)
 	s->past_from = s->past_to;
 }
 
-static void remember(struct search *s, struct str line)
+static void search_remember(struct search *s, struct str line)
 {
 	struct past *p = &s->past[s->past_to % s->context];
 
@@ -246,7 +246,7 @@ static int do_line(struct search *s, struct str line)
 		if (buf_status(&s->scratch))
 			return CLEAT_ENOMEM;
 	}
-	rc = find(s, line, &at);
+	rc = search_find(s, line, &at);
 	if (rc == 1) {
 		show_match(s, line, at);
 	} else if (rc == 0 && s->after) {
@@ -255,7 +255,7 @@ static int do_line(struct search *s, struct str line)
 		s->after--;
 		show(s, SEARCH_AFTER, s->number, 0, (struct str){ text, excerpt(line, 0, text) });
 	} else if (rc == 0 && s->context) {
-		remember(s, line);
+		search_remember(s, line);
 	}
 	return rc < 0 ? rc : CLEAT_OK;
 }
@@ -300,7 +300,7 @@ static int do_lines(struct search *s, struct str text)
 }
 
 /* Fills the block behind what is left in it. The bytes that there are, or -1. */
-static ssize_t fill(struct search *s, int fd, size_t have, off_t *at)
+static ssize_t search_fill(struct search *s, int fd, size_t have, off_t *at)
 {
 	ssize_t n;
 
@@ -323,7 +323,7 @@ static size_t last_end(const char *p, size_t n)
 static int skip_line(struct search *s, int fd, size_t *have, off_t *at)
 {
 	for (;;) {
-		ssize_t n = fill(s, fd, 0, at);
+		ssize_t n = search_fill(s, fd, 0, at);
 		const char *nl = n > 0 ? memchr(s->block, '\n', (size_t)n) : NULL;
 
 		if (s->sink->stop && s->sink->stop(s->sink->ctx))
@@ -373,7 +373,7 @@ int search_file(struct search *s, int fd, const struct search_sink *sink)
 	while (rc == CLEAT_OK && !s->enough) {
 		off_t before = at;
 		size_t room = SEARCH_BLOCK - have;
-		ssize_t n = fill(s, fd, have, &at);
+		ssize_t n = search_fill(s, fd, have, &at);
 
 		if (sink->stop && sink->stop(sink->ctx))
 			return CLEAT_ECANCELLED;

@@ -100,7 +100,7 @@ static void write_text(struct finding *f, const struct search_line *l)
 	f->last_line = l->number;
 }
 
-static void tell(struct finding *f, const struct search_line *l)
+static void search_tool_tell(struct finding *f, const struct search_line *l)
 {
 	uint64_t now = loop_now();
 	double done = (double)(f->files + f->skipped + f->matches);
@@ -118,7 +118,7 @@ static void tell(struct finding *f, const struct search_line *l)
 	f->told_ms = now ? now : 1;
 }
 
-static bool on_line(void *ctx, const struct search_line *l)
+static bool search_tool_on_line(void *ctx, const struct search_line *l)
 {
 	struct finding *f = ctx;
 	size_t max = f->call.f->output_max;
@@ -133,7 +133,7 @@ static bool on_line(void *ctx, const struct search_line *l)
 	write_json(f, l);
 	if (l->kind == SEARCH_MATCH) {
 		f->matches++;
-		tell(f, l);
+		search_tool_tell(f, l);
 	}
 	return buf_status(&f->text) == CLEAT_OK && buf_status(&f->json) == CLEAT_OK;
 }
@@ -143,7 +143,7 @@ static bool on_line(void *ctx, const struct search_line *l)
 /* False: the search is over. */
 static bool search_open(struct finding *f, int fd, int *ret_status)
 {
-	const struct search_sink sink = { on_line, folder_stop, f };
+	const struct search_sink sink = { search_tool_on_line, folder_stop, f };
 	size_t before = f->matches;
 	int rc = search_file(f->search, fd, &sink);
 
@@ -208,7 +208,7 @@ static int search_all(struct finding *f, struct str from, cleat_error *err, size
 		close(fd);
 		if (!more)
 			break;
-		tell(f, NULL);
+		search_tool_tell(f, NULL);
 	}
 	*ret_unread = walk_unread(w);
 	if (rc == CLEAT_OK)

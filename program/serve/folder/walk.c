@@ -154,7 +154,7 @@ struct scan {
 	size_t seen;
 };
 
-static int keep(struct walk *w, struct level *l, const char *z, unsigned char type)
+static int walk_keep(struct walk *w, struct level *l, const char *z, unsigned char type)
 {
 	enum walk_kind kind = kind_at(dirfd(l->dir), z, type);
 
@@ -182,7 +182,7 @@ static int on_name(void *ctx, const char *z, unsigned char type)
 	/* After a prune the greatest that was kept is the last of the first batch. */
 	if (l->more && strcmp(z, l->names[l->batch - 1].z) > 0)
 		return CLEAT_OK;
-	return keep(s->w, s->l, z, type);
+	return walk_keep(s->w, s->l, z, type);
 }
 
 static int read_directory(struct scan *s, struct names *names)
@@ -312,7 +312,7 @@ static bool given_before(struct walk *w, const char *name)
 }
 
 /* One step; true when *ret is an entry. */
-static bool step(struct walk *w, struct walk_entry *ret)
+static bool walk_step(struct walk *w, struct walk_entry *ret)
 {
 	struct level *l = &w->levels[w->depth - 1];
 	const struct name *name;
@@ -355,13 +355,13 @@ bool walk_next(struct walk *w, struct walk_entry *ret)
 	while (w->depth && w->status == CLEAT_OK) {
 		if (w->o.stop && w->o.stop(w->o.ctx))
 			w->status = CLEAT_ECANCELLED;
-		else if (step(w, ret))
+		else if (walk_step(w, ret))
 			return true;
 	}
 	return false;
 }
 
-static int begin(struct walk *w, cleat_error *err)
+static int walk_begin(struct walk *w, cleat_error *err)
 {
 	const struct beneath any = { .hidden = true };
 	int fd;
@@ -397,7 +397,7 @@ struct walk *walk_new(const struct walk_options *o, cleat_error *err)
 	}
 	w->mem = mem;
 	w->o = *o;
-	if (begin(w, err) == CLEAT_OK)
+	if (walk_begin(w, err) == CLEAT_OK)
 		return w;
 	walk_free(w);
 	return NULL;

@@ -167,7 +167,7 @@ static bool write_all(int fd, struct str s)
 }
 
 /* `old`: what it replaces; its rights stay. */
-static bool fill(int fd, struct str content, const struct stat *old)
+static bool write_fill(int fd, struct str content, const struct stat *old)
 {
 	if (!write_all(fd, content))
 		return false;
@@ -217,7 +217,7 @@ static int put_content(const struct spot *s, struct str content, const struct st
 
 	if (fd < 0)
 		return spot_fail(s, err);
-	good = fill(fd, content, old);
+	good = write_fill(fd, content, old);
 	if (!good)
 		rc = spot_fail(s, err);
 	if (close(fd) && good) {
@@ -235,7 +235,7 @@ static int put_content(const struct spot *s, struct str content, const struct st
 }
 
 /* What is there now: 1 a regular file that may be replaced, 0 nothing, or a status. */
-static int look(const struct spot *s, struct stat *ret, cleat_error *err)
+static int write_look(const struct spot *s, struct stat *ret, cleat_error *err)
 {
 	if (fstatat(s->dir, s->name, ret, AT_SYMLINK_NOFOLLOW)) {
 		if (errno == ENOENT)
@@ -285,7 +285,7 @@ static int write_at(const struct spot *s, struct str content, bool overwrite, bo
 		    cleat_error *err)
 {
 	struct stat old;
-	int rc = look(s, &old, err);
+	int rc = write_look(s, &old, err);
 
 	if (rc < 0)
 		return rc;
@@ -339,10 +339,10 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static int load(struct folder_call *c, const struct spot *s, struct buf *text, struct stat *ret,
-		cleat_error *err)
+static int write_load(struct folder_call *c, const struct spot *s, struct buf *text,
+		      struct stat *ret, cleat_error *err)
 {
-	int rc = look(s, ret, err), fd;
+	int rc = write_look(s, ret, err), fd;
 
 	if (rc < 0)
 		return rc;
@@ -359,7 +359,7 @@ static int store(const struct spot *s, struct str content, const struct stat *wa
 {
 	struct stat is;
 
-	if (look(s, &is, err) != 1 || !same_file(was, &is))
+	if (write_look(s, &is, err) != 1 || !same_file(was, &is))
 		return error_set(err, CLEAT_EIO,
 				 "%.*s: was changed by somebody else meanwhile; nothing was done",
 				 (int)(s->path.n < 150 ? s->path.n : 150), s->path.p);
@@ -379,7 +379,7 @@ static int edit_at(struct folder_call *c, const struct spot *s, struct editing *
 			  .all = cleat_arg_bool(c->req, "all") };
 	cleat_error why = { 0 };
 	struct stat was;
-	int rc = load(c, s, &ed->text, &was, err);
+	int rc = write_load(c, s, &ed->text, &was, err);
 
 	if (rc)
 		return rc;
@@ -456,7 +456,7 @@ static int move(const struct folder *f, const struct spot *from, const struct sp
 				 "excluded");
 	if (overwrite) {
 		struct stat old;
-		int rc = look(to, &old, err);
+		int rc = write_look(to, &old, err);
 
 		if (rc < 0)
 			return rc;

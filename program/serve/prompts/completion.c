@@ -334,25 +334,25 @@ static const cleat_json *known(const struct completion *c, const struct source *
 	return json_parse(&ar, str_of(*ret_key), NULL, &args, NULL) ? NULL : args;
 }
 
-static void keep(const struct question_of *q, struct str text)
+static void completion_keep(const struct question_of *q, struct str text)
 {
 	kept_put(&q->s->kept, &q->c->mem, q->key, text, COMPLETION_KEPT_MS);
 }
 
-static int on_done(cleat_request *req, void *ctx, const struct process_result *r)
+static int completion_on_done(cleat_request *req, void *ctx, const struct process_result *r)
 {
 	struct question_of *q = ctx;
 	struct buf words;
 
 	if (r->ending == PROCESS_EXITED && r->status == 0) {
-		keep(q, r->out);
+		completion_keep(q, r->out);
 		return suggest_lines(req, r->out);
 	}
 	buf_init(&words, &q->c->mem, 16 << 10);
 	job_write_ending(&words, q->s->program, r, true);
 	remark(q->c, q->s, buf_str(&words));
 	buf_done(&words);
-	keep(q, STR_LIT(""));
+	completion_keep(q, STR_LIT(""));
 	return CLEAT_OK;
 }
 
@@ -368,7 +368,7 @@ static int on_refused(cleat_request *req, void *ctx, const char *why)
 static int ask_command(struct completion *c, struct source *s, struct jobs *jobs,
 		       cleat_request *req)
 {
-	static const struct job_hooks hooks = { .done = on_done, .refused = on_refused };
+	static const struct job_hooks hooks = { .done = completion_on_done, .refused = on_refused };
 	struct question_of *q = cleat_request_alloc(req, sizeof *q);
 	const cleat_json *args;
 	struct str kept;

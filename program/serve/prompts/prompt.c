@@ -279,7 +279,7 @@ static bool is_prompt(const char *name)
 	return n > 3 && name[0] != '.' && !strcmp(name + n - 3, ".md");
 }
 
-static int compare(const void *a, const void *b)
+static int prompt_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -303,7 +303,7 @@ static size_t read_names(struct build *b, const cleat_json *at, const char *path
 		if (!names[n++])
 			return SIZE_MAX;
 	}
-	qsort(names, n, sizeof *names, compare);
+	qsort(names, n, sizeof *names, prompt_compare);
 	return n;
 }
 

@@ -84,7 +84,7 @@ static int reply_content(const struct resource *r, cleat_request *req, struct st
 	return cleat_reply_textn(req, s.p ? s.p : "", s.n);
 }
 
-static int on_done(cleat_request *req, void *ctx, const struct process_result *result)
+static int resource_on_done(cleat_request *req, void *ctx, const struct process_result *result)
 {
 	struct resource *r = ctx;
 	struct buf words;
@@ -104,7 +104,7 @@ static int on_done(cleat_request *req, void *ctx, const struct process_result *r
 
 static int resource_read(cleat_request *req)
 {
-	static const struct job_hooks hooks = { .done = on_done };
+	static const struct job_hooks hooks = { .done = resource_on_done };
 	struct resource *r = cleat_request_userdata(req);
 	const cleat_json *args;
 	struct str kept;

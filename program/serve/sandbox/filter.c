@@ -91,7 +91,8 @@ static int number_of(const struct maker *m, const char *name)
 	return nr;
 }
 
-static void add(struct maker *m, int nr, int error, unsigned n, const struct scmp_arg_cmp *args)
+static void filter_add(struct maker *m, int nr, int error, unsigned n,
+		       const struct scmp_arg_cmp *args)
 {
 	int rc;
 
@@ -102,15 +103,15 @@ static void add(struct maker *m, int nr, int error, unsigned n, const struct scm
 		m->rc = rc;
 }
 
-static void refuse(struct maker *m, const char *name, int error)
+static void filter_refuse(struct maker *m, const char *name, int error)
 {
-	add(m, number_of(m, name), error, 0, NULL);
+	filter_add(m, number_of(m, name), error, 0, NULL);
 }
 
 static void refuse_all(struct maker *m, const char *const *names, size_t n, int error)
 {
 	for (size_t i = 0; i < n; i++)
-		refuse(m, names[i], error);
+		filter_refuse(m, names[i], error);
 }
 
 static struct scmp_arg_cmp arg(unsigned i, enum scmp_compare op, uint64_t a, uint64_t b)
@@ -120,7 +121,7 @@ static struct scmp_arg_cmp arg(unsigned i, enum scmp_compare op, uint64_t a, uin
 
 static void refuse_if(struct maker *m, const char *name, int error, struct scmp_arg_cmp a)
 {
-	add(m, number_of(m, name), error, 1, &a);
+	filter_add(m, number_of(m, name), error, 1, &a);
 }
 
 /* When the bits of an int argument under `mask` are `value`. */
@@ -135,7 +136,7 @@ static void refuse_if_both(struct maker *m, const char *name, int error, struct 
 {
 	struct scmp_arg_cmp both[2] = { a, b };
 
-	add(m, number_of(m, name), error, 2, both);
+	filter_add(m, number_of(m, name), error, 2, both);
 }
 
 /* ---- other processes, the kernel ---------------------------------------------------------- */
@@ -164,7 +165,7 @@ static void refuse_the_kernel(struct maker *m)
 
 	refuse_all(m, names, CLEAT_COUNT(names), EPERM);
 	/* It tells of files that may not be read. */
-	refuse(m, "inotify_add_watch", EACCES);
+	filter_refuse(m, "inotify_add_watch", EACCES);
 	/* Of others of the same user: their limits and priorities; all of them at once. (The call for
 	 * affinity is made with the number of a thread by ordinary programs, and left to them.) */
 	refuse_if(m, "prlimit64", EPERM, arg(0, SCMP_CMP_NE, 0, 0));
@@ -199,7 +200,7 @@ static void refuse_namespaces(struct maker *m)
 		refuse_bits(m, "unshare", EPERM, 0, flags[i], flags[i]);
 	}
 	refuse_bits(m, "unshare", EPERM, 0, 0x80, 0x80); /* time */
-	refuse(m, "clone3", ENOSYS);
+	filter_refuse(m, "clone3", ENOSYS);
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ static void refuse_attributes(struct maker *m, bool change, bool change_modes)
 	for (size_t i = 0; i < CLEAT_COUNT(ioctls); i++)
 		refuse_bits(m, "ioctl", EOPNOTSUPP, 1, HALF, ioctls[i]);
 	/* Its arguments are in memory; everybody who uses it can do without. */
-	refuse(m, "openat2", ENOSYS);
+	filter_refuse(m, "openat2", ENOSYS);
 	if (!change)
 		refuse_all(m, times, CLEAT_COUNT(times), EPERM);
 	if (!change_modes)
@@ -267,8 +268,8 @@ static void refuse_truncation(struct maker *m)
 {
 	static const uint64_t modes[] = { O_RDONLY, O_ACCMODE };
 
-	refuse(m, "truncate", EACCES);
-	refuse(m, "truncate64", EACCES);
+	filter_refuse(m, "truncate", EACCES);
+	filter_refuse(m, "truncate64", EACCES);
 	for (size_t i = 0; i < CLEAT_COUNT(modes); i++) {
 		refuse_bits(m, "open", EACCES, 1, O_TRUNC | O_ACCMODE, O_TRUNC | modes[i]);
 		refuse_bits(m, "openat", EACCES, 2, O_TRUNC | O_ACCMODE, O_TRUNC | modes[i]);
@@ -297,7 +298,7 @@ static void refuse_sockets(struct maker *m, const struct filter_wish *w)
 		if (!family_allowed(w, f))
 			refuse_bits(m, "socket", EACCES, 0, HALF, (uint64_t)f);
 	refuse_if(m, "socket", EACCES, arg(0, SCMP_CMP_GE, FAMILIES, 0));
-	refuse(m, "socketcall", ENOSYS);
+	filter_refuse(m, "socketcall", ENOSYS);
 	for (size_t i = 0; w->inet && i < CLEAT_COUNT(inet); i++)
 		refuse_if_both(m, "socket", EACCES, arg(0, SCMP_CMP_EQ, (uint64_t)inet[i], 0),
 			       arg(1, SCMP_CMP_MASKED_EQ, LOW, SOCK_RAW));

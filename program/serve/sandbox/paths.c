@@ -111,7 +111,7 @@ struct maker {
 	cleat_error *err;
 };
 
-static int no_memory(cleat_error *err)
+static int paths_no_memory(cleat_error *err)
 {
 	return error_set(err, CLEAT_ENOMEM, "out of memory");
 }
@@ -124,12 +124,13 @@ static const char *real_path(struct maker *m, const char *path)
 	return realpath(path, real) ? arena_strdup(m->ar, real) : NULL;
 }
 
-static void put(struct maker *m, const char *path, enum landlock_use use)
+static void paths_put(struct maker *m, const char *path, enum landlock_use use)
 {
 	m->list[m->n++] = (struct sandbox_path){ .path = path, .use = use };
 }
 
-static int ask(struct maker *m, const char *const *paths, const char *what, enum landlock_use use)
+static int paths_ask(struct maker *m, const char *const *paths, const char *what,
+		     enum landlock_use use)
 {
 	for (size_t i = 0; paths && paths[i]; i++) {
 		const char *real;
@@ -142,11 +143,11 @@ static int ask(struct maker *m, const char *const *paths, const char *what, enum
 					 SANDBOX_PATHS_MAX);
 		real = real_path(m, paths[i]);
 		if (arena_failed(m->ar))
-			return no_memory(m->err);
+			return paths_no_memory(m->err);
 		if (!real)
 			return error_set(m->err, CLEAT_EINVAL, "%s: %s: %s", what, paths[i],
 					 strerror(errno));
-		put(m, real, use);
+		paths_put(m, real, use);
 	}
 	return CLEAT_OK;
 }
@@ -217,7 +218,7 @@ static void add_program(struct maker *m, const char *name, const char *cwd)
 	struct str line, word;
 
 	for (int i = 0; path && i < SCRIPTS_DEEP; i++) {
-		put(m, path, LANDLOCK_RUN);
+		paths_put(m, path, LANDLOCK_RUN);
 		if (!first_line(path, buf, &line))
 			return;
 		word = next_word(&line);
@@ -231,7 +232,7 @@ static void add_program(struct maker *m, const char *name, const char *cwd)
 	}
 }
 
-static size_t count(const char *const *list)
+static size_t paths_count(const char *const *list)
 {
 	size_t n = 0;
 
@@ -243,25 +244,25 @@ static size_t count(const char *const *list)
 int sandbox_paths_make(struct sandbox_paths *ret, const struct sandbox_spec *spec, struct arena *ar,
 		       cleat_error *err)
 {
-	size_t most =
-		CLEAT_COUNT(system_paths) + count(spec->read) + count(spec->write) + SCRIPTS_DEEP;
+	size_t most = CLEAT_COUNT(system_paths) + paths_count(spec->read) +
+		      paths_count(spec->write) + SCRIPTS_DEEP;
 	struct maker m = { .ar = ar, .err = err };
 	int rc;
 
 	m.list = arena_zalloc(ar, most * sizeof *m.list);
 	if (!m.list)
-		return no_memory(err);
+		return paths_no_memory(err);
 	if (!spec->no_system) {
 		memcpy(m.list, system_paths, sizeof system_paths);
 		m.n = CLEAT_COUNT(system_paths);
 	}
-	rc = ask(&m, spec->read, "read", LANDLOCK_RUN);
+	rc = paths_ask(&m, spec->read, "read", LANDLOCK_RUN);
 	if (rc == CLEAT_OK)
-		rc = ask(&m, spec->write, "write", LANDLOCK_CHANGE);
+		rc = paths_ask(&m, spec->write, "write", LANDLOCK_CHANGE);
 	if (rc == CLEAT_OK && spec->program)
 		add_program(&m, spec->program, spec->cwd);
 	if (rc == CLEAT_OK && arena_failed(ar))
-		rc = no_memory(err);
+		rc = paths_no_memory(err);
 	*ret = (struct sandbox_paths){ m.list, m.n };
 	return rc;
 }

@@ -14,7 +14,7 @@ struct talk {
 	void *ctx;
 };
 
-static void tell(const struct talk *t, int level, const char *what, const char *how)
+static void probe_tell(const struct talk *t, int level, const char *what, const char *how)
 {
 	char line[256];
 
@@ -73,24 +73,27 @@ void sandbox_probe(void (*say)(void *ctx, int level, const char *line), void *ct
 	tell_kernel(&t, abi);
 	if (!try_one(&t))
 		return;
-	tell(&t, CLEAT_LOG_INFO, "reading, executing, changing files", "enforced (Landlock)");
-	tell(&t, CLEAT_LOG_INFO, "emptying files",
-	     abi >= LANDLOCK_TRUNCATE ? "enforced (Landlock)"
-				      : "enforced (seccomp: truncate(2) is refused everywhere)");
-	tell(&t, CLEAT_LOG_INFO, "moving between allowed directories",
-	     abi >= LANDLOCK_REFER ? "enforced (Landlock)"
-				   : "refused everywhere (to be allowed it needs Linux 5.19)");
-	tell(&t, CLEAT_LOG_INFO, "network",
-	     abi >= LANDLOCK_TCP ? "enforced (seccomp; TCP by Landlock, too)"
-				 : "enforced (seccomp)");
-	tell(&t, CLEAT_LOG_INFO, "Unix sockets", "enforced (seccomp)");
-	tell(&t, abi >= LANDLOCK_SCOPE ? CLEAT_LOG_INFO : CLEAT_LOG_WARNING, "signals to others",
-	     abi >= LANDLOCK_SCOPE ? "enforced (Landlock)"
-				   : "NOT enforced (needs Linux 6.12, Landlock ABI 6)");
-	tell(&t, CLEAT_LOG_INFO, "other processes, mounts, the kernel",
-	     "enforced (seccomp, no_new_privs)");
-	tell(&t, CLEAT_LOG_INFO, "modes, owners, times of files",
-	     "enforced (seccomp) where \"write\" is empty; \"modes\": false keeps modes");
-	tell(&t, CLEAT_LOG_INFO, "that a file exists, its size, times",
-	     "NOT enforced by any kernel");
+	probe_tell(&t, CLEAT_LOG_INFO, "reading, executing, changing files", "enforced (Landlock)");
+	probe_tell(&t, CLEAT_LOG_INFO, "emptying files",
+		   abi >= LANDLOCK_TRUNCATE
+			   ? "enforced (Landlock)"
+			   : "enforced (seccomp: truncate(2) is refused everywhere)");
+	probe_tell(&t, CLEAT_LOG_INFO, "moving between allowed directories",
+		   abi >= LANDLOCK_REFER
+			   ? "enforced (Landlock)"
+			   : "refused everywhere (to be allowed it needs Linux 5.19)");
+	probe_tell(&t, CLEAT_LOG_INFO, "network",
+		   abi >= LANDLOCK_TCP ? "enforced (seccomp; TCP by Landlock, too)"
+				       : "enforced (seccomp)");
+	probe_tell(&t, CLEAT_LOG_INFO, "Unix sockets", "enforced (seccomp)");
+	probe_tell(&t, abi >= LANDLOCK_SCOPE ? CLEAT_LOG_INFO : CLEAT_LOG_WARNING,
+		   "signals to others",
+		   abi >= LANDLOCK_SCOPE ? "enforced (Landlock)"
+					 : "NOT enforced (needs Linux 6.12, Landlock ABI 6)");
+	probe_tell(&t, CLEAT_LOG_INFO, "other processes, mounts, the kernel",
+		   "enforced (seccomp, no_new_privs)");
+	probe_tell(&t, CLEAT_LOG_INFO, "modes, owners, times of files",
+		   "enforced (seccomp) where \"write\" is empty; \"modes\": false keeps modes");
+	probe_tell(&t, CLEAT_LOG_INFO, "that a file exists, its size, times",
+		   "NOT enforced by any kernel");
 }

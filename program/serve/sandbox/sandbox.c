@@ -187,7 +187,7 @@ static int need_landlock(int abi, cleat_error *err)
 			 strerror(-abi));
 }
 
-static int check(const struct sandbox *s, cleat_error *err)
+static int sandbox_check(const struct sandbox *s, cleat_error *err)
 {
 	struct sandbox_pass pass;
 	int rc = sandbox_pass_new(s, &pass, err), error;
@@ -232,7 +232,7 @@ struct sandbox *sandbox_new(const struct sandbox_spec *spec, const cleat_allocat
 	if (rc == CLEAT_OK)
 		rc = filter_new(&s->filter, &wish, &s->mem, err);
 	if (rc == CLEAT_OK)
-		rc = check(s, err);
+		rc = sandbox_check(s, err);
 	if (rc) {
 		sandbox_unref(s);
 		return NULL;

@@ -282,7 +282,7 @@ static int too_large(cleat_request *req, const struct buf *out)
 				  SCHEMA_MAX);
 }
 
-static struct sqlconn *take(cleat_request *req, const struct database *d, int *ret_status)
+static struct sqlconn *database_take(cleat_request *req, const struct database *d, int *ret_status)
 {
 	cleat_error err = { 0 };
 	struct sqlconn *c = sqldb_take(d->db, false, req, d->timeout_ms, &err);
@@ -307,7 +307,7 @@ static int reply_rows(cleat_request *req, const char *sql, const char *value,
 {
 	const struct database *d = cleat_request_userdata(req);
 	int status = CLEAT_OK, rc;
-	struct sqlconn *c = take(req, d, &status);
+	struct sqlconn *c = database_take(req, d, &status);
 	struct buf out;
 
 	if (!c)
@@ -376,7 +376,7 @@ static int complete_table(cleat_request *req)
 {
 	const struct database *d = cleat_request_userdata(req);
 	int status = CLEAT_OK;
-	struct sqlconn *c = take(req, d, &status);
+	struct sqlconn *c = database_take(req, d, &status);
 
 	if (!c)
 		return status;

@@ -81,8 +81,8 @@ static void check_param(void *ctx, const char *name)
 		conf_problem(p->b->conf, p->at, "parameter :%s is no argument of the tool", name);
 }
 
-static bool check(struct build *b, const cleat_json *at, const struct statement *s,
-		  const cleat_json *arguments)
+static bool sql_check(struct build *b, const cleat_json *at, const struct statement *s,
+		      const cleat_json *arguments)
 {
 	struct params p = { b, at, cleat_json_get(arguments, "properties") };
 	size_t before = conf_problems(b->conf);
@@ -159,7 +159,7 @@ void source_sql(struct build *b, const char *name, const cleat_json *node)
 		return;
 	}
 	if (!tool_describe(b, name, node, &t) ||
-	    !check(b, cleat_json_get(sql, "query"), s, tool_arguments(b, node, &t))) {
+	    !sql_check(b, cleat_json_get(sql, "query"), s, tool_arguments(b, node, &t))) {
 		statement_free(s);
 		return;
 	}

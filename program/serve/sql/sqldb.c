@@ -323,7 +323,7 @@ void sqlconn_reason(const struct sqlconn *c, int rc, char *buf, size_t n)
 		snprintf(buf + strlen(buf), n - strlen(buf), ", at character %d", at + 1);
 }
 
-static void fail(const struct sqlconn *c, const char *path, int rc, cleat_error *err)
+static void sqldb_fail(const struct sqlconn *c, const char *path, int rc, cleat_error *err)
 {
 	char why[200];
 
@@ -345,7 +345,7 @@ static struct sqlconn *conn_new(struct sqldb *db, const char *path, int flags, b
 	c->write = write;
 	rc = c->lib.sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc != SQLITE_OK) {
-		fail(c, db->path, rc, err);
+		sqldb_fail(c, db->path, rc, err);
 		conn_free(db, c);
 		return NULL;
 	}
@@ -376,7 +376,7 @@ static int make_file(struct sqldb *db, cleat_error *err)
 	if (c)
 		rc = make(c, db->init);
 	if (c && rc != SQLITE_OK)
-		fail(c, db->path, rc, err);
+		sqldb_fail(c, db->path, rc, err);
 	status = c && rc == SQLITE_OK ? CLEAT_OK : CLEAT_EIO;
 	conn_free(db, c);
 	if (status == CLEAT_OK && link(fresh, db->path) != 0 && errno != EEXIST)
@@ -432,7 +432,7 @@ static struct sqlconn *conn_open(struct sqldb *db, bool write, cleat_error *err)
 	taken_add(&c->taken);
 	rc = shut_in(c);
 	if (rc != SQLITE_OK) {
-		fail(c, db->path, rc, err);
+		sqldb_fail(c, db->path, rc, err);
 		conn_free(db, c);
 		return NULL;
 	}
@@ -519,7 +519,7 @@ static struct sqlconn *conn_look(struct sqldb *db, cleat_error *err)
 	rc = shut_in(c);
 	if (rc == SQLITE_OK)
 		return c;
-	fail(c, db->path, rc, err);
+	sqldb_fail(c, db->path, rc, err);
 	conn_free(db, c);
 	return NULL;
 }
@@ -544,7 +544,7 @@ static struct sqlconn *trial_of_file(struct sqldb *db, cleat_error *err)
 	db->busy_since = (rc & 0xff) == SQLITE_BUSY ? loop_now() : 0;
 	if (rc == SQLITE_OK)
 		return c;
-	fail(c, db->path, rc, err);
+	sqldb_fail(c, db->path, rc, err);
 	conn_free(db, c);
 	return NULL;
 }
@@ -591,7 +591,7 @@ struct sqlconn *sqldb_trial(struct sqldb *db, cleat_error *err)
 			  "makes is not known before it is made",
 			  db->path);
 	else
-		fail(c, db->path, rc, err);
+		sqldb_fail(c, db->path, rc, err);
 	conn_free(db, c);
 	return NULL;
 }

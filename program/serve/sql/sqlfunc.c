@@ -178,8 +178,8 @@ static uint32_t escape_of(struct str s)
 	return n == s.n && c != '%' && c != '_' && c != UTF8_BAD ? c : 0;
 }
 
-static void compare(const struct sqlite *k, sqlite3_context *ctx, int argc, sqlite3_value **argv,
-		    bool glob)
+static void sqlfunc_compare(const struct sqlite *k, sqlite3_context *ctx, int argc,
+			    sqlite3_value **argv, bool glob)
 {
 	struct str pattern = bytes_of(k, argv[0], false), text = bytes_of(k, argv[1], false);
 	struct str escape = argc > 2 ? bytes_of(k, argv[2], false) : STR_LIT("");
@@ -206,7 +206,7 @@ static void do_like(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	struct sqlite k = calls_now();
 
 	if (!no_match(&k, ctx, argv))
-		compare(&k, ctx, argc, argv, false);
+		sqlfunc_compare(&k, ctx, argc, argv, false);
 }
 
 static void do_glob(sqlite3_context *ctx, int argc, sqlite3_value **argv)
@@ -214,7 +214,7 @@ static void do_glob(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	struct sqlite k = calls_now();
 
 	if (!no_match(&k, ctx, argv))
-		compare(&k, ctx, argc, argv, true);
+		sqlfunc_compare(&k, ctx, argc, argv, true);
 }
 
 /* Of a text it looks for each character among those to be left out. */

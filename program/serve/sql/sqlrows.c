@@ -51,8 +51,8 @@ static bool nothing_left(const char *p, const char *end)
 }
 
 /* NULL with the reason in `why`. */
-static sqlite3_stmt *prepare(struct sqlconn *c, const char *sql, size_t n, bool write, char *why,
-			     size_t room)
+static sqlite3_stmt *sqlrows_prepare(struct sqlconn *c, const char *sql, size_t n, bool write,
+				     char *why, size_t room)
 {
 	sqlite3_stmt *stmt = NULL;
 	const char *tail = sql;
@@ -80,7 +80,7 @@ static sqlite3_stmt *prepare(struct sqlconn *c, const char *sql, size_t n, bool 
 int sqlrows_check(struct sqlconn *c, const char *sql, size_t n, bool write, cleat_error *err)
 {
 	char why[200];
-	sqlite3_stmt *stmt = prepare(c, sql, n, write, why, sizeof why);
+	sqlite3_stmt *stmt = sqlrows_prepare(c, sql, n, write, why, sizeof why);
 
 	if (!stmt)
 		return error_set(err, CLEAT_EINVAL, "%s", why);
@@ -92,7 +92,7 @@ bool sqlrows_params(struct sqlconn *c, const char *sql, size_t n,
 		    void (*fn)(void *ctx, const char *name), void *ctx)
 {
 	char why[200];
-	sqlite3_stmt *stmt = prepare(c, sql, n, true, why, sizeof why);
+	sqlite3_stmt *stmt = sqlrows_prepare(c, sql, n, true, why, sizeof why);
 
 	if (!stmt)
 		return false;
@@ -397,7 +397,7 @@ int sqlrows_reply(cleat_request *req, struct sqldb *db, const struct sqlrows_opt
 	if (!r.c)
 		return err.status == CLEAT_ENOMEM ? CLEAT_ENOMEM
 						  : cleat_reply_error(req, "%s", err.message);
-	r.stmt = prepare(r.c, o->sql, o->n, o->write, r.why, sizeof r.why);
+	r.stmt = sqlrows_prepare(r.c, o->sql, o->n, o->write, r.why, sizeof r.why);
 	if (!r.stmt || !bind_all(&r))
 		status = cleat_reply_error(req, "SQL: %s", r.why);
 	else

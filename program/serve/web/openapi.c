@@ -428,7 +428,7 @@ static bool *flags_for(struct reading *r, const char *key)
 	return arena_zalloc(&r->document, cleat_json_size(cleat_json_get(r->api.node, key)) + 1);
 }
 
-static void read_all(struct reading *r, const char *name)
+static void openapi_read_all(struct reading *r, const char *name)
 {
 	struct build *b = r->api.b;
 	struct openapi_doc *doc;
@@ -462,7 +462,7 @@ void source_openapi(struct build *b, const char *name, const cleat_json *node)
 
 	arena_init(&r.document, &b->rt->mem, 8 * (size_t)DOCUMENT_MAX);
 	arena_init(&r.operation, &b->rt->mem, OPERATION_MEMORY);
-	read_all(&r, name);
+	openapi_read_all(&r, name);
 	arena_done(&r.operation);
 	arena_done(&r.document);
 }

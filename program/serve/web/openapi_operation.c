@@ -70,7 +70,7 @@ static struct arg *add_arg(struct operation *op, const char *wire, const char *i
 
 /* ---- parameters ------------------------------------------------------------------------------- */
 
-static const cleat_json *resolve(const struct operation *op, const cleat_json *v)
+static const cleat_json *openapi_operation_resolve(const struct operation *op, const cleat_json *v)
 {
 	return openapi_resolve(op->api->doc, v);
 }
@@ -141,7 +141,7 @@ static void body_json(struct operation *op, const cleat_json *schema, bool requi
 
 static void add_parameter(struct operation *op, const cleat_json *v)
 {
-	const cleat_json *p = resolve(op, v);
+	const cleat_json *p = openapi_operation_resolve(op, v);
 	const char *name = openapi_text(p, "name"), *in = openapi_text(p, "in");
 	struct arg *a;
 
@@ -261,7 +261,7 @@ static void add_members(struct operation *op, const cleat_json *schema, const ch
 static void body_json(struct operation *op, const cleat_json *schema, bool required,
 		      const char *about)
 {
-	const cleat_json *s = resolve(op, schema);
+	const cleat_json *s = openapi_operation_resolve(op, schema);
 	struct arg *a;
 
 	if (can_be_flat(op, s)) {
@@ -284,7 +284,7 @@ static bool is_json_type(const char *type)
 /* The first kind of body that can be made of arguments. */
 static void add_body(struct operation *op, const cleat_json *v)
 {
-	const cleat_json *body = resolve(op, v);
+	const cleat_json *body = openapi_operation_resolve(op, v);
 	const cleat_json *content = cleat_json_get(body, "content");
 	bool required = cleat_json_bool(cleat_json_get(body, "required"), false);
 	const cleat_json *best = NULL;
@@ -311,7 +311,7 @@ static void add_body(struct operation *op, const cleat_json *v)
 	} else if (rank == 3) {
 		body_json(op, best, required, openapi_text(body, "description"));
 	} else if (rank == 2) {
-		add_members(op, resolve(op, best), "form", required);
+		add_members(op, openapi_operation_resolve(op, best), "form", required);
 	} else if (rank == 1) {
 		struct arg *a = add_arg(op, "body", "whole");
 

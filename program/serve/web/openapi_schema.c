@@ -44,7 +44,7 @@ static bool unescape(char *to, size_t room, struct str part, size_t *ret_n)
 	return true;
 }
 
-static const cleat_json *step(const cleat_json *v, const char *key, size_t n)
+static const cleat_json *openapi_schema_step(const cleat_json *v, const char *key, size_t n)
 {
 	size_t i = 0;
 
@@ -69,7 +69,7 @@ static const cleat_json *follow(const cleat_json *root, const char *ref)
 
 		if (!unescape(key, sizeof key, (struct str){ ref, n }, &used))
 			return NULL;
-		root = step(root, key, used);
+		root = openapi_schema_step(root, key, used);
 		ref += n;
 		if (!*ref)
 			break;
@@ -78,7 +78,7 @@ static const cleat_json *follow(const cleat_json *root, const char *ref)
 }
 
 /* The same, with what is known. `ref` is the document's own text. */
-static const cleat_json *find(struct openapi_doc *doc, const char *ref)
+static const cleat_json *openapi_schema_find(struct openapi_doc *doc, const char *ref)
 {
 	uint32_t at = 2166136261u;
 
@@ -99,7 +99,7 @@ const cleat_json *openapi_resolve(struct openapi_doc *doc, const cleat_json *v)
 
 		if (!ref)
 			return v;
-		v = find(doc, ref);
+		v = openapi_schema_find(doc, ref);
 	}
 	return NULL;
 }
@@ -139,7 +139,7 @@ static size_t add_ref(struct openapi_schemas *s, const char *ref)
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->refs[i], ref) == 0)
 			return i;
-	target = find(s->doc, ref);
+	target = openapi_schema_find(s->doc, ref);
 	for (size_t i = 0; i < s->n && target; i++)
 		if (s->targets[i] == target)
 			return i;

@@ -188,7 +188,7 @@ static void unlink_exchange(struct exchange *x)
 		*p = x->next;
 }
 
-static void finish(struct exchange *x, int status)
+static void web_finish(struct exchange *x, int status)
 {
 	cleat_request *req = x->req;
 	struct gate *gate = x->web->gate;
@@ -212,7 +212,7 @@ static bool is_type(struct str s)
 	       http_is_token((struct str){ slash + 1, s.n - n - 1 });
 }
 
-static bool on_head(void *ctx, struct fetch *f, int status)
+static bool web_on_head(void *ctx, struct fetch *f, int status)
 {
 	struct exchange *x = ctx;
 	struct str type = fetch_header(f, "Content-Type");
@@ -240,7 +240,7 @@ static bool on_body(void *ctx, struct fetch *f, struct str bytes)
 	if (buf_status(&x->body) == CLEAT_ELIMIT)
 		cleat_reply_error(x->req, "%s answered with more than %zu bytes",
 				  web_request_name(x->web->request), x->web->limits.output_max);
-	finish(x, buf_status(&x->body) == CLEAT_ELIMIT ? CLEAT_OK : CLEAT_ENOMEM);
+	web_finish(x, buf_status(&x->body) == CLEAT_ELIMIT ? CLEAT_OK : CLEAT_ENOMEM);
 	return false;
 }
 
@@ -251,10 +251,10 @@ static void on_end(void *ctx, struct fetch *f, const struct link_failure *why)
 	(void)f;
 	x->fetch = NULL;
 	if (why)
-		finish(x, cleat_reply_error(x->req, "%s: %s", web_request_name(x->web->request),
-					    why->error.message));
+		web_finish(x, cleat_reply_error(x->req, "%s: %s", web_request_name(x->web->request),
+						why->error.message));
 	else
-		finish(x, reply(x));
+		web_finish(x, reply(x));
 }
 
 static void on_timeout(void *ctx)
@@ -263,12 +263,12 @@ static void on_timeout(void *ctx)
 
 	fetch_cancel(x->fetch);
 	x->fetch = NULL;
-	finish(x, cleat_reply_error(x->req, "%s gave no answer within %llu ms",
-				    web_request_name(x->web->request),
-				    (unsigned long long)x->web->limits.timeout_ms));
+	web_finish(x, cleat_reply_error(x->req, "%s gave no answer within %llu ms",
+					web_request_name(x->web->request),
+					(unsigned long long)x->web->limits.timeout_ms));
 }
 
-static void run(cleat_request *req, void *ctx)
+static void web_run(cleat_request *req, void *ctx)
 {
 	struct exchange *x = ctx;
 	struct web *w = x->web;
@@ -278,7 +278,7 @@ static void run(cleat_request *req, void *ctx)
 				   .url = x->message.url,
 				   .headers = x->message.headers,
 				   .body = x->message.body,
-				   .on_head = on_head,
+				   .on_head = web_on_head,
 				   .on_body = on_body,
 				   .on_end = on_end,
 				   .ctx = x };
@@ -293,8 +293,8 @@ static void run(cleat_request *req, void *ctx)
 	if (x->fetch && (x->timer || !w->limits.timeout_ms))
 		return;
 	fetch_cancel(x->fetch);
-	finish(x, cleat_reply_error(req, "%s: %s", web_request_name(w->request),
-				    *err.message ? err.message : "out of memory"));
+	web_finish(x, cleat_reply_error(req, "%s: %s", web_request_name(w->request),
+					*err.message ? err.message : "out of memory"));
 }
 
 static void on_cancel(cleat_request *req)
@@ -309,7 +309,7 @@ static void on_cancel(cleat_request *req)
 	if (x->fetch) {
 		fetch_cancel(x->fetch);
 		x->fetch = NULL;
-		finish(x, CLEAT_ECANCELLED);
+		web_finish(x, CLEAT_ECANCELLED);
 		return;
 	}
 	unlink_exchange(x);
@@ -339,7 +339,7 @@ static int call(cleat_request *req)
 	buf_init(&x->body, &w->mem, w->limits.output_max);
 	link_exchange(x);
 	cleat_request_on_cancel(req, on_cancel);
-	rc = gate_enter(w->gate, req, run, x);
+	rc = gate_enter(w->gate, req, web_run, x);
 	if (rc != CLEAT_PENDING) {
 		unlink_exchange(x);
 		cleat_request_on_cancel(req, NULL);

@@ -319,8 +319,8 @@ static const char *name_of(struct build *b, struct web_request *w, const cleat_j
 	return arena_printf(&w->arena, "%s %.*s", w->method, (int)strcspn(text, "?{#$"), text);
 }
 
-static bool read_all(struct build *b, struct web_request *w, const cleat_json *node,
-		     const cleat_json *names)
+static bool web_request_read_all(struct build *b, struct web_request *w, const cleat_json *node,
+				 const cleat_json *names)
 {
 	const cleat_json *url = cleat_json_get(node, "url");
 	const cleat_json *headers = cleat_json_get(node, "headers");
@@ -347,7 +347,7 @@ struct web_request *web_request_new(struct build *b, const cleat_json *node,
 		w->mem = b->rt->mem;
 		arena_init(&w->arena, &w->mem, REQUEST_ARENA_MAX);
 		w->arena.first = 1024; /* there may be a thousand of them */
-		if (read_all(b, w, node, names) && conf_problems(b->conf) == before)
+		if (web_request_read_all(b, w, node, names) && conf_problems(b->conf) == before)
 			return w;
 	}
 	if (conf_problems(b->conf) == before)
@@ -631,7 +631,7 @@ struct filling {
 };
 
 /* False: it names something that was not given, and is left out. */
-static bool put_text(struct filling *f, const cleat_json *v, bool dry)
+static bool web_request_put_text(struct filling *f, const cleat_json *v, bool dry)
 {
 	struct str text;
 	struct str name;
@@ -667,7 +667,7 @@ static void put_body(struct filling *f, const cleat_json *v)
 	cleat_json_iter it = cleat_json_each(v);
 
 	if (cleat_json_type(v) == CLEAT_JSON_STRING) {
-		if (!put_text(f, v, false))
+		if (!web_request_put_text(f, v, false))
 			jw_null(&f->w);
 		return;
 	}
@@ -680,7 +680,8 @@ static void put_body(struct filling *f, const cleat_json *v)
 	else
 		jw_arr(&f->w);
 	while (cleat_json_next(&it)) {
-		if (cleat_json_type(it.value) == CLEAT_JSON_STRING && !put_text(f, it.value, true))
+		if (cleat_json_type(it.value) == CLEAT_JSON_STRING &&
+		    !web_request_put_text(f, it.value, true))
 			continue;
 		if (object)
 			jw_keyn(&f->w, str_of(cleat_json_str(it.key, "")));

@@ -1,5 +1,5 @@
 # The test suite. A test is found by its place and name, so that adding one needs no edit here:
-#   tests/unit/test_*.c     cmocka programs, linked statically so that they reach internals
+#   tests/unit/ROOM/test_*.c  cmocka programs, linked statically so that they reach internals
 #   fuzz/fuzz_*.c           replayed over fuzz/corpus/NAME/ (with fuzz/replay.c as the driver)
 #   tests/wire/*.c          one program, wire_runner, given the directory of scripts
 #   tests/e2e/test_*.sh     shell; test_*.mjs: node; *.c: servers for them, with wire's fixture
@@ -48,24 +48,28 @@ endfunction()
 
 # ---- unit -----------------------------------------------------------------------------------------
 
-file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/test_*.c")
+file(GLOB unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/*/test_*.c")
 # Compiled once, for two hundred programs.
 file(GLOB support_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/unit/support*.c")
 add_library(cleat_test_support OBJECT ${support_sources})
 cleat_inner_target(cleat_test_support)
 set(unit_support $<TARGET_OBJECTS:cleat_test_support>)
 # What a test links besides. The clients of the TLS tests are OpenSSL's.
-foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_http_server_tls
-             test_http_threads_tls test_http_client_tls)
+foreach(name test_tls test_tls_files test_tls_memory test_tls_missing test_httpd_tls
+             test_http_threads_tls test_fetcher_tls)
   set(${name}_LINK ssl crypto)
 endforeach()
 if(CLEAT_CMOCKA_LIBRARY)
+  add_library(cleat_test_main OBJECT "${PROJECT_SOURCE_DIR}/tests/unit/test.c")
+  target_include_directories(cleat_test_main SYSTEM PRIVATE ${CLEAT_CMOCKA_INCLUDE})
+  target_link_libraries(cleat_test_main PRIVATE cleat_flags)
   foreach(source IN LISTS unit_sources)
     cmake_path(GET source STEM name)
     string(REGEX REPLACE "^test_" "" short ${name})
-    cleat_inner_program(${name} tests ${source} ${unit_support} ${${name}_MORE})
+    cleat_inner_program(${name} tests ${source} $<TARGET_OBJECTS:cleat_test_main>
+                        ${unit_support} ${${name}_MORE})
     target_include_directories(${name} SYSTEM PRIVATE ${CLEAT_CMOCKA_INCLUDE})
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/unit)
     target_link_libraries(${name} PRIVATE ${CLEAT_CMOCKA_LIBRARY} ${${name}_LINK})
     cleat_test(NAME unit.${short} LABELS unit memcheck COMMAND $<TARGET_FILE:${name}>)
   endforeach()
@@ -114,7 +118,7 @@ cleat_inner_program(
   ${PROJECT_SOURCE_DIR}/fuzz/fuzz_mcp_http.c ${CLEAT_FIXTURE_SOURCES} ${unit_support})
 cleat_inner_program(torture_client tests ${PROJECT_SOURCE_DIR}/tests/torture/client.c ${unit_support})
 foreach(name torture_http torture_client)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/unit)
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   add_dependencies(torture ${name})
 endforeach()

@@ -2,13 +2,9 @@
 #ifndef TESTS_MESSAGES_H
 #define TESTS_MESSAGES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 /* What every request of 2026-07-28 carries; put it inside params. */
 #define MODERN_CAPS(caps)                                                                          \

@@ -1,0 +1,423 @@
+/* test_endpoint_shutdown.c - the end of an HTTP server with clients on it: calls may finish, streams end,
+ * and whatever is open when everything is freed at once leaves nothing behind.
+ */
+#include "test.h"
+#include "unit/endpoint/endpoint_rig.h"
+
+#define PARK(id) MODERN_CALL(id, "park", "{}")
+
+/* ---- in order ----------------------------------------------------------------------------- */
+
+TEST(idle_connections_are_closed)
+{
+	struct bench b;
+	struct client *c[3];
+
+	bench_open(&b);
+	for (int i = 0; i < 3; i++) {
+		c[i] = join(&b);
+		if (i) {
+			modern_call(c[i], "echo", MODERN_CALL("1", "echo", "{\"text\":\"a\"}"));
+			expect_answer(c[i], 200);
+		}
+	}
+	WAIT_FOR(&b.h, rig_stats(&b.h).connections == 3);
+	bench_stop(&b);
+	for (int i = 0; i < 3; i++) {
+		expect_end(c[i]);
+		hang_up(c[i]);
+	}
+	assert_true(b.h.done);
+	bench_close(&b);
+}
+
+/* Calls of every kind, begun before the end: they finish, and their answers arrive. */
+TEST(calls_may_finish)
+{
+	struct bench b;
+	struct talk t;
+	struct client *modern, *json, *events, *standing, *sse, *c;
+	struct stream call, listening, link;
+	struct event e;
+	char target[96];
+
+	bench_open(&b);
+	talk_open(&b, &t, "2025-06-18");
+	modern = join(&b);
+	modern_call(modern, "park", PARK("1"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	json = join(&b);
+	talk_post(&t, json, CALL("2", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 2);
+	events = join(&b);
+	talk_post(&t, events, CALL("3", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 3);
+	cleat_request_log(parked[2], CLEAT_LOG_ERROR, "begun");
+	stream_expect(events, &call);
+	expect_event(&call, "begun");
+	standing = join(&b);
+	talk_get(&t, standing, NULL);
+	stream_expect(standing, &listening);
+	sse = join(&b);
+	send_request(sse, "GET", "/sse", "", NULL);
+	stream_expect(sse, &link);
+	assert_true(stream_next(&link, &e));
+	snprintf(target, sizeof target, "%.90s", e.data);
+	event_done(&e);
+	c = join(&b);
+	send_request(c, "POST", target, "", INITIALIZE("2024-11-05", "{}"));
+	expect_answer(c, 202);
+	expect_event(&link, "2024-11-05");
+	send_request(c, "POST", target, "", CALL("4", "park", "{}"));
+	expect_answer(c, 202);
+	assert_int_equal(n_parked, 4);
+
+	bench_stop(&b);
+	expect_stream_end(&listening);
+	expect_end(c);
+	hang_up(c);
+	turn(&b);
+	assert_int_equal(n_cancelled, 0);
+	unpark("finished 1");
+	assert_has(expect_answer(modern, 200), "finished 1");
+	unpark("finished 2");
+	assert_has(expect_answer(json, 200), "finished 2");
+	unpark("finished 3");
+	expect_event(&call, "finished 3");
+	expect_stream_end(&call);
+	assert_false(b.h.done);
+	unpark("finished 4");
+	expect_event(&link, "finished 4");
+	expect_stream_end(&link);
+	expect_end(modern);
+	expect_end(json);
+	expect_end(events);
+	expect_end(sse);
+	WAIT_FOR(&b.h, b.h.done);
+	hang_up(modern);
+	hang_up(json);
+	hang_up(events);
+	hang_up(standing);
+	hang_up(sse);
+	bench_close(&b);
+}
+
+/* What has not begun, or waits for the client, does not. */
+TEST(what_waits_is_answered_at_once)
+{
+	struct bench b;
+	struct talk t;
+	struct client *running, *queued, *asking;
+	struct stream st;
+
+	bench_open_with(&b, &(struct bench_options){ .server = { .max_inflight = 1 } });
+	talk_open(&b, &t, "2025-06-18");
+	asking = join(&b);
+	talk_post(&t, asking, CALL("1", "ask", "{}"));
+	stream_expect(asking, &st);
+	expect_event(&st, "elicitation/create");
+	talk_open(&b, &t, "2025-06-18");
+	running = join(&b);
+	talk_post(&t, running, CALL("1", "park", "{}"));
+	queued = join(&b);
+	talk_post(&t, queued, CALL("2", "echo", "{\"text\":\"a\"}"));
+	WAIT_FOR(&b.h, n_parked == 1);
+	turn(&b);
+	bench_stop(&b);
+	assert_has(expect_answer(queued, 200), "the server is stopping");
+	expect_event(&st, "the server is stopping");
+	expect_event(&st, "notifications/cancelled");
+	expect_stream_end(&st);
+	unpark("done");
+	assert_has(expect_answer(running, 200), "done");
+	WAIT_FOR(&b.h, b.h.done);
+	hang_up(running);
+	hang_up(queued);
+	hang_up(asking);
+	bench_close(&b);
+}
+
+/* When patience is at an end: calls are answered for, and their handlers told. */
+TEST(calls_that_do_not_finish_are_aborted)
+{
+	struct bench b;
+	struct talk t;
+	struct client *c, *d;
+	struct stream st;
+
+	bench_open(&b);
+	talk_open(&b, &t, "2025-11-25");
+	c = join(&b);
+	modern_call(c, "park", PARK("1"));
+	d = join(&b);
+	talk_post(&t, d, CALL("1", "park", "{}"));
+	WAIT_FOR(&b.h, n_parked == 2);
+	cleat_request_log(parked[1], CLEAT_LOG_ERROR, "begun");
+	stream_expect(d, &st);
+	expect_event(&st, "");
+	expect_event(&st, "begun");
+	bench_stop(&b);
+	server_abort(b.s);
+	assert_int_equal(n_cancelled, 2);
+	assert_has(expect_answer(c, 200), "the server is stopping");
+	expect_event(&st, "the server is stopping");
+	expect_stream_end(&st);
+	WAIT_FOR(&b.h, b.h.done);
+	hang_up(c);
+	hang_up(d);
+	bench_close(&b);
+}
+
+/* Nothing new is begun meanwhile. */
+TEST(a_stopping_server_refuses)
+{
+	static const struct {
+		const char *method, *target, *body;
+		int status;
+	} rows[] = {
+		{ "POST", "/mcp", INITIALIZE("2025-11-25", "{}"), 503 },
+		{ "GET", "/sse", NULL, 503 },
+		{ "GET", "/healthz", NULL, 503 },
+	};
+	struct bench b;
+	struct talk t;
+	struct client *c;
+
+	bench_open(&b);
+	talk_open(&b, &t, "2025-11-25");
+	server_shutdown(b.s);
+	endpoint_shutdown(b.m);
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		c = join(&b);
+		send_request(c, rows[i].method, rows[i].target, "", rows[i].body);
+		expect_answer(c, rows[i].status);
+		hang_up(c);
+	}
+	c = join(&b);
+	modern_call(c, "echo", MODERN_CALL("1", "echo", "{\"text\":\"a\"}"));
+	expect_answer(c, 503);
+	hang_up(c);
+	assert_int_equal(talk_status(&t, "POST", PING("1")), 503);
+	assert_int_equal(talk_status(&t, "GET", NULL), 503);
+	assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
+	bench_close(&b);
+}
+
+/* ---- all at once -------------------------------------------------------------------------- */
+
+/* Everything that a client can have open. */
+struct guests {
+	struct client *c[8];
+	struct stream st[8];
+	size_t n;
+};
+
+static struct client *invite(struct bench *b, struct guests *g)
+{
+	return g->c[g->n++] = join(b);
+}
+
+static void fill(struct bench *b, struct guests *g)
+{
+	struct talk t;
+	struct event e;
+	struct client *c;
+	char target[96];
+
+	memset(g, 0, sizeof *g);
+	talk_open(b, &t, "2025-11-25");
+	invite(b, g); /* says nothing */
+	put(invite(b, g), "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Le");
+	modern_call(invite(b, g), "park", PARK("1"));
+	WAIT_FOR(&b->h, n_parked == 1);
+	c = invite(b, g);
+	modern_listen(c, LISTEN("1", "\"toolsListChanged\":true"));
+	stream_expect(c, &g->st[g->n - 1]);
+	talk_post(&t, invite(b, g), CALL("1", "park", "{}"));
+	c = invite(b, g);
+	talk_get(&t, c, NULL);
+	stream_expect(c, &g->st[g->n - 1]);
+	c = invite(b, g);
+	send_request(c, "GET", "/sse", "", NULL);
+	stream_expect(c, &g->st[g->n - 1]);
+	assert_true(stream_next(&g->st[g->n - 1], &e));
+	snprintf(target, sizeof target, "%.90s", e.data);
+	event_done(&e);
+	c = invite(b, g);
+	send_request(c, "POST", target, "", INITIALIZE("2024-11-05", "{}"));
+	expect_answer(c, 202);
+	send_request(c, "POST", target, "", CALL("4", "park", "{}"));
+	expect_answer(c, 202);
+	assert_int_equal(g->n, 8);
+	WAIT_FOR(&b->h, n_parked == 3);
+}
+
+static void see_off(struct guests *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		stream_done(&g->st[i]);
+		hang_up(g->c[i]);
+	}
+}
+
+/* First the connections, then the endpoint, then the server. */
+TEST(everything_may_be_open_at_the_end)
+{
+	struct bench b;
+	struct guests g;
+
+	bench_open(&b);
+	fill(&b, &g);
+	httpd_free(b.h.h);
+	b.h.h = NULL;
+	assert_int_equal(n_cancelled, 2); /* the session's call goes on: its client may come back */
+	endpoint_free(b.m);
+	b.m = NULL;
+	assert_int_equal(n_cancelled, 3);
+	see_off(&g);
+	bench_close(&b);
+}
+
+/* Clients vanish in any order, also while the server is being stopped. */
+TEST(clients_vanish_during_the_end)
+{
+	struct bench b;
+	struct guests g;
+
+	for (size_t k = 0; k < 8; k++) {
+		bench_open(&b);
+		fill(&b, &g);
+		slam(g.c[k]);
+		if (k % 2)
+			turn(&b);
+		bench_stop(&b);
+		turn(&b);
+		stream_done(&g.st[k]);
+		g.c[k] = g.c[--g.n];
+		g.st[k] = g.st[g.n];
+		for (size_t i = 0; i < g.n; i++)
+			if (i % 3 == k % 3)
+				shutdown(g.c[i]->fd, SHUT_RDWR);
+		turn(&b);
+		while (n_parked)
+			unpark("done");
+		WAIT_FOR(&b.h, b.h.done || rig_stats(&b.h).exchanges == 0);
+		see_off(&g);
+		bench_close(&b);
+	}
+}
+
+/* ---- by the public functions -------------------------------------------------------------- */
+
+static void on_cancel_finish(cleat_request *req)
+{
+	n_cancelled++;
+	cleat_request_finish(req, CLEAT_ECANCELLED);
+}
+
+static int tool_until_cancelled(cleat_request *req)
+{
+	n_parked++;
+	cleat_request_defer(req);
+	cleat_request_on_cancel(req, on_cancel_finish);
+	return CLEAT_PENDING;
+}
+
+static void listen_publicly(struct bench *b, const cleat_http_options *o)
+{
+	const char *url;
+
+	bench_base(b, &(struct bench_options){ 0 });
+	cleat_server_remove_tool(b->s, "park");
+	cleat_server_add_tool(b->s, &(cleat_tool){ .name = "park", .call = tool_until_cancelled });
+	assert_int_equal(cleat_server_listen_http(b->s, "http://127.0.0.1:0/mcp", o), CLEAT_OK);
+	url = cleat_server_http_url(b->s, 0);
+	assert_non_null(url);
+	assert_null(cleat_server_http_url(b->s, 1));
+	assert_int_equal(strncmp(url, "http://127.0.0.1:", 17), 0);
+	assert_int_equal(address_parse(url, &b->h.ear.address, NULL), CLEAT_OK);
+}
+
+static void close_publicly(struct bench *b, struct guests *g)
+{
+	n_parked = 0;
+	cleat_server_free(b->s);
+	if (g)
+		see_off(g);
+	cleat_loop_free(b->h.l);
+	assert_int_equal(b->h.fa.live, 0);
+	assert_int_equal(open_fds(), b->h.fds);
+	alarm(0);
+}
+
+TEST(the_server_may_be_freed_at_any_moment)
+{
+	struct bench b;
+	struct guests g;
+
+	listen_publicly(&b, NULL);
+	close_publicly(&b, NULL);
+	listen_publicly(&b, NULL);
+	fill(&b, &g);
+	close_publicly(&b, &g);
+	assert_int_equal(n_cancelled, 3);
+	/* stopped, but not at its end */
+	listen_publicly(&b, NULL);
+	fill(&b, &g);
+	cleat_server_stop(b.s);
+	turn(&b);
+	close_publicly(&b, &g);
+	assert_int_equal(n_cancelled, 3);
+}
+
+TEST(stop_ends_run)
+{
+	struct bench b;
+	struct client *c;
+
+	listen_publicly(&b, NULL);
+	c = join(&b);
+	modern_call(c, "echo", MODERN_CALL("1", "echo", "{\"text\":\"a\"}"));
+	assert_has(expect_answer(c, 200), "echo a");
+	cleat_server_stop(b.s);
+	assert_int_equal(cleat_server_run(b.s), CLEAT_OK);
+	expect_end(c);
+	hang_up(c);
+	assert_int_equal(cleat_server_run(b.s), CLEAT_EMISUSE); /* there is nothing any more */
+	close_publicly(&b, NULL);
+}
+
+TEST(what_cannot_be_listened_on_says_why)
+{
+	static const struct {
+		const char *address;
+		cleat_http_options o;
+		int rc;
+		const char *part;
+	} rows[] = {
+		{ "http://127.0.0.1:0/mcp?x", { 0 }, CLEAT_EINVAL, "" },
+		{ "ftp://127.0.0.1:0", { 0 }, CLEAT_EINVAL, "" },
+		{ "0.0.0.0:0", { 0 }, CLEAT_EINVAL, "--allow-remote" },
+		{ "0.0.0.0:0", { .allow_remote = true }, CLEAT_OK, NULL },
+		{ "https://127.0.0.1:0", { 0 }, CLEAT_EINVAL, "certificate" },
+		{ "127.0.0.1:0", { .tls_cert = "x" }, CLEAT_EINVAL, "both" },
+		{ "127.0.0.1:0", { .token_file = "/nonexistent" }, CLEAT_EIO, "/nonexistent" },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		struct bench b;
+
+		bench_base(&b, &(struct bench_options){ 0 });
+		assert_int_equal(cleat_server_listen_http(b.s, rows[i].address, &rows[i].o),
+				 rows[i].rc);
+		if (rows[i].rc) {
+			assert_has(cleat_server_error(b.s)->message, rows[i].part);
+			assert_null(cleat_server_http_url(b.s, 0));
+			/* another address may be had */
+			assert_int_equal(cleat_server_listen_http(b.s, "127.0.0.1:0", NULL),
+					 CLEAT_OK);
+			assert_non_null(cleat_server_http_url(b.s, 0));
+		}
+		close_publicly(&b, NULL);
+	}
+}

@@ -1,0 +1,645 @@
+/* test_fetcher.c - transport/http_client: what is sent, how answers are read however they come,
+ * connections, proxies, backpressure, the trace.
+ */
+#define _GNU_SOURCE
+#include "test.h"
+#include "unit/fetch/fetcher_rig.h"
+
+/* ---- answers ----------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name, *bytes;
+	enum after after;
+	int status;
+	const char *body, *type;
+} answers[] = {
+	{ "length", OK_HELLO, KEEP, 200, "hello", "text/plain" },
+	{ "empty", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", KEEP, 202, "", "" },
+	{ "no content", "HTTP/1.1 204 No Content\r\n\r\n", KEEP, 204, "", "" },
+	{ "chunked",
+	  "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	  "3\r\nabc\r\n10;ext=1\r\n0123456789abcdef\r\n0\r\n\r\n",
+	  KEEP, 200, "abc0123456789abcdef", "text/event-stream" },
+	{ "trailers",
+	  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: a/b\r\n\r\n"
+	  "1\r\nx\r\n0\r\nContent-Type: c/d\r\nX: y\r\n\r\n",
+	  KEEP, 200, "x", "a/b" },
+	{ "up to the end", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nto the end", CLOSE,
+	  200, "to the end", "text/plain" },
+	{ "HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nold", CLOSE, 200, "old",
+	  "text/plain" },
+	{ "1xx before",
+	  "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n"
+	  "Content-Type: wrong/one\r\n\r\n" OK_HELLO,
+	  KEEP, 200, "hello", "text/plain" },
+	{ "an error is an answer",
+	  "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nContent-Type: application/json\r\n\r\n{ } ",
+	  KEEP, 404, "{ } ", "application/json" },
+	{ "500", "HTTP/1.1 500 Oops\r\nContent-Length: 2\r\n\r\nno", KEEP, 500, "no", "" },
+	{ "401",
+	  "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n",
+	  KEEP, 401, "", "" },
+	{ "304 is no redirect", "HTTP/1.1 304 Not Modified\r\n\r\n", KEEP, 304, "", "" },
+	{ "3xx without a place", "HTTP/1.1 302 Found\r\nContent-Length: 1\r\n\r\nx", KEEP, 302, "x",
+	  "" },
+	{ "bare line feeds", "HTTP/1.1 200 OK\nContent-Type: text/plain\nContent-Length: 2\n\nok",
+	  KEEP, 200, "ok", "text/plain" },
+	{ "last one counts",
+	  "HTTP/1.1 200 OK\r\nContent-Type: a/a\r\nCONTENT-TYPE:   b/b  \r\nContent-Length: 0\r\n\r\n",
+	  KEEP, 200, "", "b/b" },
+	{ "a field without a name",
+	  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n: x\r\nContent-Type: a/b\r\n\r\n", KEEP, 200, "",
+	  "a/b" },
+	{ "folded (RFC 9112, 5.2)",
+	  "HTTP/1.1 200 OK\r\nContent-Type: a/b;\r\n  charset=x\r\nContent-Length: 0\r\n\r\n", KEEP,
+	  200, "", "a/b; charset=x" },
+};
+
+TEST(answers_are_read_whole_and_in_slices_of_any_size)
+{
+	static const size_t slices[] = { 0, 1, 2, 3, 7, 64 };
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++)
+		for (size_t k = 0; k < 2 * CLEAT_COUNT(slices); k++) {
+			bool post = k >= CLEAT_COUNT(slices);
+			struct got *g;
+
+			r.answer = str_of(answers[i].bytes);
+			r.after = answers[i].after;
+			r.slice = slices[k % CLEAT_COUNT(slices)];
+			g = post ? do_post(&r, "/x", STR_LIT("{}")) : do_get(&r, "/x");
+			if (!g->ok)
+				fail_msg("%s: %s", answers[i].name, g->why.error.message);
+			assert_string_equal(g->type, answers[i].type);
+			expect_ok(g, answers[i].status, answers[i].body);
+		}
+	rig_close(&r);
+}
+
+TEST(header_of_an_answer_is_found_without_regard_to_case)
+{
+	struct rig r;
+	struct got *g;
+
+	rig_open(&r);
+	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nMcp-Session-Id: \t a b \t\r\nEmpty:\r\nX: 1\r\n"
+			   "Content-Length: 1\r\n\r\n");
+	g = start_get(&r, "/");
+	WAIT_FOR(&r, g->heads);
+	assert_true(str_eqz(fetch_header(g->f, "mcp-session-id"), "a b"));
+	assert_true(str_eqz(fetch_header(g->f, "MCP-SESSION-ID"), "a b"));
+	assert_non_null(fetch_header(g->f, "empty").p);
+	assert_int_equal(fetch_header(g->f, "empty").n, 0);
+	assert_null(fetch_header(g->f, "Mcp-Session").p);
+	assert_null(fetch_header(g->f, "Mcp-Session-Idx").p);
+	assert_null(fetch_header(g->f, "HTTP/1.1 200 OK").p);
+	assert_int_equal(fetch_status(g->f), 200);
+	fetch_cancel(g->f);
+	free(g);
+	rig_close(&r);
+}
+
+TEST(headers_of_an_answer_come_one_by_one_as_they_were_sent)
+{
+	static const struct {
+		const char *name, *value;
+	} sent[] = { { "Set-Cookie", "a=1" },
+		     { "X", "" },
+		     { "set-cookie", "b=2;" },
+		     { "Folded", "a b" },
+		     { "Content-Length", "1" } };
+	struct http_field h;
+	struct rig r;
+	struct got *g;
+	size_t at = 0;
+
+	rig_open(&r);
+	r.answer = STR_LIT(
+		"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+		"HTTP/1.1 200 OK\r\nSet-Cookie:  a=1 \r\nX:\r\n: nameless\r\nset-cookie: b=2;\r\n"
+		"Folded: a\r\n\t b\r\nContent-Length: 1\r\n\r\n");
+	g = start_get(&r, "/");
+	WAIT_FOR(&r, g->heads);
+	for (size_t i = 0; i < CLEAT_COUNT(sent); i++) {
+		assert_true(fetch_next_header(g->f, &at, &h));
+		assert_true(str_eqz(h.name, sent[i].name));
+		assert_true(str_eqz(h.value, sent[i].value));
+	}
+	assert_false(fetch_next_header(g->f, &at, &h));
+	assert_false(fetch_next_header(g->f, &at, &h));
+	fetch_cancel(g->f);
+	free(g);
+	rig_close(&r);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+static bool sent_line(const struct rig *r, const char *line)
+{
+	char text[256];
+
+	snprintf(text, sizeof text, "\r\n%s\r\n", line);
+	return strstr(r->request, text) != NULL;
+}
+
+TEST(request_is_sent_as_it_was_asked_for)
+{
+	const char *headers[] = { "Accept: application/json, text/event-stream",
+				  "Content-Type: application/json",
+				  "Empty:",
+				  "Authorization: Bearer token",
+				  "X-Spaces:\t  in the middle  ",
+				  NULL };
+	struct rig r;
+	struct got *g;
+	struct fetch_options o;
+
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	g = got_new(&r);
+	o = got_options(&r, g, "/mcp/a%20b?q=1#fragment");
+	o.method = "POST";
+	o.headers = headers;
+	o.body = (struct str){ "{\"a\":\0 1}", 9 };
+	got_start(g, &o);
+	expect_ok(wait_end(g), 200, "hello");
+	assert_memory_equal(r.request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
+	assert_true(sent_line(&r, "Accept: application/json, text/event-stream"));
+	assert_true(sent_line(&r, "Content-Type: application/json"));
+	assert_true(sent_line(&r, "Content-Length: 9"));
+	assert_true(sent_line(&r, "Empty:"));
+	assert_true(sent_line(&r, "Authorization: Bearer token"));
+	assert_true(sent_line(&r, "X-Spaces: in the middle"));
+	assert_true(sent_line(&r, "User-Agent: cleat/" CLEAT_VERSION));
+	assert_null(strstr(r.request, "Expect"));
+	assert_null(strstr(r.request, "Accept-Encoding"));
+	assert_null(strstr(r.request, "Cookie"));
+	rig_close(&r);
+}
+
+/* The same handles serve all methods. */
+TEST(methods_alternate_and_leave_nothing_behind)
+{
+	struct rig r;
+
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	for (int i = 0; i < 3; i++) {
+		struct got *g = got_new(&r);
+		struct fetch_options o = got_options(&r, g, "/d");
+
+		expect_ok(do_post(&r, "/p", STR_LIT("body")), 200, "hello");
+		assert_memory_equal(r.request, "POST /p ", 8);
+		assert_true(sent_line(&r, "Content-Length: 4"));
+		expect_ok(do_get(&r, "/g"), 200, "hello");
+		assert_memory_equal(r.request, "GET /g ", 7);
+		assert_null(strstr(r.request, "Content-"));
+		o.method = "DELETE";
+		got_start(g, &o);
+		expect_ok(wait_end(g), 200, "hello");
+		assert_memory_equal(r.request, "DELETE /d ", 10);
+		assert_null(strstr(r.request, "Content-"));
+		expect_ok(do_post(&r, "/e", (struct str){ 0 }), 200, "hello");
+		assert_true(sent_line(&r, "Content-Length: 0"));
+	}
+	assert_int_equal(r.accepted, 1);
+	rig_close(&r);
+}
+
+TEST(large_body_is_sent_without_waiting_for_permission)
+{
+	size_t n = 3 << 20;
+	char *body = malloc(n);
+	struct rig r;
+
+	assert_non_null(body);
+	memset(body, 'x', n);
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	expect_ok(do_post(&r, "/", (struct str){ body, n }), 200, "hello");
+	assert_null(strstr(r.request, "Expect"));
+	assert_true(r.request_n > n);
+	free(body);
+	rig_close(&r);
+}
+
+TEST(bad_requests_are_refused_without_repeating_secrets)
+{
+	static const struct {
+		const char *url, *method, *header;
+	} cases[] = {
+		{ "http://h/", "POST", "X: se\r\nY: secret" },
+		{ "http://h/", "POST", "X: a\nsecret" },
+		{ "http://h/", "POST", "X: a\x7fsecret" },
+		{ "http://h/", "POST", "X\r\nsecret: a" },
+		{ "http://h/", "POST", "secret" },
+		{ "http://h/", "POST", ": secret" },
+		{ "http://h/", "POST", "X Y: secret" },
+		{ "http://h/", "POST", "" },
+		{ "http://h/", "POST", "Content-Length: 5" },
+		{ "http://h/", "POST", "transfer-encoding: chunked" },
+		{ "http://h/", "POST", "Connection: close" },
+		{ "http://h/", "POST", "Expect: 100-continue" },
+		{ "http://h/", "PO ST", NULL },
+		{ "http://h/", "", NULL },
+		{ "http://h/", "GET\r\nsecret: x", NULL },
+		{ "http://user:secret@h/", "GET", NULL },
+		{ "http://@h/", "GET", NULL },
+		{ "ftp://h/secret", "GET", NULL },
+		{ "file:///etc/passwd", "GET", NULL },
+		{ "h/secret", "GET", NULL },
+		{ "", "GET", NULL },
+		{ "http://", "GET", NULL },
+		{ "http:///secret", "GET", NULL },
+		{ "http://h:0/", "GET", NULL },
+		{ "http://h:65536/", "GET", NULL },
+		{ "http://h:99999999999999999999/", "GET", NULL },
+		{ "http://h/\r\nsecret", "GET", NULL },
+		{ "http://h/a b", "GET", NULL },
+		{ "http://b\xc3\xbc/secret", "GET", NULL },
+	};
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		const char *headers[] = { cases[i].header, NULL };
+		cleat_error e = { 0 };
+		struct fetch_options o = { .method = cases[i].method,
+					   .url = cases[i].url,
+					   .headers = headers };
+
+		assert_null(fetch_start(r.h, &o, &e));
+		assert_int_equal(e.status, CLEAT_EINVAL);
+		assert_null(strstr(e.message, "secret"));
+		assert_true(e.message[0] != '\0');
+		assert_null(fetch_start(r.h, &o, NULL));
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+TEST(too_many_headers_and_requests_are_refused)
+{
+	const char *lines[300];
+	char *longer = malloc(100000);
+	struct fetch_options o = { .method = "GET", .headers = lines };
+	cleat_error e = { 0 };
+	struct rig r;
+	size_t n = 0;
+
+	assert_non_null(longer);
+	rig_open(&r);
+	o.url = rig_url(&r, "/");
+	for (size_t i = 0; i < 299; i++)
+		lines[i] = "A: b";
+	lines[299] = NULL;
+	assert_null(fetch_start(r.h, &o, &e));
+	assert_int_equal(e.status, CLEAT_ELIMIT);
+	memset(longer, 'x', 99999);
+	longer[99999] = '\0';
+	memcpy(longer, "A: ", 3);
+	lines[0] = longer;
+	lines[1] = lines[2] = NULL;
+	assert_null(fetch_start(r.h, &o, &e));
+	assert_int_equal(e.status, CLEAT_ELIMIT);
+	lines[0] = NULL;
+	while (fetch_start(r.h, &o, &e))
+		n++;
+	assert_int_equal(e.status, CLEAT_ELIMIT);
+	assert_true(n > 1000);
+	free(longer);
+	rig_close(&r); /* with all of them waiting */
+}
+
+/* ---- connections ------------------------------------------------------------------------------- */
+
+TEST(connection_is_used_again)
+{
+	struct rig r;
+
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	for (int i = 0; i < 20; i++)
+		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
+	assert_int_equal(r.accepted, 1);
+	assert_int_equal(r.requests, 20);
+	/* A server that says so gets a new one. */
+	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+	expect_ok(do_get(&r, "/"), 200, "");
+	assert_int_equal(r.accepted, 1);
+	expect_alive(&r);
+	assert_int_equal(r.accepted, 2);
+	rig_close(&r);
+}
+
+TEST(requests_at_the_same_time_do_not_wait_for_each_other)
+{
+	struct got *stream, *g[8];
+	struct rig r;
+
+	rig_open(&r);
+	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hi\n\n");
+	stream = start_get(&r, "/stream");
+	WAIT_FOR(&r, stream->bodies);
+	r.answer = STR_LIT(OK_HELLO);
+	for (size_t i = 0; i < 8; i++)
+		g[i] = start_post(&r, "/", STR_LIT("{}"));
+	for (size_t i = 0; i < 8; i++)
+		expect_ok(wait_end(g[i]), 200, "hello");
+	assert_int_equal(r.accepted, 9);
+	assert_int_equal(stream->ends, 0);
+	fetch_cancel(stream->f);
+	free(stream);
+	rig_close(&r);
+}
+
+/* A server closes an idle connection; what follows goes over a new one, unnoticed. */
+TEST(connection_that_was_closed_meanwhile_is_replaced)
+{
+	struct rig r;
+
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	for (int i = 0; i < 4; i++) {
+		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
+		for (size_t k = 0; k < CONNS; k++)
+			if (r.conns[k])
+				conn_close(r.conns[k], i % 2);
+		rig_turn(&r);
+	}
+	assert_int_equal(r.accepted, 4);
+	assert_int_equal(r.requests, 4);
+	rig_close(&r);
+}
+
+TEST(unix_socket_is_spoken_to)
+{
+	char path[64];
+	struct rig r;
+
+	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
+	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
+	r.answer = STR_LIT(OK_HELLO);
+	expect_ok(do_post(&r, "/x", STR_LIT("{}")), 200, "hello");
+	assert_true(sent_line(&r, "Host: localhost"));
+	/* The URL's host is a name only. */
+	expect_ok(do_get(&r, "/y"), 200, "hello");
+	assert_int_equal(r.accepted, 1);
+	rig_close(&r);
+}
+
+TEST(unix_socket_without_a_server_is_named)
+{
+	char path[64], words[128];
+	struct rig r;
+
+	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
+	snprintf(words, sizeof words, "connecting to unix:%s: ", path);
+	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
+	unlink(path);
+	expect_failure(do_get(&r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
+	rig_close(&r);
+}
+
+/* ---- proxies ----------------------------------------------------------------------------------- */
+
+static void open_with_proxy(struct rig *r, struct rig *behind)
+{
+	static char proxy[64];
+
+	rig_open(behind); /* only its port is of use */
+	snprintf(proxy, sizeof proxy, "http://user:secret@127.0.0.1:%u", behind->port);
+	rig_open_with(r, (struct fetcher_options){ .proxy = proxy });
+	fetcher_free(behind->h);
+	behind->h = NULL;
+}
+
+static void close_both(struct rig *r, struct rig *proxy)
+{
+	fetcher_free(r->h);
+	r->h = NULL;
+	alarm(120);
+	loop_watch_free(proxy->ear_watch);
+	close(proxy->ear);
+	for (size_t i = 0; i < CONNS; i++)
+		if (proxy->conns[i])
+			conn_close(proxy->conns[i], false);
+	cleat_loop_free(proxy->l);
+	assert_int_equal(proxy->fa.live, 0);
+	r->fds = proxy->fds;
+	rig_close(r);
+}
+
+static struct got *wait_both(struct got *g, struct rig *proxy)
+{
+	while (!g->ends) {
+		cleat_loop_step(g->r->l, 1);
+		cleat_loop_step(proxy->l, 1);
+	}
+	return g;
+}
+
+TEST(proxy_gets_plain_requests_with_the_whole_url)
+{
+	struct rig r, proxy;
+	struct got *g;
+	struct fetch_options o;
+
+	open_with_proxy(&r, &proxy);
+	proxy.answer = STR_LIT(OK_HELLO);
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.url = "http://far.example/x";
+	got_start(g, &o);
+	expect_ok(wait_both(g, &proxy), 200, "hello");
+	assert_memory_equal(proxy.request, "GET http://far.example/x HTTP/1.1\r\n", 35);
+	assert_int_equal(r.accepted, 0);
+	close_both(&r, &proxy);
+}
+
+/* RFC 9110, 9.3.6: the proxy sees a host and a port, and none of our headers. */
+TEST(proxy_is_asked_for_a_tunnel_and_sees_no_secret)
+{
+	const char *headers[] = { "Authorization: Bearer token", NULL };
+	struct rig r, proxy;
+	struct got *g;
+	struct fetch_options o;
+
+	open_with_proxy(&r, &proxy);
+	proxy.answer = STR_LIT("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nX: proxy's\r\n\r\n");
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.url = "https://far.example/x";
+	o.headers = headers;
+	got_start(g, &o);
+	wait_both(g, &proxy);
+	assert_int_equal(g->heads, 0);
+	assert_true(g->why.unsent);
+	assert_null(strstr(g->why.error.message, "secret"));
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "403");
+	assert_memory_equal(proxy.request, "CONNECT far.example:443 HTTP/1.1\r\n", 34);
+	assert_null(strstr(proxy.request, "token"));
+	close_both(&r, &proxy);
+}
+
+TEST(proxy_that_is_not_there_is_named_as_such)
+{
+	struct rig r;
+	struct got *g;
+	struct fetch_options o;
+
+	rig_open_with(&r, (struct fetcher_options){ .proxy = "http://user:secret@127.0.0.1:1" });
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.url = "http://far.example/x";
+	got_start(g, &o);
+	wait_end(g);
+	assert_null(strstr(g->why.error.message, "secret"));
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
+	rig_close(&r);
+}
+
+TEST(proxy_of_the_environment_is_not_used_for_this_machine)
+{
+	struct rig r;
+	struct got *g;
+	struct fetch_options o;
+
+	setenv("http_proxy", "http://127.0.0.1:1", 1);
+	rig_open(&r);
+	expect_alive(&r);
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.url = "http://far.example/";
+	got_start(g, &o);
+	expect_failure(wait_end(g), CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
+	expect_alive(&r);
+	rig_close(&r);
+	unsetenv("http_proxy");
+}
+
+/* ---- backpressure ------------------------------------------------------------------------------ */
+
+static char *big_answer(size_t n, size_t *ret_n)
+{
+	char *z = malloc(n + 200);
+	int head;
+
+	assert_non_null(z);
+	head = snprintf(z, 200, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", n);
+	for (size_t i = 0; i < n; i++)
+		z[(size_t)head + i] = (char)('a' + i % 23);
+	*ret_n = (size_t)head + n;
+	return z;
+}
+
+TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
+{
+	size_t n, all = 4 << 20;
+	char *z = big_answer(all, &n);
+	uint64_t before;
+	struct rig r;
+	struct got *g;
+
+	rig_open(&r);
+	r.answer = (struct str){ z, n };
+	g = start_get(&r, "/big");
+	g->pause_in_body = true;
+	while (g->n < 200000) {
+		before = g->n;
+		fetch_pause(g->f, false);
+		fetch_pause(g->f, false);
+		WAIT_FOR(&r, g->n > before);
+		before = g->n;
+		rig_turn(&r);
+		assert_int_equal(g->n, before); /* not a byte while it is paused */
+	}
+	assert_int_equal(g->ends, 0);
+	g->pause_in_body = false;
+	fetch_pause(g->f, false);
+	wait_end(g);
+	if (!g->ok)
+		fail_msg("%s", g->why.error.message);
+	assert_int_equal(g->n, all);
+	assert_true(g->ok);
+	for (size_t i = 0; i < sizeof g->body - 1; i++)
+		assert_int_equal(g->body[i], 'a' + (int)(i % 23));
+	free(g);
+	expect_alive(&r);
+	free(z);
+	rig_close(&r);
+}
+
+TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
+{
+	struct rig r;
+	struct got *g, *timed;
+	struct fetch_options o;
+
+	rig_open(&r);
+	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.idle_ms = 20;
+	got_start(g, &o);
+	fetch_pause(g->f, true); /* before it began */
+	WAIT_FOR(&r, g->heads);
+	timed = got_new(&r);
+	r.silent = true;
+	o.ctx = timed;
+	o.idle_ms = 60;
+	got_start(timed, &o);
+	expect_failure(wait_end(timed), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 60 ms");
+	assert_int_equal(g->ends, 0);
+	assert_int_equal(g->n, 0);
+	fetch_cancel(g->f);
+	expect_silence(g, 1);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* ---- the trace --------------------------------------------------------------------------------- */
+
+static char traced[65536];
+
+static void on_trace(void *ctx, bool out, const char *line)
+{
+	size_t n = strlen(traced);
+
+	assert_ptr_equal(ctx, traced);
+	assert_null(strpbrk(line, "\r\n"));
+	snprintf(traced + n, sizeof traced - n, "%c %s\n", out ? '>' : '<', line);
+}
+
+TEST(trace_shows_headers_but_no_secrets)
+{
+	const char *headers[] = { "Authorization: Bearer secret", "X-Api-Key: secret",
+				  "Content-Type: application/json", NULL };
+	struct rig r;
+	struct got *g;
+	struct fetch_options o;
+
+	traced[0] = '\0';
+	rig_open_with(&r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
+	r.answer =
+		STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nMcp-Session-Id: secret\r\n"
+			"Set-Cookie: a=secret\r\nContent-Length: 6\r\n\r\nsecret");
+	g = got_new(&r);
+	o = got_options(&r, g, "/mcp?key=secret");
+	o.method = "POST";
+	o.headers = headers;
+	o.body = STR_LIT("secret");
+	got_start(g, &o);
+	expect_ok(wait_end(g), 200, "secret");
+	assert_null(strstr(traced, "secret"));
+	assert_non_null(strstr(traced, "> POST /mcp?...\n"));
+	assert_non_null(strstr(traced, "> Authorization: ...\n"));
+	assert_non_null(strstr(traced, "> X-Api-Key: ...\n"));
+	assert_non_null(strstr(traced, "> Content-Type: application/json\n"));
+	assert_non_null(strstr(traced, "< HTTP/1.1 200 OK\n"));
+	assert_non_null(strstr(traced, "< Mcp-Session-Id: ...\n"));
+	assert_non_null(strstr(traced, "> * Trying 127.0.0.1"));
+	rig_close(&r);
+}

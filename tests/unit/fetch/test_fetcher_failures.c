@@ -1,0 +1,489 @@
+/* test_fetcher_failures.c - transport/http_client when things go wrong: servers that break off, say
+ * nothing, too much or rubbish, or are not there. Every fetch ends exactly once (see fetcher_rig.h).
+ */
+#define _GNU_SOURCE
+#include "test.h"
+#include "unit/fetch/fetcher_rig.h"
+
+/* ---- broken off -------------------------------------------------------------------------------- */
+
+TEST(answer_that_breaks_off_anywhere_is_a_failure)
+{
+	/* (The very last byte of CHUNKED says nothing new.) */
+	static const struct str answers[] = { { OK_HELLO, sizeof(OK_HELLO) - 1 },
+					      { CHUNKED, sizeof(CHUNKED) - 2 },
+					      { "HTTP/1.1 100 Continue\r\n\r\n" OK_HELLO,
+						sizeof(OK_HELLO) + 24 } };
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++)
+		for (size_t cut = 1; cut < answers[i].n; cut++)
+			for (int k = 0; k < 4; k++) {
+				struct got *g;
+
+				r.answer = answers[i];
+				r.cut = cut;
+				r.after = k % 2 ? RESET : CLOSE;
+				g = k < 2 ? do_get(&r, "/") : do_post(&r, "/", STR_LIT("{}"));
+				if (g->ok)
+					fail_msg("%zu bytes of %zu are taken for all", cut, i);
+				assert_false(g->why.unsent);
+				assert_true(g->why.step == CLEAT_STEP_EXCHANGE ||
+					    g->why.step == CLEAT_STEP_PROTOCOL);
+				assert_non_null(strstr(g->why.error.message, "127.0.0.1:"));
+				free(g);
+			}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static void close_now(struct rig *r, struct conn *c)
+{
+	conn_close(c, r->after == RESET);
+}
+
+TEST(connection_that_closes_without_an_answer_is_a_failure)
+{
+	struct rig r;
+
+	rig_open(&r);
+	r.script = close_now;
+	expect_failure(do_post(&r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
+		       "the connection was closed before any answer");
+	assert_int_equal(r.requests, 1);
+	r.after = RESET;
+	expect_failure(do_post(&r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
+	assert_int_equal(r.requests, 2);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static bool with_reset;
+
+static void close_on_second(struct rig *r, struct conn *c)
+{
+	if (r->requests == 2)
+		conn_close(c, with_reset);
+	else
+		conn_answer(c, STR_LIT(OK_HELLO));
+}
+
+/* RFC 9110, 9.2.2: what the server may have acted on is not sent again by itself, unless it may be. */
+TEST(post_that_may_have_arrived_is_not_sent_twice)
+{
+	struct rig r;
+	struct got *g;
+
+	for (int reset = 0; reset < 2; reset++) {
+		rig_open(&r);
+		r.script = close_on_second;
+		with_reset = reset;
+		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
+		g = do_post(&r, "/", STR_LIT("{}"));
+		assert_false(g->why.unsent);
+		expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "may have acted");
+		assert_int_equal(r.requests, 2);
+		expect_alive(&r);
+		rig_close(&r);
+	}
+}
+
+TEST(get_that_may_be_repeated_is)
+{
+	struct rig r;
+
+	rig_open(&r);
+	with_reset = false;
+	r.script = close_on_second;
+	expect_ok(do_get(&r, "/"), 200, "hello");
+	expect_ok(do_get(&r, "/"), 200, "hello");
+	assert_int_equal(r.requests, 3);
+	rig_close(&r);
+}
+
+/* ---- not reached ------------------------------------------------------------------------------- */
+
+static struct got *get_url(struct rig *r, const char *url)
+{
+	struct got *g = got_new(r);
+	struct fetch_options o = got_options(r, g, "/");
+
+	o.url = url;
+	got_start(g, &o);
+	return wait_end(g);
+}
+
+TEST(refused_connection_names_place_and_remedy)
+{
+	struct rig r;
+	struct got *g;
+
+	rig_open(&r);
+	g = get_url(&r, "http://127.0.0.1:1/secret?secret");
+	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
+	assert_true(g->why.unsent);
+	assert_null(strstr(g->why.error.message, "secret"));
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO,
+		       "connecting to 127.0.0.1:1: Connection refused: is the server running?");
+	/* The handle is used again: what it remembers of the last failure must not come back. */
+	g = get_url(&r, "https://[::1]:1/");
+	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "connecting to [::1]:1: ");
+	r.script = close_now;
+	g = do_get(&r, "/");
+	assert_int_equal(g->why.error.os_errno, 0);
+	expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "");
+	rig_close(&r);
+}
+
+/* RFC 6761: .invalid never resolves. */
+TEST(unknown_name_is_a_failure_of_dns)
+{
+	struct rig r;
+	struct got *g;
+
+	rig_open_with(&r, (struct fetcher_options){ .connect_ms = 20000 });
+	g = get_url(&r, "http://nosuch.invalid:8080/");
+	assert_true(g->why.unsent);
+	expect_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
+	rig_close(&r);
+}
+
+TEST(fetch_can_be_cancelled_while_its_name_is_resolved)
+{
+	struct rig r;
+
+	rig_open(&r);
+	for (int i = 0; i < 10; i++) {
+		struct got *g = got_new(&r);
+		struct fetch_options o = got_options(&r, g, "/");
+
+		o.url = "http://nosuch.invalid/";
+		got_start(g, &o);
+		cleat_loop_step(r.l, 0);
+		if (!g->ends)
+			fetch_cancel(g->f);
+		free(g);
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* A listening socket whose queue is full lets the rest wait for ever. */
+TEST(connecting_has_a_time_limit)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t n = sizeof in;
+	int ear = socket(AF_INET, SOCK_STREAM, 0), full[8];
+	char url[64];
+	struct rig r;
+	struct got *g;
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(ear, (struct sockaddr *)&in, sizeof in), 0);
+	assert_int_equal(listen(ear, 0), 0);
+	assert_int_equal(getsockname(ear, (struct sockaddr *)&in, &n), 0);
+	for (size_t i = 0; i < CLEAT_COUNT(full); i++) {
+		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		(void)connect(full[i], (struct sockaddr *)&in, sizeof in);
+	}
+	rig_open_with(&r, (struct fetcher_options){ .connect_ms = 50 });
+	snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(in.sin_port));
+	g = get_url(&r, url);
+	assert_true(g->why.unsent);
+	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_ETIMEOUT, "no answer for 50 ms");
+	rig_close(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(full); i++)
+		close(full[i]);
+	close(ear);
+}
+
+/* ---- silence ----------------------------------------------------------------------------------- */
+
+TEST(server_that_says_nothing_more_is_given_up)
+{
+	static const char answer[] = OK_HELLO;
+	/* nothing; in the status line; in the header; before the body; in the body */
+	static const size_t cuts[] = { 0, 5, 30, sizeof answer - 6, sizeof answer - 3 };
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cuts); i++) {
+		struct got *g = got_new(&r);
+		struct fetch_options o = got_options(&r, g, "/");
+
+		r.answer = STR_LIT(OK_HELLO);
+		r.silent = cuts[i] == 0;
+		r.cut = cuts[i];
+		o.method = "POST";
+		o.idle_ms = 30;
+		got_start(g, &o);
+		wait_end(g);
+		assert_false(g->why.unsent);
+		assert_int_equal(g->heads, i >= 3);
+		assert_int_equal(g->why.http_status, i >= 3 ? 200 : 0);
+		expect_failure(g, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 30 ms");
+		WAIT_FOR(&r, rig_connections(&r) == 0); /* and is closed */
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+struct drip {
+	struct rig *r;
+	struct loop_timer *timer;
+	struct conn *c;
+	int left;
+};
+
+static struct drip drip;
+
+static void on_drip(void *ctx)
+{
+	(void)ctx;
+	assert_int_equal(send(drip.c->fd, "x", 1, MSG_NOSIGNAL), 1);
+	if (--drip.left)
+		loop_timer_start(drip.timer, 100);
+}
+
+static void drip_script(struct rig *r, struct conn *c)
+{
+	drip = (struct drip){ .r = r, .c = c, .left = 5 };
+	drip.timer = loop_timer_new(r->l, on_drip, NULL);
+	conn_answer(c, STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
+	loop_timer_start(drip.timer, 100);
+}
+
+/* Every byte counts: 500 ms altogether, with a limit of 400 between two. */
+TEST(slow_answer_is_waited_for_as_long_as_something_comes)
+{
+	struct rig r;
+	struct got *g;
+	struct fetch_options o;
+
+	rig_open(&r);
+	r.script = drip_script;
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.idle_ms = 400;
+	got_start(g, &o);
+	expect_ok(wait_end(g), 200, "xxxxx");
+	loop_timer_free(drip.timer);
+	rig_close(&r);
+}
+
+static void read_on(void *rig)
+{
+	struct rig *r = rig;
+
+	if (r->conns[0])
+		loop_watch_set(r->conns[0]->watch, LOOP_READ | (r->conns[0]->out ? LOOP_WRITE : 0));
+}
+
+/* What leaves is life, too: some 30 times 20 ms, with a limit of 300. (A unix socket, because those of TCP
+ * swallow megabytes.) */
+TEST(large_body_may_take_longer_than_the_limit)
+{
+	size_t n = 7 << 20;
+	char *body = calloc(1, n), path[64];
+	struct rig r;
+	struct got *g;
+	struct fetch_options o;
+
+	assert_non_null(body);
+	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
+	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
+	r.slow = loop_timer_new(r.l, read_on, &r);
+	r.answer = STR_LIT(OK_HELLO);
+	g = got_new(&r);
+	o = got_options(&r, g, "/");
+	o.method = "POST";
+	o.body = (struct str){ body, n };
+	o.idle_ms = 300;
+	got_start(g, &o);
+	expect_ok(wait_end(g), 200, "hello");
+	assert_true(r.request_n > n);
+	/* And when nothing follows, that is noticed. */
+	loop_timer_free(r.slow);
+	r.slow = NULL;
+	g = got_new(&r);
+	o.ctx = g;
+	o.idle_ms = 100;
+	r.silent = true;
+	got_start(g, &o);
+	expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 100 ms");
+	free(body);
+	rig_close(&r);
+}
+
+/* ---- too much ---------------------------------------------------------------------------------- */
+
+TEST(endless_answer_is_stopped_at_the_limit)
+{
+	static char chunk[6 + 65536 + 2];
+	static const struct {
+		const char *head;
+		size_t from, n;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", 7, 65000 },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0, sizeof chunk },
+		{ "HTTP/1.1 200 OK\r\n\r\n", 7, 65000 },
+	};
+	struct rig r;
+
+	memset(chunk, 'x', sizeof chunk);
+	memcpy(chunk, "ffff\r\n", 6);
+	memcpy(chunk + 6 + 65535, "\r\n", 2);
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct got *g = got_new(&r);
+		struct fetch_options o = got_options(&r, g, "/");
+
+		r.answer = str_of(cases[i].head);
+		r.pump = (struct str){ chunk + cases[i].from,
+				       cases[i].from ? cases[i].n : cases[i].n - 1 };
+		o.max_body = 1 << 20;
+		got_start(g, &o);
+		wait_end(g);
+		assert_true(g->n <= o.max_body);
+		assert_true(g->n > o.max_body / 2);
+		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
+		WAIT_FOR(&r, rig_connections(&r) == 0);
+	}
+	assert_true(r.fa.peak < 300000);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+TEST(body_of_exactly_the_limit_is_not_too_much)
+{
+	struct rig r;
+
+	rig_open(&r);
+	r.answer = STR_LIT(OK_HELLO);
+	for (size_t max = 4; max <= 5; max++) {
+		struct got *g = got_new(&r);
+		struct fetch_options o = got_options(&r, g, "/");
+
+		o.max_body = max;
+		got_start(g, &o);
+		wait_end(g);
+		if (max == 5)
+			expect_ok(g, 200, "hello");
+		else
+			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 4 bytes");
+	}
+	rig_close(&r);
+}
+
+TEST(endless_header_is_stopped)
+{
+	static const struct {
+		const char *head, *pump;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\n", "X: y\r\n" },
+		{ "HTTP/1.1 200 OK\r\nX: ",
+		  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" },
+		{ "HTTP/1.1 200 OK\r\nX: y\r\n", " folded and folded and folded and folded\r\n" },
+		{ "", "HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" },
+		{ "", "HTTP/1.1 100 Continue\r\n\r\n" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "Trailer: x\r\n" },
+	};
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct got *g;
+		char pump[65536];
+		size_t n = strlen(cases[i].pump), all = 0;
+
+		for (; all + n <= sizeof pump; all += n)
+			memcpy(pump + all, cases[i].pump, n);
+		r.pump = (struct str){ pump, all };
+		r.answer = str_of(cases[i].head);
+		if (!r.answer.n)
+			r.answer = r.pump;
+		g = do_get(&r, "/");
+		assert_int_equal(g->why.step, CLEAT_STEP_PROTOCOL);
+		expect_failure(g, CLEAT_STEP_PROTOCOL, g->why.error.status, "127.0.0.1");
+		WAIT_FOR(&r, rig_connections(&r) == 0);
+		r.pump = (struct str){ 0 };
+	}
+	assert_true(r.fa.peak < 400000);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+TEST(header_of_the_allowed_size_is_taken)
+{
+	char *z = calloc(1, 100000);
+	struct rig r;
+
+	assert_non_null(z);
+	rig_open(&r);
+	for (int lines = 199; lines <= 201; lines += 2) {
+		int n = sprintf(z, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
+		struct got *g;
+
+		for (int i = 1; i < lines; i++)
+			n += sprintf(z + n, "X-%d: y\r\n", i);
+		sprintf(z + n, "\r\n");
+		r.answer = str_of(z);
+		g = do_get(&r, "/");
+		if (lines == 199)
+			expect_ok(g, 200, "");
+		else
+			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "200 lines");
+	}
+	free(z);
+	rig_close(&r);
+}
+
+/* ---- rubbish ----------------------------------------------------------------------------------- */
+
+TEST(rubbish_is_a_failure_of_protocol)
+{
+	static const struct {
+		const char *bytes, *words;
+	} cases[] = {
+		{ "SSH-2.0-OpenSSH_9.2\r\n", "HTTP" },
+		{ "hello, I am no web server at all\n", "HTTP" },
+		{ "\x15\x03\x01\x02\x02 alert", "HTTP" },
+		{ "{\"jsonrpc\":\"2.0\"}\n", "HTTP" },
+		{ "HTTP/1.1 2000 OK\r\n\r\n", "" },
+		{ "HTTP/1.1 abc\r\n\r\n", "" },
+		{ "HTTP/1.1 20\r\n\r\n", "" },
+		{ "HTTP/1.1 099 X\r\n\r\n", "" },
+		{ "HTTP/1.1 200\tOK\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\n\rX: y\r\nContent-Length: 0\r\n\r\n", "" },
+		{ "HTTP/9.9 200 OK\r\n\r\n", "" },
+		{ "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "101" },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+		  "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "" },
+		{ "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
+		  "compressed" },
+	};
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < 2 * CLEAT_COUNT(cases); i++) {
+		struct got *g;
+
+		r.answer = str_of(cases[i / 2].bytes);
+		r.after = CLOSE;
+		r.slice = i % 2;
+		g = do_get(&r, "/");
+		if (g->ok || g->why.step != CLEAT_STEP_PROTOCOL)
+			fail_msg("%zu: step %d: %s", i, (int)g->why.step,
+				 g->ok ? "taken" : g->why.error.message);
+		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, cases[i / 2].words);
+	}
+	expect_alive(&r);
+	rig_close(&r);
+}

@@ -1,0 +1,519 @@
+/* test_http_field.c - what stands in header fields: media types, preferences, the sentinel encoding of
+ * MCP, hosts, origins, bearer tokens.
+ */
+#include "http/field.h"
+#include "support.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define ROW(s)                                                                                     \
+	{                                                                                          \
+		s, sizeof(s) - 1                                                                   \
+	}
+
+static const struct str none = { NULL, 0 };
+
+TEST(case_is_ignored_and_nothing_else)
+{
+	assert_true(http_same(STR_LIT("Text/HTML"), "text/html"));
+	assert_true(http_same(STR_LIT(""), ""));
+	assert_true(http_same(none, ""));
+	assert_false(http_same(STR_LIT("text"), "text/html"));
+	assert_false(http_same(STR_LIT("text/html"), "text"));
+	assert_false(http_same(STR_LIT("text\0"), "text"));
+	assert_false(http_same(STR_LIT("@"), "`"));
+	assert_false(http_same(STR_LIT("["), "{"));
+	assert_false(http_same(STR_LIT("\xE2\x84\xAA"), "k")); /* U+212A */
+}
+
+/* RFC 9110 section 8.3 */
+TEST(content_types_are_recognised)
+{
+	static const struct {
+		const char *value;
+		bool is;
+	} cases[] = {
+		{ "application/json", true },
+		{ "Application/JSON", true },
+		{ "application/json;charset=utf-8", true },
+		{ "application/json ; Charset=\"UTF-8\" ; x=y", true },
+		{ "application/json;", true },
+		{ "application/json; ;x=y;", true },
+		{ "application/json; x=\";charset=latin1\"", true },
+		{ "application/json; x=\"\\\";charset=latin1\"", true },
+		{ "application/json;charset=iso-8859-1", false },
+		{ "application/json;charset=utf-8;charset=utf-16", false },
+		{ "application/json;charset=\"\"", false },
+		{ "application/json;charset=", false },
+		{ "application/json;charset", false },
+		{ "application/json;charset =utf-8", false },
+		{ "application/json; x=a b", false },
+		{ "application/json; x=\"a", false },
+		{ "application/json; =y", false },
+		{ "application/json,text/plain", false },
+		{ "application/jsonx", false },
+		{ "application/json-rpc", false },
+		{ "application/", false },
+		{ "json", false },
+		{ "", false },
+		/* what a form of another site can send (CORS-safelisted) is never JSON */
+		{ "text/plain; application/json", false },
+		{ "text/plain", false },
+		{ "text/plain;x=application/json", false },
+		{ "multipart/form-data; boundary=application/json", false },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (http_is_media_type(str_of(cases[i].value), "application/json") != cases[i].is)
+			fail_msg("%s", cases[i].value);
+	}
+	assert_false(http_is_media_type(none, "application/json"));
+	assert_false(http_is_media_type(STR_LIT("application/json\0"), "application/json"));
+}
+
+/* RFC 9110 section 12.5.1 */
+TEST(accept_gives_qualities)
+{
+	static const struct {
+		const char *accept;
+		int json, sse;
+	} cases[] = {
+		{ "application/json, text/event-stream", 1000, 1000 },
+		{ "application/json", 1000, 0 },
+		{ "TEXT/Event-Stream", 0, 1000 },
+		{ "*/*", 1000, 1000 },
+		{ "text/*", 0, 1000 },
+		{ "application/*;q=0.5, text/*;q=0.25", 500, 250 },
+		{ "application/json;q=0", 0, 0 },
+		{ "*/*, application/json;q=0", 0, 1000 },
+		/* the more specific range wins, wherever it stands */
+		{ "application/json;q=0.1, application/*;q=0.9, */*;q=0.5", 100, 500 },
+		{ "*/*;q=0.5, text/*;q=0.7, text/event-stream;q=0.001", 500, 1 },
+		{ "application/json;q=0.1, application/json;q=0.3, application/json;q=0.2", 300,
+		  0 },
+		/* parameters, quotes, empty elements, white space */
+		{ "application/json; charset=utf-8; q=0.5 , ,text/event-stream", 500, 1000 },
+		{ "application/json;x=\",text/event-stream;\";q=0.5", 500, 0 },
+		{ "application/json\t;\tq=1.000", 1000, 0 },
+		{ "application/json;Q=0.5", 500, 0 },
+		/* Java's URLConnection */
+		{ "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", 200, 200 },
+		/* broken qualities do not count */
+		{ "application/json;q=x", 0, 0 },
+		{ "application/json;q=1.1", 0, 0 },
+		{ "application/json;q=2", 0, 0 },
+		{ "application/json;q=-1", 0, 0 },
+		{ "application/json;q=0.1234", 0, 0 },
+		{ "application/json;q=", 1000, 0 },
+		{ "application/json;q=1.", 1000, 0 },
+		{ "application/json;q=\"0.5\"", 500, 0 },
+		{ "application/json;q=\"\"", 0, 0 },
+		{ "application/json;q=0.5-", 0, 0 },
+		{ "application/json;q=0.5x", 0, 0 },
+		{ "application/json;;q=0.5;", 500, 0 },
+		/* nothing of it */
+		{ "", 0, 0 },
+		{ ",", 0, 0 },
+		{ "application", 0, 0 },
+		{ "application/", 0, 0 },
+		{ "applicatio*/*", 0, 0 },
+		{ "application/js*", 0, 0 },
+		{ "*/json", 0, 0 },
+		{ "application/jsonx, text/event-stream-x", 0, 0 },
+		{ "\"application/json", 0, 0 },
+		{ "x\"\\", 0, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct str accept = str_of(cases[i].accept);
+
+		if (http_accept_quality(accept, "application/json") != cases[i].json ||
+		    http_accept_quality(accept, "text/event-stream") != cases[i].sse)
+			fail_msg("%s", cases[i].accept);
+	}
+	assert_int_equal(http_accept_quality(none, "application/json"), 1000);
+}
+
+TEST(accept_prefers_quality_then_order)
+{
+	static const struct {
+		const char *accept;
+		bool json, sse; /* is it preferred to the other? */
+	} cases[] = {
+		{ "application/json, text/event-stream", true, false },
+		{ "text/event-stream, application/json", false, true },
+		{ "application/json;q=0.5, text/event-stream", false, true },
+		{ "text/event-stream;q=0.9, application/json", true, false },
+		{ "application/json", true, false },
+		{ "*/*", false, false },
+		{ "*/*, text/event-stream", false, true },
+		{ "text/*, application/*", false, true },
+		{ "", false, false },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct str accept = str_of(cases[i].accept);
+
+		if (http_accept_prefers(accept, "application/json", "text/event-stream") !=
+			    cases[i].json ||
+		    http_accept_prefers(accept, "text/event-stream", "application/json") !=
+			    cases[i].sse)
+			fail_msg("%s", cases[i].accept);
+	}
+	assert_false(http_accept_prefers(none, "application/json", "text/event-stream"));
+}
+
+/* ---- the sentinel: 2026-07-28 basic/transports/streamable-http, "Value Encoding" --------------- */
+
+static int decode(struct str value, struct buf *out)
+{
+	buf_init(out, NULL, 4096);
+	buf_appendz(out, "<"); /* the result is appended */
+	return http_sentinel_decode(value, out);
+}
+
+TEST(values_are_encoded_where_they_must_be)
+{
+	static const struct {
+		struct str plain;
+		const char *sent;
+	} cases[] = {
+		/* the examples of the specification */
+		{ ROW("us-west1"), "us-west1" },
+		{ ROW("Hello, \xE4\xB8\x96\xE7\x95\x8C"), "=?base64?SGVsbG8sIOS4lueVjA==?=" },
+		{ ROW(" padded "), "=?base64?IHBhZGRlZCA=?=" },
+		{ ROW("line1\nline2"), "=?base64?bGluZTEKbGluZTI=?=" },
+		{ ROW("=?base64?literal?="), "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=" },
+		/* the edges */
+		{ ROW("a b\tc"), "a b\tc" },
+		{ ROW("!~"), "!~" },
+		{ ROW("\ta"), "=?base64?CWE=?=" },
+		{ ROW("a\t"), "=?base64?YQk=?=" },
+		{ ROW(" "), "=?base64?IA==?=" },
+		{ ROW("a\x7F"), "=?base64?YX8=?=" },
+		{ ROW("a\0b"), "=?base64?YQBi?=" },
+		{ ROW("=?base64?="), "=?base64?PT9iYXNlNjQ/PQ==?=" },
+		{ ROW("=?base64?"
+		      "?="),
+		  "=?base64?PT9iYXNlNjQ/Pz0=?=" },
+		{ ROW("=?base64?x"), "=?base64?x" },
+		{ ROW("=?BASE64?x?="), "=?BASE64?x?=" },
+		{ ROW("x?="), "x?=" },
+		/* or it might vanish on its way (in one piece the two are a trigraph) */
+		{ ROW(""), "=?base64?"
+			   "?=" },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct buf b;
+
+		buf_init(&b, NULL, 4096);
+		http_sentinel_encode(cases[i].plain, &b);
+		if (!str_eqz(buf_str(&b), cases[i].sent))
+			fail_msg("%s", cases[i].sent);
+		buf_done(&b);
+		assert_int_equal(decode(str_of(cases[i].sent), &b), CLEAT_OK);
+		assert_int_equal(buf_size(&b), 1 + cases[i].plain.n);
+		assert_memory_equal(b.data + 1, cases[i].plain.p, cases[i].plain.n);
+		buf_done(&b);
+	}
+}
+
+TEST(values_are_taken_literally_where_they_may_be)
+{
+	/* the conformance suite's: no prefix, no suffix */
+	static const char *const cases[] = { "SGVsbG8=",
+					     "=?base64?SGVsbG8=",
+					     "SGVsbG8=?=",
+					     "=?Base64?SGVsbG8=?=",
+					     "=?base64 SGVsbG8=?=",
+					     "" };
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct buf b;
+
+		assert_int_equal(decode(str_of(cases[i]), &b), CLEAT_OK);
+		buf_putc(&b, 0);
+		assert_string_equal(b.data + 1, cases[i]);
+		buf_done(&b);
+	}
+}
+
+TEST(broken_values_are_refused)
+{
+	static const struct str cases[] = {
+		ROW("=?base64?SGVsbG8?="),     /* conformance: padding */
+		ROW("=?base64?SGVs!!!bG8=?="), /* conformance: alphabet */
+		ROW("=?base64?SGVsbG8==?="),
+		ROW("=?base64?SGVsbG8 =?="),
+		ROW("=?base64?SGVsbG9=?="), /* bits behind the last byte */
+		ROW("=?base64?=?="),
+		ROW("=?base64?====?="),
+		ROW("=?base64?A===?="),
+		ROW("=?base64?YQ==YQ==?="),
+		ROW("=?base64?YWFh-_==?="),
+		ROW("=?base64?="),
+		ROW("=?base64?/w==?="), /* no UTF-8 */
+		ROW("=?base64?7aCA?="), /* a surrogate */
+		/* what had to be encoded */
+		ROW(" x"),
+		ROW("x "),
+		ROW("\tx"),
+		ROW("x\0y"),
+		ROW("x\ny"),
+		ROW("x\x7F"),
+		ROW("\xC3\xA4"),
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct buf b;
+
+		if (decode(cases[i], &b) != CLEAT_EPROTO)
+			fail_msg("%s", cases[i].p);
+		assert_true(str_eqz(buf_str(&b), "<")); /* nothing is left of it */
+		buf_done(&b);
+	}
+}
+
+TEST(lack_of_room_is_told)
+{
+	struct fail_alloc fa;
+	struct buf b;
+
+	buf_init(&b, NULL, 3);
+	assert_int_equal(http_sentinel_decode(STR_LIT("=?base64?YWFhYQ==?="), &b), CLEAT_ELIMIT);
+	buf_done(&b);
+	buf_init(&b, NULL, 3);
+	assert_int_equal(http_sentinel_decode(STR_LIT("aaaa"), &b), CLEAT_ELIMIT);
+	buf_done(&b);
+	buf_init(&b, NULL, 12);
+	http_sentinel_encode(STR_LIT("\n"), &b);
+	assert_int_equal(buf_status(&b), CLEAT_ELIMIT);
+	buf_done(&b);
+	fail_alloc_init(&fa, 1, true);
+	buf_init(&b, &fa.hook, 100);
+	assert_int_equal(http_sentinel_decode(STR_LIT("=?base64?YQ==?="), &b), CLEAT_ENOMEM);
+	buf_done(&b);
+}
+
+/* ---- hosts and origins ------------------------------------------------------------------------ */
+
+/* RFC 9110 section 7.2 */
+TEST(hosts_are_split)
+{
+	static const struct {
+		const char *value, *host, *port; /* port NULL: none */
+	} cases[] = {
+		{ "localhost", "localhost", NULL },
+		{ "localhost:8080", "localhost", "8080" },
+		{ "Example.COM:0", "Example.COM", "0" },
+		{ "a-b_c.d1:65535", "a-b_c.d1", "65535" },
+		{ "example.com.", "example.com.", NULL },
+		{ "127.0.0.1:80", "127.0.0.1", "80" },
+		{ "1.2.3.4.example", "1.2.3.4.example", NULL },
+		{ "0xg", "0xg", NULL },
+		{ "[::1]", "[::1]", NULL },
+		{ "[::1]:443", "[::1]", "443" },
+		{ "[::ffff:1.2.3.4]:443", "[::ffff:1.2.3.4]", "443" },
+	};
+	struct str host, port;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (!http_split_host(str_of(cases[i].value), &host, &port))
+			fail_msg("%s", cases[i].value);
+		assert_true(str_eqz(host, cases[i].host));
+		assert_true(str_eq(port, str_of(cases[i].port)));
+		assert_int_equal(!port.p, !cases[i].port);
+	}
+}
+
+TEST(what_is_no_host_is_refused)
+{
+	static const struct str cases[] = {
+		ROW(""),
+		ROW("."),
+		ROW(".a"),
+		ROW("a..b"),
+		ROW("a.."),
+		ROW(":80"),
+		ROW("a:"),
+		ROW("a:-1"),
+		ROW("a:+1"),
+		ROW("a:65536"),
+		ROW("a:080"),
+		ROW("a:000080"),
+		ROW("a:80 "),
+		ROW("a:80:80"),
+		ROW("a:8o"),
+		ROW(" a"),
+		ROW("a\0"),
+		ROW("a\0.b"),
+		ROW("a,b"),
+		ROW("a/"),
+		ROW("a?"),
+		ROW("a#"),
+		ROW("a@b"),
+		ROW("a%2eb"),
+		ROW("a\\b"),
+		ROW("\xC3\xA4"),
+		ROW("::1"),
+		ROW("[::1"),
+		ROW("[::1]80"),
+		ROW("[::1]:"),
+		ROW("[::1]]"),
+		ROW("[]"),
+		ROW("[a]"),
+		ROW("[::1%25lo]"),
+		ROW("[127.0.0.1]"),
+		ROW("[v1.x]"),
+		/* addresses to some readers: WHATWG URL, "ends in a number" */
+		ROW("127.1"),
+		ROW("2130706433"),
+		ROW("0x7f000001"),
+		ROW("0x7f.1"),
+		ROW("0177.0.0.1"),
+		ROW("127.0.0.01"),
+		ROW("127.0.0.1."),
+		ROW("1.2.3.256"),
+		ROW("a.0x"),
+		ROW("a.0XfF"),
+		ROW("a.1"),
+	};
+	char longest[257];
+	struct str host, port;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (http_split_host(cases[i], &host, &port))
+			fail_msg("%s", cases[i].p);
+	}
+	assert_false(http_split_host(none, &host, &port));
+	memset(longest, 'a', sizeof longest);
+	assert_true(http_split_host((struct str){ longest, 255 }, &host, &port));
+	assert_false(http_split_host((struct str){ longest, 256 }, &host, &port));
+}
+
+/* RFC 6454 section 7 */
+TEST(origins_are_split)
+{
+	struct str scheme, host, port;
+
+	assert_true(http_split_origin(STR_LIT("https://Example.com:8443"), &scheme, &host, &port));
+	assert_true(str_eqz(scheme, "https") && str_eqz(host, "Example.com") &&
+		    str_eqz(port, "8443"));
+	assert_true(http_split_origin(STR_LIT("vscode-webview://1abc2"), &scheme, &host, &port));
+	assert_true(str_eqz(scheme, "vscode-webview") && str_eqz(host, "1abc2") && !port.p);
+	assert_true(http_split_origin(STR_LIT("http://[::1]:3000"), &scheme, &host, &port));
+	assert_true(str_eqz(host, "[::1]") && str_eqz(port, "3000"));
+	assert_true(http_split_origin(STR_LIT("a+b-c.1://x"), &scheme, &host, &port));
+}
+
+TEST(what_is_no_origin_is_refused)
+{
+	static const struct str cases[] = {
+		ROW(""),
+		ROW("null"),
+		ROW("localhost"),
+		ROW("localhost:80"),
+		ROW("http:"),
+		ROW("http:/"),
+		ROW("http://"),
+		ROW("http:///"),
+		ROW("http://a/"),
+		ROW("http://a/b"),
+		ROW("http://a?b"),
+		ROW("http://a#b"),
+		ROW("http://u@a"),
+		ROW("http://u:p@a"),
+		ROW("http://a:80:80"),
+		ROW("http://a http://b"),
+		ROW("http://a, http://b"),
+		ROW("http://a\0"),
+		ROW("http:\\\\a"),
+		ROW("://a"),
+		ROW("1http://a"),
+		ROW("-http://a"),
+		ROW("ht tp://a"),
+		ROW("file://"),
+		ROW("http://127.1"),
+		ROW("http://localhost:3000/"),
+	};
+	struct str scheme, host, port;
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		if (http_split_origin(cases[i], &scheme, &host, &port))
+			fail_msg("%s", cases[i].p);
+	}
+	assert_false(http_split_origin(none, &scheme, &host, &port));
+}
+
+TEST(loopback_names_are_known)
+{
+	static const char *const yes[] = { "localhost",     "LocalHost", "a.localhost",
+					   "A.b.LOCALHOST", "127.0.0.1", "127.255.255.254",
+					   "[::1]" };
+	static const struct str no[] = { ROW(""),
+					 ROW("localhost.example"),
+					 ROW("localhost.evil.com"),
+					 ROW("xlocalhost"),
+					 ROW(".localhost"),
+					 ROW("a..localhost"),
+					 ROW("a/b.localhost"),
+					 ROW("a:80.localhost"),
+					 ROW("localhost\0"),
+					 ROW("127.0.0.1.example"),
+					 ROW("127.1"),
+					 ROW("127.0.0.256"),
+					 ROW("128.0.0.1"),
+					 ROW("0.0.0.0"),
+					 ROW("1127.0.0.1"),
+					 ROW("::1"),
+					 ROW("[::2]"),
+					 ROW("[::]") };
+
+	for (size_t i = 0; i < COUNT(yes); i++) {
+		if (!http_is_loopback_name(str_of(yes[i])))
+			fail_msg("%s", yes[i]);
+	}
+	for (size_t i = 0; i < COUNT(no); i++) {
+		if (http_is_loopback_name(no[i]))
+			fail_msg("%s", no[i].p);
+	}
+	assert_false(http_is_loopback_name(none));
+}
+
+/* RFC 6750 section 2.1 */
+TEST(bearer_tokens_are_found)
+{
+	static const struct {
+		struct str value;
+		const char *token; /* NULL: none */
+	} cases[] = {
+		{ ROW("Bearer abc"), "abc" },
+		{ ROW("bEARER   a-._~+/9=="), "a-._~+/9==" },
+		{ ROW("Bearer"), NULL },
+		{ ROW("Bearer "), NULL },
+		{ ROW("Bearer  "), NULL },
+		{ ROW("Bearerabc"), NULL },
+		{ ROW("Bearer\tabc"), NULL },
+		{ ROW("Bearer =="), NULL },
+		{ ROW("Bearer a b"), NULL },
+		{ ROW("Bearer a,b"), NULL },
+		{ ROW("Bearer a=b"), NULL },
+		{ ROW("Bearer a\0"), NULL },
+		{ ROW("Bearer \xC3\xA4"), NULL },
+		{ ROW("Bearer \"a\""), NULL },
+		{ ROW("Basic YTpi"), NULL },
+		{ ROW("Bearers abc"), NULL },
+		{ ROW(""), NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct str token = http_bearer(cases[i].value);
+
+		if (!token.p != !cases[i].token || !str_eq(token, str_of(cases[i].token)))
+			fail_msg("%s", cases[i].value.p);
+	}
+	assert_null(http_bearer(none).p);
+}

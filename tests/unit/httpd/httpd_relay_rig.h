@@ -1,0 +1,110 @@
+/* httpd_relay_rig.h - connections on one loop, their service on another. Both loops run on one thread, so
+ * that the test decides who comes first. See httpd_rig.h for service and clients.
+ */
+#ifndef HTTP_RELAY_RIG_H
+#define HTTP_RELAY_RIG_H
+
+#include "httpd/relay_impl.h"
+#include "unit/httpd/httpd_rig.h"
+
+/* ---- a relay ------------------------------------------------------------------------------ */
+
+struct pair {
+	struct rig rig; /* its loop is the front's; `h` is the relay's */
+	struct http_relay *relay;
+	cleat_loop *back; /* may be the same loop */
+	size_t screened;
+};
+
+static inline void on_screen(void *ctx, struct http_exchange *ex)
+{
+	struct pair *p = ctx;
+
+	p->screened++;
+	if (path_is(ex, "/screened"))
+		reply_text(ex, 403, STR_LIT("not here"));
+	http_exchange_limit_body(ex, 1 << 20);
+}
+
+static inline void pair_open_with(struct pair *p, bool two_loops, struct http_relay_options o)
+{
+	struct rig *r = &p->rig;
+	struct address a;
+
+	memset(p, 0, sizeof *p);
+	rig_ground(r);
+	p->back = two_loops ? cleat_loop_new(&r->fa.hook) : r->l;
+	assert_non_null(p->back);
+	o.http.loop = r->l;
+	o.http.mem = &r->fa.hook;
+	o.http.note = on_note;
+	o.http.note_ctx = r;
+	o.http.service = (struct http_service){ .head = svc_head,
+						.request = svc_request,
+						.gone = svc_gone,
+						.drained = svc_drained,
+						.logged = svc_logged,
+						.ctx = r };
+	o.back = p->back;
+	o.screen = on_screen;
+	o.screen_ctx = p;
+	assert_int_equal(http_relay_new(&o, &p->relay), CLEAT_OK);
+	r->h = p->relay->http;
+	httpd_set_clock(r->h, rig_clock, r);
+	assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
+	assert_int_equal(listener_open(&a, NULL, &r->ear, NULL), CLEAT_OK);
+	assert_int_equal(http_relay_add(p->relay, &r->ear, NULL), CLEAT_OK);
+	loop_attach(p->back);
+}
+
+static inline void pair_open(struct pair *p, bool two_loops)
+{
+	pair_open_with(p, two_loops, (struct http_relay_options){ 0 });
+}
+
+static inline void pair_close(struct pair *p)
+{
+	struct rig *r = &p->rig;
+
+	http_relay_free(p->relay);
+	if (p->back != r->l)
+		cleat_loop_free(p->back);
+	rig_ground_done(r);
+}
+
+static inline void front_turn(struct pair *p)
+{
+	rig_turn(&p->rig);
+}
+
+static inline void back_turn(struct pair *p)
+{
+	for (int i = 0; i < 4; i++)
+		cleat_loop_step(p->back, 0);
+}
+
+static inline void both_turn(struct pair *p)
+{
+	for (int i = 0; i < 4; i++) {
+		front_turn(p);
+		back_turn(p);
+	}
+}
+
+/* With two loops: back and forth until it is so. */
+#define WAIT_BOTH(p, condition)                                                                    \
+	do {                                                                                       \
+		while (!(condition)) {                                                             \
+			cleat_loop_step((p)->rig.l, 1);                                            \
+			cleat_loop_step((p)->back, 0);                                             \
+		}                                                                                  \
+	} while (0)
+
+static inline void expect_both(struct pair *p, struct client *c, int status, const char *body)
+{
+	look(c);
+	WAIT_BOTH(p, (look(c), strstr(c->buf, "\r\n\r\n")));
+	expect(c, status, body);
+}
+
+#endif

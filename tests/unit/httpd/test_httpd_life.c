@@ -1,0 +1,396 @@
+/* test_httpd_life.c - the end of a server in every state of its connections, from inside and
+ * outside of its callbacks; and lack of memory at every point.
+ */
+#define _XOPEN_SOURCE 700
+
+#include "test.h"
+#include "unit/httpd/httpd_rig.h"
+
+/* ---- states ------------------------------------------------------------------------------- */
+
+struct situation {
+	const char *label, *sent;
+	const char *rest; /* what the client sends later; NULL: it does not read before */
+	size_t requests;  /* that reach the service */
+	size_t under_way; /* exchanges that it waits for an end of */
+	bool idle;        /* drained at once */
+};
+
+static const struct situation situations[] = {
+	{ "connected", "", "", 0, 0, true },
+	{ "after a request", GET("/x"), "", 1, 0, true },
+	{ "in a header", "GET / HT", "TP/1.1\r\nHost: h\r\n\r\n", 0, 0, false },
+	{ "in a body", "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n12", "34", 0, 1,
+	  false },
+	{ "in chunks", "POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n1",
+	  "23\r\n0\r\n\r\n", 0, 1, false },
+	{ "in the body of a refused request",
+	  "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n12", "34", 0, 0, false },
+	{ "waiting", GET("/defer"), "", 1, 1, false },
+	{ "waiting, with more behind", GET("/x") GET("/defer") GET("/y"), "", 2, 1, false },
+	{ "streaming", GET("/stream"), "", 1, 1, false },
+	{ "streaming before the body",
+	  "POST /early-stream HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n12", "", 0, 1,
+	  false },
+	{ "streaming to nobody who reads", GET("/stream"), NULL, 1, 1, false },
+	{ "with an answer that is not taken", GET("/big?20000000"), NULL, 1, 0, false },
+	{ "lingering", "nonsense\r\n\r\n", "", 0, 0, false },
+};
+
+static struct client *enter(struct rig *r, const struct situation *s)
+{
+	struct client *c = dial(r);
+
+	put(c, s->sent);
+	WAIT_FOR(r, rig_stats(r).connections == 1 && r->requests == s->requests &&
+			    rig_stats(r).exchanges == s->under_way);
+	rig_turn(r);
+	if (!s->rest && s->under_way) {
+		static const char text[4096] = "";
+
+		while (http_exchange_write(r->held[0], (struct str){ text, sizeof text }, false) ==
+		       CLEAT_OK)
+			cleat_loop_step(r->l, 0);
+	}
+	return c;
+}
+
+TEST(freed_at_once_in_every_state)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(situations); i++) {
+		const struct situation *s = &situations[i];
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = enter(&r, s);
+		rig_free_server(&r);
+		if (r.gone != s->under_way)
+			fail_msg("%s: gone() was called %zu times", s->label, r.gone);
+		cleat_loop_step(r.l, 0);
+		while (!c->eof) {
+			c->n = 0;
+			wait_more(c);
+		}
+		rig_end(&r, c);
+	}
+}
+
+/* Exchanges may finish, everything else ends; and `done` comes once. */
+TEST(drained_in_every_state)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(situations); i++) {
+		const struct situation *s = &situations[i];
+		cleat_error err;
+		struct client *c;
+		struct rig r;
+
+		rig_open(&r);
+		c = enter(&r, s);
+		httpd_drain(r.h, on_done, &r);
+		if (r.done != s->idle)
+			fail_msg("%s: %s", s->label, r.done ? "done too early" : "not done");
+		assert_int_equal(httpd_add(r.h, &r.ear, &err), CLEAT_ECLOSED);
+		if (r.n_held && strstr(s->sent, "stream"))
+			http_exchange_end(r.held[0]);
+		else if (r.n_held)
+			reply_text(r.held[0], 200, STR_LIT("last"));
+		put(c, s->rest ? s->rest : "");
+		while (!r.done) {
+			c->n = 0;
+			look(c);
+			if (c->eof) { /* it lingers as long as we do */
+				close(c->fd);
+				c->fd = dup(0);
+			}
+			cleat_loop_step(r.l, 10);
+		}
+		assert_int_equal(r.gone, 0);
+		assert_int_equal(rig_stats(&r).connections, 0);
+		assert_int_equal(cleat_loop_step(r.l, -1), CLEAT_ECLOSED); /* nothing to wait for */
+		rig_end(&r, c);
+	}
+}
+
+/* The last answers say that the connection ends. */
+TEST(answers_while_draining_close)
+{
+	struct answer *a = &last_answer;
+	struct client *c;
+	struct rig r;
+
+	c = rig_begin(&r);
+	put(c, GET("/defer"));
+	WAIT_FOR(&r, r.n_held == 1);
+	httpd_drain(r.h, on_done, &r);
+	reply_text(r.held[0], 200, STR_LIT("last"));
+	assert_true(read_answer(c, a, false));
+	assert_string_equal(header(a, "Connection"), "close");
+	expect_end(c);
+	assert_true(r.done);
+	rig_end(&r, c);
+}
+
+TEST(drained_without_connections)
+{
+	struct rig r;
+
+	rig_open(&r);
+	httpd_drain(r.h, on_done, &r);
+	assert_true(r.done);
+	rig_close(&r);
+	rig_open(&r);
+	rig_close(&r);
+	httpd_free(NULL);
+}
+
+/* ---- from inside -------------------------------------------------------------------------- */
+
+static void free_in_done(void *ctx)
+{
+	rig_free_server(ctx);
+}
+
+/* The server is freed while one of its callbacks runs: for one connection of three. */
+TEST(freed_from_inside)
+{
+	enum { REQUEST, GONE, LOGGED, DRAINED, DONE, WAYS };
+
+	for (int way = 0; way < WAYS; way++) {
+		struct client *c[3];
+		struct rig r;
+
+		rig_open(&r);
+		for (int i = 0; i < 3; i++) {
+			c[i] = dial(&r);
+			put(c[i], i == 1 ? GET("/stream") : GET("/mark"));
+		}
+		WAIT_FOR(&r, r.requests == 3);
+		rig_turn(&r);
+		r.free_in_request = way == REQUEST;
+		r.free_in_gone = way == GONE;
+		r.free_in_logged = way == LOGGED;
+		r.free_in_drained = way == DRAINED;
+		if (way == GONE)
+			shutdown(c[1]->fd, SHUT_RDWR);
+		else if (way == DRAINED)
+			http_exchange_write(r.held[0], STR_LIT("x"), false);
+		else if (way != DONE)
+			put(c[0], GET("/x") GET("/y"));
+		if (way == DONE) {
+			httpd_drain(r.h, free_in_done, &r);
+			http_exchange_end(r.held[0]);
+			r.n_held = 0;
+		}
+		while (r.freed == 0)
+			cleat_loop_step(r.l, 10);
+		cleat_loop_step(r.l, 0);
+		assert_int_equal(r.freed, 1);
+		assert_int_equal(r.closed, 2);
+		if (way == REQUEST)
+			assert_int_equal(r.gone, 2); /* the one that asked, and the stream */
+		for (int i = 0; i < 3; i++)
+			hang_up(c[i]);
+		rig_close(&r);
+	}
+}
+
+TEST(drained_from_inside)
+{
+	struct client *c, *other;
+	struct rig r;
+
+	rig_open(&r);
+	other = dial(&r);
+	put(other, GET("/x"));
+	expect(other, 200, "GET /x");
+	r.drain_in_request = true;
+	c = dial(&r);
+	put(c, GET("/last") GET("/never"));
+	expect(c, 200, "GET /last");
+	expect_end(c);
+	expect_end(other);
+	assert_int_equal(r.requests, 2);
+	hang_up(other);
+	hang_up(c); /* which has asked for more: it was listened to until now */
+	WAIT_FOR(&r, r.done);
+	rig_close(&r);
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+/* Reads to the end of the connection, or to the end of `answers` whole answers. */
+static size_t read_whole(struct client *c, struct answer *a, size_t answers)
+{
+	size_t n = 0;
+
+	while (n < answers && read_answer(c, a, false)) {
+		/* Whatever arrives whole is right. */
+		assert_true(a->status == 200 || a->status == 403 || a->status == 500);
+		if (a->status == 200 && n == 0)
+			assert_string_equal(a->body, "GET /one");
+		if (a->status == 200 && n == 2)
+			assert_int_equal(a->n, 50000);
+		if (a->status == 200 && n == 3)
+			assert_string_equal(a->body, "tick");
+		if (a->status == 500)
+			return n;
+		n++;
+	}
+	return n;
+}
+
+/* One client through everything that takes memory. True when all of it was answered. */
+static bool scenario(struct rig *r, struct answer *a)
+{
+	static char body[3001];
+	struct client *c = dial(r);
+	bool all;
+
+	memset(body, 'b', 3000);
+	put(c, GET("/one") "POST /two HTTP/1.1\r\nHost: h\r\nContent-Length: 3000\r\n\r\n");
+	rig_turn(r);
+	put(c, body);
+	put(c, GET("/big?50000") GET("/stream"));
+	put(c, GET("/five"));
+	for (look(c); r->n_held == 0 && !c->eof; look(c))
+		cleat_loop_step(r->l, 10);
+	if (r->n_held) {
+		struct http_exchange *ex = r->held[0];
+
+		r->n_held = 0;
+		if (http_exchange_write(ex, STR_LIT("tick"), false) == CLEAT_OK)
+			http_exchange_end(ex);
+		else
+			http_exchange_abort(ex);
+	}
+	all = read_whole(c, a, 5) == 5;
+	hang_up(c);
+	WAIT_FOR(r, rig_stats(r).connections == 0);
+	return all;
+}
+
+/* The n-th allocation fails, once or from then on. The client gets whole answers or a closed
+ * connection, never something else; and the next client is served. */
+TEST(no_memory)
+{
+	struct answer *a = &last_answer;
+
+	for (int forever = 0; forever < 2; forever++) {
+		for (size_t n = 1;; n++) {
+			struct rig r;
+			bool hit;
+
+			rig_open(&r);
+			r.fa.countdown = n;
+			r.fa.forever = forever;
+			hit = !scenario(&r, a);
+			hit = hit || fail_alloc_hit(&r.fa);
+			r.fa.countdown = 0;
+			r.fa.forever = false;
+			expect_alive(&r);
+			rig_close(&r);
+			if (!hit)
+				break;
+		}
+	}
+}
+
+/* A large answer is sent without a copy, but what the socket does not take has to be kept. Without
+ * memory for that it is cut short, and everybody can see that. */
+TEST(no_memory_for_the_rest_of_an_answer)
+{
+	struct client *c;
+	size_t got = 0;
+	struct rig r;
+
+	c = rig_begin(&r);
+	put(c, GET("/x"));
+	expect(c, 200, "GET /x");
+	r.fa.countdown = 1;
+	r.fa.forever = true;
+	put(c, "GET /big?20000000 HTTP/1.1\r\nHost: h\r\n\r\n");
+	while (!c->eof) {
+		got += c->n;
+		c->n = 0;
+		wait_more(c);
+	}
+	assert_true(got < 20000000); /* how much depends on what the socket takes at once */
+	assert_true(fail_alloc_hit(&r.fa));
+	r.fa.countdown = 0;
+	r.fa.forever = false;
+	hang_up(c);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* Every call says what it could not do, takes nothing then, and works when there is memory again. */
+TEST(no_memory_in_the_calls_of_a_service)
+{
+	static const char text[40000] = "";
+	struct http_exchange *ex;
+	struct client *c;
+	struct rig r;
+
+	c = rig_begin(&r);
+	put(c, GET("/defer"));
+	WAIT_FOR(&r, r.n_held == 1);
+	ex = r.held[0];
+	r.fa.countdown = 1;
+	r.fa.forever = true;
+	assert_int_equal(http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0), CLEAT_ENOMEM);
+	r.fa.forever = false;
+	assert_int_equal(http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0), CLEAT_OK);
+	rig_turn(&r);
+	r.fa.countdown = 1;
+	r.fa.forever = true;
+	assert_int_equal(http_exchange_write(ex, (struct str){ text, sizeof text }, false),
+			 CLEAT_ENOMEM);
+	assert_int_equal(http_exchange_queued(ex), 0);
+	r.fa.forever = false;
+	assert_int_equal(http_exchange_write(ex, STR_LIT("some"), false), CLEAT_OK);
+	rig_turn(&r);
+	/* Not even for the end: then it must not look like one. */
+	while (r.h->n_outs)
+		buf_done(&r.h->outs[--r.h->n_outs]);
+	r.fa.countdown = 1;
+	r.fa.forever = true;
+	http_exchange_end(ex);
+	r.fa.forever = false;
+	while (!c->eof)
+		wait_more(c);
+	assert_string_equal(c->buf + c->n - 9, "4\r\nsome\r\n");
+	hang_up(c);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+TEST(no_memory_for_a_server)
+{
+	for (size_t n = 1;; n++) {
+		struct httpd_options o = { 0 };
+		struct httpd *h;
+		struct fail_alloc fa;
+		struct address a;
+		struct listener l;
+		int rc;
+
+		fail_alloc_init(&fa, 0, false);
+		o.loop = cleat_loop_new(&fa.hook);
+		o.mem = &fa.hook;
+		assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
+		assert_int_equal(listener_open(&a, NULL, &l, NULL), CLEAT_OK);
+		fa.countdown = n;
+		rc = httpd_new(&o, &h);
+		if (rc == CLEAT_OK)
+			rc = httpd_add(h, &l, NULL);
+		assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
+		assert_true((rc == CLEAT_OK) == (l.fd == -1));
+		listener_close(&l); /* ours when it failed */
+		httpd_free(h);
+		cleat_loop_free(o.loop);
+		assert_int_equal(fa.live, 0);
+		if (rc == CLEAT_OK)
+			break;
+	}
+}

@@ -1,0 +1,402 @@
+/* test_httpd_limits.c - time and room: deadlines by a clock of the test's own, connections,
+ * descriptors.
+ */
+#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
+
+#include "test.h"
+#include "unit/httpd/httpd_rig.h"
+
+#include <ifaddrs.h>
+#include <sys/resource.h>
+
+/* ---- deadlines ---------------------------------------------------------------------------- */
+
+struct wait {
+	const char *label;
+	const char *first;   /* sent at once */
+	const char *dribble; /* sent over and over, */
+	uint64_t every_ms;   /* with so much time between */
+	uint64_t limit_ms;   /* when it is over */
+	int status;          /* of the answer then; 0: it just ends */
+	bool counts;         /* as a timeout */
+};
+
+TEST(deadlines)
+{
+	static const struct wait cases[] = {
+		{ "nothing", "", "", 1000, 75000, 0, false },
+		{ "idle after a request", GET("/x"), "", 1000, 75000, 0, false },
+		/* One empty line may come before a request, but is none. */
+		{ "an empty line", "\r\n", "", 1000, 75000, 0, false },
+		/* From the first byte on, whatever comes (slowloris). */
+		{ "a header that never ends", "GET / HTTP/1.1\r\n", "A: b\r\n", 2500, 10000, 408,
+		  true },
+		{ "a byte", "G", "", 1000, 10000, 408, true },
+		{ "a body that does not come",
+		  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", "", 1000, 10000, 408,
+		  true },
+		{ "a body that never ends",
+		  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 999\r\n\r\n", "b", 8000, 32000,
+		  408, true },
+		{ "chunks that never end",
+		  "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n",
+		  9000, 36000, 408, true },
+		/* It was answered already. */
+		{ "the body of a refused request",
+		  "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", "", 1000, 10000,
+		  403, true },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		const struct wait *t = &cases[i];
+		struct client *c;
+		struct rig r;
+
+		c = rig_begin(&r);
+		put(c, t->first);
+		WAIT_FOR(&r, rig_stats(&r).connections == 1);
+		rig_turn(&r);
+		for (uint64_t ms = t->every_ms; ms < t->limit_ms; ms += t->every_ms) {
+			rig_pass(&r, t->every_ms);
+			put(c, t->dribble);
+			rig_turn(&r);
+			if (rig_stats(&r).timeouts || rig_stats(&r).connections != 1)
+				fail_msg("%s: over after %d ms", t->label, (int)ms);
+		}
+		rig_pass(&r, t->every_ms);
+		put(c, t->dribble);
+		rig_turn(&r);
+		assert_int_equal(rig_stats(&r).timeouts, t->counts);
+		if (t->status)
+			expect(c, t->status, NULL);
+		else if (*t->first == 'G')
+			expect(c, 200, NULL);
+		expect_end(c);
+		assert_int_equal(r.gone, r.heads && t->status == 408);
+		rig_pass(&r, 6000); /* it is not waited for longer than that */
+		assert_int_equal(rig_stats(&r).connections, 0);
+		rig_end(&r, c);
+	}
+}
+
+/* A service may take as long as it likes, and a connection in use is not idle. */
+TEST(an_exchange_has_no_deadline)
+{
+	struct client *c;
+	struct rig r;
+
+	c = rig_begin(&r);
+	for (int i = 0; i < 3; i++) {
+		put(c, GET("/defer"));
+		WAIT_FOR(&r, r.n_held == 1);
+		for (int k = 0; k < 100; k++)
+			rig_pass(&r, 60000);
+		reply_text(r.held[0], 200, STR_LIT("at last"));
+		r.n_held = 0;
+		expect(c, 200, "at last");
+		rig_pass(&r, 74999);
+	}
+	rig_pass(&r, 1);
+	expect_end(c);
+	assert_int_equal(rig_stats(&r).timeouts, 0);
+	rig_end(&r, c);
+}
+
+/* An answer that is complete but not taken. */
+TEST(an_answer_that_is_not_taken_is_given_up)
+{
+	struct client *c;
+	struct rig r;
+
+	c = rig_begin(&r);
+	put(c, "GET /big?20000000 HTTP/1.1\r\nHost: h\r\n\r\n");
+	WAIT_FOR(&r, r.requests == 1);
+	rig_turn(&r);
+	rig_pass(&r, 29999);
+	assert_int_equal(rig_stats(&r).connections, 1);
+	rig_pass(&r, 1);
+	assert_int_equal(rig_stats(&r).connections, 0);
+	assert_int_equal(rig_stats(&r).timeouts, 1);
+	assert_int_equal(r.gone, 0); /* the service was done with it */
+	rig_end(&r, c);
+}
+
+/* Hanging up on thousands takes a while: the others have their turns meanwhile. */
+TEST(those_that_are_late_together_go_a_few_at_a_time)
+{
+	enum { MANY = 300 };
+	int fds[MANY];
+	struct rig r;
+
+	rig_open(&r);
+	for (size_t i = 0; i < MANY; i++) {
+		fds[i] = dial_fd(&r);
+		WAIT_FOR(&r, rig_stats(&r).connections == i + 1);
+	}
+	rig_pass(&r, 75000);
+	assert_in_range(rig_stats(&r).connections, MANY / 2, MANY - 1);
+	WAIT_FOR(&r, rig_stats(&r).connections == 0);
+	for (size_t i = 0; i < MANY; i++)
+		close(fds[i]);
+	rig_close(&r);
+}
+
+/* The timer runs by itself, with the real clock too. */
+TEST(deadlines_come_without_being_asked)
+{
+	struct httpd_options o = { .idle_timeout_ms = 20 };
+	struct client *c;
+	struct rig r;
+
+	rig_open_with(&r, ":0", o);
+	http_deadlines_init(r.h); /* the clock as it was */
+	c = dial(&r);
+	put(c, GET("/x"));
+	expect(c, 200, "GET /x");
+	expect_end(c);
+	rig_end(&r, c);
+}
+
+/* Whoever is refused and goes on sending is listened to for five seconds and for some MiB, no longer. */
+TEST(lingering_is_bounded)
+{
+	static char junk[1 << 16];
+	size_t sent = 0;
+	struct client *c;
+	struct rig r;
+
+	c = rig_begin(&r);
+	put(c, "nonsense\r\n\r\n");
+	expect(c, 501, NULL);
+	expect_end(c);
+	assert_int_equal(rig_stats(&r).connections, 1);
+	put(c, "still here");
+	rig_turn(&r);
+	rig_pass(&r, 4000);
+	assert_int_equal(rig_stats(&r).connections, 1);
+	rig_pass(&r, 1000);
+	assert_int_equal(rig_stats(&r).connections, 0);
+	hang_up(c);
+	c = dial(&r);
+	put(c, "nonsense\r\n\r\n");
+	expect(c, 501, NULL);
+	while (rig_stats(&r).connections == 1) {
+		ssize_t n = send(c->fd, junk, sizeof junk, MSG_NOSIGNAL);
+
+		sent += n > 0 ? (size_t)n : 0;
+		cleat_loop_step(r.l, 1);
+	}
+	assert_true(sent >= HTTP_LINGER);
+	hang_up(c);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+TEST(connections_over_the_limit_are_told_to_come_back)
+{
+	struct httpd_options o = { .max_connections = 2 };
+	struct answer *a = &last_answer;
+	struct client *c[3];
+	struct rig r;
+
+	rig_open_with(&r, ":0", o);
+	for (int i = 0; i < 2; i++) {
+		c[i] = dial(&r);
+		put(c[i], GET("/x"));
+		expect(c[i], 200, "GET /x");
+	}
+	c[2] = dial(&r);
+	put(c[2], GET("/x"));
+	assert_true(read_answer(c[2], a, false));
+	assert_int_equal(a->status, 503);
+	assert_string_equal(header(a, "Retry-After"), "1");
+	expect_end(c[2]);
+	hang_up(c[2]);
+	assert_int_equal(rig_stats(&r).refused, 1);
+	assert_int_equal(rig_stats(&r).accepted, 2);
+	/* The others do not notice, and when one goes there is room. */
+	put(c[0], GET("/y"));
+	expect(c[0], 200, "GET /y");
+	hang_up(c[0]);
+	WAIT_FOR(&r, rig_stats(&r).connections == 1);
+	c[0] = dial(&r);
+	put(c[0], GET("/z"));
+	expect(c[0], 200, "GET /z");
+	hang_up(c[0]);
+	hang_up(c[1]);
+	rig_close(&r);
+}
+
+/* This machine's own address is not limited (a proxy in front has it). */
+TEST(loopback_is_not_limited_by_address)
+{
+	struct httpd_options o = { .max_per_address = 1 };
+	struct client *c[4];
+	struct rig r;
+
+	rig_open_with(&r, ":0", o);
+	for (int i = 0; i < 4; i++) {
+		c[i] = dial(&r);
+		put(c[i], GET("/x"));
+		expect(c[i], 200, "GET /x");
+	}
+	for (int i = 0; i < 4; i++)
+		hang_up(c[i]);
+	rig_close(&r);
+}
+
+/* An address of this machine that is not loopback; false when there is none. */
+static bool outer_address(char *text, size_t n)
+{
+	struct ifaddrs *all, *i;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (i = all; i && !found; i = i->ifa_next) {
+		struct sockaddr_in *in = (void *)i->ifa_addr;
+
+		if (!in || in->sin_family != AF_INET || ntohl(in->sin_addr.s_addr) >> 24 == 127)
+			continue;
+		found = inet_ntop(AF_INET, &in->sin_addr, text, (socklen_t)n) != NULL;
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+TEST(other_addresses_are)
+{
+	struct httpd_options o = { .max_per_address = 1 };
+	char where[64] = "";
+	struct client *c[2];
+	struct rig r;
+
+	if (!outer_address(where, sizeof where)) {
+		print_message("this machine has no address but its own\n");
+		skip();
+	}
+	strcat(where, ":0");
+	rig_open_with(&r, where, o);
+	c[0] = dial(&r);
+	put(c[0], GET("/x"));
+	expect(c[0], 200, "GET /x");
+	c[1] = dial(&r);
+	put(c[1], GET("/x"));
+	expect(c[1], 429, "");
+	expect_end(c[1]);
+	hang_up(c[1]);
+	assert_int_equal(rig_stats(&r).refused, 1);
+	hang_up(c[0]);
+	WAIT_FOR(&r, rig_stats(&r).connections == 0);
+	expect_alive(&r);
+	rig_close(&r);
+}
+
+static struct http_peer *add_peer(struct http_peers *p, struct fail_alloc *fa, const char *address,
+				  int expected)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct http_peer *peer;
+	int rc;
+
+	if (inet_pton(AF_INET, address, &in.sin_addr) == 1) {
+		rc = http_peers_add(p, &fa->hook, (struct sockaddr *)&in, 2, &peer);
+	} else {
+		assert_int_equal(inet_pton(AF_INET6, address, &in6.sin6_addr), 1);
+		rc = http_peers_add(p, &fa->hook, (struct sockaddr *)&in6, 2, &peer);
+	}
+	assert_int_equal(rc, expected);
+	return peer;
+}
+
+TEST(connections_are_counted_by_address)
+{
+	static struct http_peers p;
+	struct http_peer *a, *b, *c, *d;
+	struct fail_alloc fa;
+
+	fail_alloc_init(&fa, 0, false);
+	a = add_peer(&p, &fa, "192.0.2.1", CLEAT_OK);
+	b = add_peer(&p, &fa, "::ffff:192.0.2.1", CLEAT_OK); /* the same */
+	assert_ptr_equal(a, b);
+	assert_null(add_peer(&p, &fa, "192.0.2.1", CLEAT_ELIMIT));
+	c = add_peer(&p, &fa, "2001:db8::1", CLEAT_OK);
+	d = add_peer(&p, &fa, "2001:db8::ffff:2", CLEAT_OK); /* the same /64 */
+	assert_ptr_equal(c, d);
+	assert_null(add_peer(&p, &fa, "2001:db8::3", CLEAT_ELIMIT));
+	http_peers_remove(&p, &fa.hook, add_peer(&p, &fa, "2001:db8:0:1::1", CLEAT_OK));
+	assert_null(add_peer(&p, &fa, "127.9.9.9", CLEAT_OK)); /* not counted */
+	assert_null(add_peer(&p, &fa, "::1", CLEAT_OK));
+	http_peers_remove(&p, &fa.hook, a);
+	http_peers_remove(&p, &fa.hook, add_peer(&p, &fa, "192.0.2.1", CLEAT_OK));
+	http_peers_remove(&p, &fa.hook, b);
+	http_peers_remove(&p, &fa.hook, c);
+	http_peers_remove(&p, &fa.hook, d);
+	http_peers_remove(&p, &fa.hook, NULL);
+	assert_int_equal(fa.live, 0);
+	fail_alloc_init(&fa, 1, false);
+	assert_null(add_peer(&p, &fa, "192.0.2.1", CLEAT_ENOMEM));
+}
+
+/* The loop is not kept by callers: so many in a turn. */
+TEST(callers_are_let_in_a_few_at_a_time)
+{
+	enum { N = 80 };
+	int fds[N];
+	struct rig r;
+
+	rig_open(&r);
+	for (int i = 0; i < N; i++)
+		fds[i] = dial_fd(&r);
+	cleat_loop_step(r.l, -1);
+	assert_true(rig_stats(&r).connections > 0 && rig_stats(&r).connections < N);
+	WAIT_FOR(&r, rig_stats(&r).connections == N);
+	for (int i = 0; i < N; i++)
+		close(fds[i]);
+	WAIT_FOR(&r, rig_stats(&r).connections == 0);
+	rig_close(&r);
+}
+
+/* ---- descriptors -------------------------------------------------------------------------- */
+
+/* Without descriptors a caller is closed rather than left waiting, the loop does not spin, people are
+ * told once, and all is well when there are some again. */
+TEST(no_descriptors_left)
+{
+	struct rlimit limit, low;
+	struct client *shed, *later;
+	struct rig r;
+	int fd;
+
+	if (getenv("CLEAT_VALGRIND")) {
+		print_message("valgrind takes the connection itself before it says EMFILE\n");
+		skip();
+	}
+	rig_open(&r);
+	shed = dial(&r);
+	later = dial(&r);
+	put(later, GET("/later"));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = limit;
+	fd = dup(0); /* the lowest that is free: no more than those below it */
+	close(fd);
+	low.rlim_cur = (rlim_t)fd;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	WAIT_FOR(&r, rig_stats(&r).refused == 1);
+	assert_int_equal(r.remarks, 1);
+	assert_non_null(strstr(r.remark, strerror(EMFILE)));
+	while (!shed->eof)
+		wait_more(shed);
+	assert_int_equal(shed->n, 0);
+	assert_int_equal(rig_stats(&r).refused, 1); /* nobody else was looked at meanwhile */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	expect(later, 200, "GET /later");
+	assert_int_equal(r.remarks, 1);
+	hang_up(later);
+	hang_up(shed);
+	rig_close(&r);
+}

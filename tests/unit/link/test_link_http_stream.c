@@ -1,0 +1,573 @@
+/* test_link_http_stream.c - streams of events over HTTP: resuming an answer that broke off, and the
+ * stream for what the server says unasked (2025-11-25 basic/transports).
+ */
+#include "test.h"
+#include "unit/link/link_httpd_rig.h"
+
+#define GET_EVENTS "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\n"
+
+/* Sends a request and gives it a stream that has begun like this and then ends. */
+static void broken_answer(struct rig_link *r, const char *events)
+{
+	struct asked *q;
+
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, events);
+	say_end(r, q);
+}
+
+/* ---- resuming --------------------------------------------------------------------------------- */
+
+/* "The client MUST respect the retry field" (and waits no longer, when nothing was wrong). */
+TEST(a_stream_is_resumed_after_the_time_that_the_server_says)
+{
+	struct rig_link r;
+	struct asked *q;
+	uint64_t began;
+
+	rig_start(&r);
+	rig_session(&r, "s");
+	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(&r);
+	say(&r, q, EVENTS_HEAD);
+	say_chunk(&r, q, "id: event-1\nretry: 500\ndata: \n\n");
+	began = loop_now();
+	say_end(&r, q);
+	q = next_asked(&r);
+	assert_true(loop_now() - began >= 499);
+	assert_int_equal(r.drawn, 0); /* no jitter */
+	expect_line(q, "GET /mcp HTTP/1.1\r\n");
+	expect_field(q, "Last-Event-ID", "event-1");
+	expect_field(q, "Accept", "text/event-stream");
+	expect_field(q, "Mcp-Session-Id", "s");
+	expect_field(q, "MCP-Protocol-Version", "2025-11-25");
+	expect_field(q, "Content-Type", NULL);
+	say(&r, q, EVENTS_HEAD);
+	say_chunk(&r, q, "id: event-2\ndata: " A(1) "\n\n");
+	expect_message(&r, TAG(1), 200, A(1));
+	say_end(&r, q);
+	assert_true(nobody_asks(&r));
+	expect_nothing_told(&r);
+	rig_done(&r);
+}
+
+TEST(without_retry_a_second_passes)
+{
+	struct rig_link r;
+	uint64_t began;
+
+	rig_start(&r);
+	broken_answer(&r, "id: 1\n\n"); /* an id without data is a position, too */
+	began = loop_now();
+	expect_field(next_asked(&r), "Last-Event-ID", "1");
+	assert_true(loop_now() - began >= 990);
+	assert_int_equal(r.drawn, 0);
+	rig_done(&r);
+}
+
+/* Two attempts in vain are the end; an event makes them count anew. */
+TEST(attempts_in_vain_are_bounded)
+{
+	static const char *const vain[] = {
+		"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n" EVENTS_TYPE "Content-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n" EVENTS_TYPE "Content-Length: 9\r\n\r\n:ping\n",
+		"",
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(vain); i++) {
+		struct rig_link r;
+		struct asked *q;
+		struct told *t;
+
+		rig_start(&r);
+		broken_answer(&r, "retry: 0\nid: 1\ndata: " N(a) "\n\n");
+		for (int k = 0; k < 4; k++) {
+			q = next_asked(&r);
+			expect_field(q, "Last-Event-ID", k < 2 ? "1" : "2");
+			if (k == 1)
+				say(&r, q, GET_EVENTS "id: 2\ndata: " N(b) "\n\n");
+			else
+				say(&r, q, vain[i]);
+			hang_up_on(&r, q);
+		}
+		expect_message(&r, TAG(1), 200, N(a));
+		expect_message(&r, TAG(1), 200, N(b));
+		t = expect_failed(&r, TAG(1), CLEAT_STEP_EXCHANGE);
+		assert_false(t->why.unsent);
+		assert_true(nobody_asks(&r));
+		rig_done(&r);
+	}
+}
+
+/* Full jitter: between 100 ms and what 1.5 times as much every time comes to, never before `retry`. */
+TEST(later_attempts_wait_longer)
+{
+	static const struct {
+		uint32_t random;
+		const char *first;
+		uint64_t least;
+	} cases[] = {
+		{ 0, "retry: 0\nid: 1\n\n", 99 },
+		{ 600, "retry: 0\nid: 1\n\n", 699 },
+		{ 0, "retry: 300\nid: 1\n\n", 299 },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig_link r;
+		uint64_t began;
+
+		rig_start(&r);
+		r.random = cases[i].random;
+		broken_answer(&r, cases[i].first);
+		reply(&r, next_asked(&r), "503 Busy", "", "");
+		began = loop_now();
+		next_asked(&r);
+		assert_true(loop_now() - began >= cases[i].least);
+		assert_int_equal(r.drawn, 1);
+		rig_done(&r);
+	}
+}
+
+TEST(what_cannot_be_resumed_fails_at_once)
+{
+	static const struct {
+		const char *events;
+		bool modern;
+	} cases[] = {
+		{ "id: 1\nretry: 0\ndata: " N(a) "\n\n", true }, /* 2026-07-28: "not supported" */
+		{ "retry: 0\ndata: " N(a) "\n\n", false },
+		{ "id: 1\nretry: 0\ndata: " N(a) "\n\nid\n\n", false }, /* taken back */
+		{ "id: a\x01z\nretry: 0\ndata: " N(a) "\n\n", false },
+		{ "id:  a\nretry: 0\ndata: " N(a) "\n\n", false },
+		{ "id: a \nretry: 0\ndata: " N(a) "\n\n", false },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
+		for (int clean = 0; clean < 2; clean++) {
+			struct rig_link r;
+			struct asked *q;
+
+			rig_start(&r);
+			assert_int_equal(rig_send(&r,
+						  cases[i].modern ? MODERN_REQUEST(1, "x")
+								  : LEGACY_REQUEST(1),
+						  Q(1)),
+					 CLEAT_OK);
+			q = next_asked(&r);
+			say(&r, q, EVENTS_HEAD);
+			say_chunk(&r, q, cases[i].events);
+			expect_message(&r, TAG(1), 200, N(a));
+			if (clean)
+				say_end(&r, q);
+			else
+				hang_up_on(&r, q);
+			expect_failed(&r, TAG(1), CLEAT_STEP_EXCHANGE);
+			assert_true(nobody_asks(&r));
+			rig_done(&r);
+		}
+}
+
+/* WHATWG HTML 9.2.3: the id goes back as it came. */
+TEST(odd_ids_go_back_as_they_came)
+{
+	static char longest[1025];
+	const char *ids[] = { "a b,c;\"d\"=?", "\xC3\xA9\xE4\xB8\x96", "0", ":", longest };
+
+	memset(longest, 'i', sizeof longest - 1);
+	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
+		struct rig_link r;
+		char events[1200];
+
+		rig_start(&r);
+		snprintf(events, sizeof events, "retry: 0\nid: %s\n\n", ids[i]);
+		broken_answer(&r, events);
+		expect_field(next_asked(&r), "Last-Event-ID", ids[i]);
+		rig_done(&r);
+	}
+}
+
+TEST(a_refusal_to_resume_is_the_end)
+{
+	static const struct {
+		const char *answer;
+		enum cleat_step step;
+		int status;
+	} cases[] = {
+		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", CLEAT_STEP_EXCHANGE, 404 },
+		{ "HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n", CLEAT_STEP_EXCHANGE, 405 },
+		{ "HTTP/1.1 401 Who\r\nContent-Length: 0\r\n\r\n", CLEAT_STEP_AUTH, 401 },
+		{ "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: 2\r\n\r\n{}",
+		  CLEAT_STEP_EXCHANGE, 200 },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		struct rig_link r;
+		struct told *t;
+
+		rig_start(&r);
+		rig_session(&r, "s");
+		broken_answer(&r, "retry: 0\nid: 1\n\n");
+		say(&r, next_asked(&r), cases[i].answer);
+		t = expect_failed(&r, TAG(1), cases[i].step);
+		assert_int_equal(t->status, cases[i].status);
+		assert_false(t->why.session_lost);
+		rig_done(&r);
+	}
+}
+
+/* A server with a store of events: the connection breaks after every single one. `from_start`: it sends
+ * all of them again, whatever it is asked. */
+static void play_cut_stream(int n_events, bool from_start)
+{
+	struct rig_link r;
+	struct asked *q;
+	char text[256];
+
+	rig_start(&r);
+	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	for (int sent = 0; sent < n_events; sent++) {
+		q = next_asked(&r);
+		snprintf(text, sizeof text, "%d", sent - 1);
+		expect_field(q, "Last-Event-ID", sent ? text : NULL);
+		say(&r, q, GET_EVENTS "retry: 0\n");
+		for (int i = from_start ? 0 : sent; i <= sent; i++) {
+			if (i == n_events - 1)
+				snprintf(text, sizeof text, "id: %d\ndata: " A(1) "\n\n", i);
+			else
+				snprintf(text, sizeof text, "id: %d\ndata: {\"n\":%d}\n\n", i, i);
+			say(&r, q, text);
+		}
+		say(&r, q, "id: 9999\ndata: {\"half\":"); /* never happened */
+		hang_up_on(&r, q);
+	}
+	for (int i = 0; i < n_events - 1; i++) {
+		snprintf(text, sizeof text, "{\"n\":%d}", i);
+		expect_message(&r, TAG(1), 200, text);
+	}
+	expect_message(&r, TAG(1), 200, A(1));
+	assert_true(nobody_asks(&r));
+	expect_nothing_told(&r);
+	rig_done(&r);
+}
+
+TEST(a_stream_cut_after_every_event_is_told_once)
+{
+	play_cut_stream(25, false);
+	play_cut_stream(25, true);
+}
+
+/* Only the first of these has an id of its own. */
+TEST(events_without_an_id_are_no_repetition)
+{
+	struct rig_link r;
+
+	rig_start(&r);
+	broken_answer(&r, "retry: 0\nid: 1\ndata: " N(a) "\n\ndata: " N(b) "\n\n");
+	say(&r, next_asked(&r),
+	    GET_EVENTS
+	    "data: " N(c) "\n\nid: 1\ndata: " N(a) "\n\ndata: " N(d) "\n\ndata: " A(1) "\n\n");
+	expect_message(&r, TAG(1), 200, N(a));
+	expect_message(&r, TAG(1), 200, N(b));
+	expect_message(&r, TAG(1), 200, N(c));
+	expect_message(&r, TAG(1), 200, N(d));
+	expect_message(&r, TAG(1), 200, A(1));
+	rig_done(&r);
+}
+
+/* The ids of a long stream are remembered as far as a server could sensibly go back. */
+TEST(the_last_thousand_ids_are_remembered)
+{
+	static char events[1100 * 32];
+	struct rig_link r;
+	struct asked *q;
+	int n = 0;
+
+	rig_start(&r);
+	for (int i = 0; i < 1100; i++)
+		n += snprintf(events + n, sizeof events - (size_t)n, "id: %d\ndata: {\"n\":%d}\n\n",
+			      i, i);
+	broken_answer(&r, "retry: 0\n");
+	expect_failed(&r, TAG(1), CLEAT_STEP_EXCHANGE);
+	broken_answer(&r, events);
+	RIG_WAIT(&r, r.n_told - r.taken == 1100);
+	r.taken = r.n_told;
+	q = next_asked(&r);
+	expect_field(q, "Last-Event-ID", "1099");
+	say(&r, q, GET_EVENTS);
+	say(&r, q, strstr(events, "id: 100\n"));
+	say(&r, q, "id: x\ndata: " A(1) "\n\n");
+	expect_message(&r, TAG(1), 200, A(1));
+	rig_done(&r);
+}
+
+TEST(a_resumption_can_be_forgotten)
+{
+	struct rig_link r;
+	struct asked *q;
+
+	rig_start(&r);
+	broken_answer(&r, "retry: 20\nid: 1\n\ndata: " N(a) "\n\n"); /* while it waits */
+	expect_message(&r, TAG(1), 200, N(a));
+	rig_step(&r);
+	r.link->ops->forget(r.link, TAG(1));
+	for (int i = 0; i < 10; i++)
+		assert_true(nobody_asks(&r));
+	broken_answer(&r, "retry: 0\nid: 1\n\n"); /* while it runs */
+	q = next_asked(&r);
+	say(&r, q, GET_EVENTS);
+	r.link->ops->forget(r.link, TAG(1));
+	expect_hung_up(&r, q);
+	expect_nothing_told(&r);
+	rig_done(&r);
+}
+
+TEST(a_resumption_ends_with_its_session)
+{
+	struct rig_link r;
+	struct asked *q;
+
+	for (int running = 0; running < 2; running++) {
+		rig_start(&r);
+		rig_session(&r, "s");
+		broken_answer(&r, running ? "retry: 0\nid: 1\ndata: " N(a) "\n\n"
+					  : "retry: 9999\nid: 1\ndata: " N(a) "\n\n");
+		expect_message(&r, TAG(1), 200, N(a));
+		if (running) {
+			q = next_asked(&r);
+			say(&r, q, EVENTS_HEAD);
+		}
+		for (int i = 0; i < 5; i++)
+			rig_step(&r);
+		r.link->ops->reset(r.link);
+		assert_int_equal(r.taken, r.n_told);
+		expect_failed(&r, TAG(1), CLEAT_STEP_EXCHANGE);
+		rig_done(&r);
+	}
+}
+
+/* ---- the GET stream --------------------------------------------------------------------------- */
+
+static struct asked *listening(struct rig_link *r)
+{
+	struct asked *q;
+
+	rig_start(r);
+	rig_session(r, "s");
+	r->link->ops->listen(r->link);
+	r->link->ops->listen(r->link); /* once is enough */
+	q = next_asked(r);
+	expect_line(q, "GET /mcp HTTP/1.1\r\n");
+	expect_field(q, "Accept", "text/event-stream");
+	expect_field(q, "Mcp-Session-Id", "s");
+	expect_field(q, "Last-Event-ID", NULL);
+	return q;
+}
+
+TEST(what_the_server_says_unasked_is_heard)
+{
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	say(&r, q, EVENTS_HEAD);
+	say_chunk(&r, q, "data: " N(a) "\n\ndata: " Q(7) "\n\n");
+	expect_message(&r, NULL, 0, N(a));
+	expect_message(&r, NULL, 0, Q(7));
+	assert_true(nobody_asks(&r));
+	r.link->ops->reset(r.link); /* the stream belongs to the session */
+	expect_hung_up(&r, q);
+	expect_nothing_told(&r);
+	rig_done(&r);
+}
+
+/* "or else return HTTP 405 Method Not Allowed" */
+TEST(a_server_without_such_a_stream_is_left_alone)
+{
+	static const char *const answers[] = { "405 No", "404 Not Found", "400 Bad", "501 No",
+					       "204 None" };
+
+	for (size_t i = 0; i < CLEAT_COUNT(answers); i++) {
+		struct rig_link r;
+
+		reply(&r, listening(&r), answers[i], "", "");
+		assert_true(nobody_asks(&r));
+		expect_nothing_told(&r);
+		rig_done(&r);
+	}
+}
+
+TEST(the_stream_is_not_opened_when_nobody_wants_it)
+{
+	struct rig_link r;
+
+	rig_base_open(&r);
+	assert_true(rig_link_with(&r, rig_base(&r), (struct link_http_options){ .no_stream = true },
+				  NULL));
+	rig_open_link(&r);
+	r.link->ops->listen(r.link);
+	assert_true(nobody_asks(&r));
+	rig_done(&r);
+}
+
+TEST(the_stream_is_resumed_where_it_broke)
+{
+	/* The old connection is still there, or the server is busy. */
+	static const char *const later[] = { "409 Conflict", "503 Busy", "429 Slow" };
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	say(&r, q, GET_EVENTS "retry: 0\nid: x1\ndata: " N(a) "\n\n");
+	hang_up_on(&r, q);
+	expect_message(&r, NULL, 0, N(a));
+	for (size_t i = 0; i < CLEAT_COUNT(later); i++) {
+		q = next_asked(&r);
+		expect_field(q, "Last-Event-ID", "x1");
+		reply(&r, q, later[i], "", "");
+	}
+	q = next_asked(&r);
+	expect_field(q, "Last-Event-ID", "x1");
+	say(&r, q, GET_EVENTS "id: x1\ndata: " N(a) "\n\nid: x2\ndata: " N(b) "\n\n");
+	expect_message(&r, NULL, 0, N(b)); /* no gap, and nothing twice */
+	rig_done(&r);
+}
+
+/* The first connection broke before we saw its head, but the server had opened it: another is refused until
+ * that is noticed, and what was said meanwhile is lost. */
+TEST(a_stream_that_is_taken_by_ourselves_is_tried_again)
+{
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	hang_up_on(&r, q);
+	reply(&r, next_asked(&r), "409 Conflict", "", "");
+	q = next_asked(&r);
+	expect_nothing_told(&r);
+	say(&r, q, GET_EVENTS);
+	expect_told(&r, TOLD_GAP);
+	rig_done(&r);
+}
+
+TEST(a_gap_is_told_when_the_stream_is_back)
+{
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	say(&r, q, GET_EVENTS "retry: 0\ndata: " N(a) "\n\n");
+	hang_up_on(&r, q);
+	expect_message(&r, NULL, 0, N(a));
+	q = next_asked(&r);
+	expect_field(q, "Last-Event-ID", NULL);
+	expect_nothing_told(&r);
+	say(&r, q, GET_EVENTS);
+	expect_told(&r, TOLD_GAP);
+	/* Ids, but the server does not keep the events. */
+	say(&r, q, "id: 1\ndata: " N(b) "\n\n");
+	expect_message(&r, NULL, 0, N(b));
+	hang_up_on(&r, q);
+	q = next_asked(&r);
+	expect_field(q, "Last-Event-ID", "1");
+	reply(&r, q, "404 Not Found", "", "");
+	q = next_asked(&r);
+	expect_field(q, "Last-Event-ID", NULL);
+	say(&r, q, GET_EVENTS "data: " N(c) "\n\n");
+	expect_told(&r, TOLD_GAP);
+	expect_message(&r, NULL, 0, N(c));
+	rig_done(&r);
+}
+
+/* The stream was there, and now its session is not: the role has to find out, so it is told. */
+TEST(the_end_of_the_session_is_noticed_on_the_stream)
+{
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	say(&r, q, GET_EVENTS "retry: 0\nid: 1\n\n");
+	hang_up_on(&r, q);
+	reply(&r, next_asked(&r), "404 Not Found", "", "");
+	reply(&r, next_asked(&r), "404 Not Found", "", "");
+	expect_text(expect_told(&r, TOLD_NOTE), "404");
+	expect_told(&r, TOLD_GAP);
+	assert_true(nobody_asks(&r));
+	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	reply(&r, next_asked(&r), "404 Not Found", "", "");
+	assert_true(expect_failed(&r, TAG(1), CLEAT_STEP_HTTP)->why.session_lost);
+	rig_done(&r);
+}
+
+TEST(a_stream_that_never_opens_is_given_up)
+{
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	for (int i = 0; i < 5; i++) {
+		reply(&r, q, "500 Oops", "", "");
+		if (i < 4)
+			q = next_asked(&r);
+	}
+	expect_text(expect_told(&r, TOLD_NOTE), "cannot be opened");
+	assert_true(nobody_asks(&r));
+	rig_done(&r);
+}
+
+TEST(an_event_over_the_limit_is_thrown_away)
+{
+	static char large[(1 << 20) + 100];
+	struct rig_link r;
+	struct asked *q = listening(&r);
+
+	memset(large, 'x', sizeof large - 1);
+	say(&r, q, GET_EVENTS "retry: 0\nid: 1\ndata: " N(a) "\n\nid: 2\ndata: ");
+	say(&r, q, large);
+	say(&r, q, "\n\n");
+	expect_message(&r, NULL, 0, N(a));
+	assert_int_equal(expect_told(&r, TOLD_OVERSIZE)->size, 1 << 20);
+	/* From there on, since it would come again and again. */
+	hang_up_on(&r, q);
+	q = next_asked(&r);
+	expect_field(q, "Last-Event-ID", NULL);
+	say(&r, q, GET_EVENTS);
+	expect_told(&r, TOLD_GAP);
+	rig_done(&r);
+}
+
+TEST(close_ends_the_stream_too)
+{
+	struct rig_link r;
+	struct asked *q = listening(&r), *del;
+
+	say(&r, q, EVENTS_HEAD);
+	rig_step(&r);
+	r.link->ops->close(r.link);
+	expect_hung_up(&r, q);
+	del = next_asked(&r);
+	expect_line(del, "DELETE /mcp");
+	reply(&r, del, "200 OK", "", "");
+	expect_told(&r, TOLD_CLOSED);
+	rig_done(&r);
+}
+
+/* A comment carries nothing and costs nothing. */
+TEST(fifty_thousand_comments_do_no_harm)
+{
+	struct rig_link r;
+	struct asked *q;
+	size_t before = 0;
+
+	rig_start(&r);
+	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(&r);
+	say(&r, q, GET_EVENTS);
+	for (int i = 0; i < 50000; i++) {
+		say(&r, q, ": keep-alive\n\n");
+		if (i % 100 == 0)
+			rig_step(&r);
+		if (i == 1000)
+			before = r.fa.bytes;
+	}
+	assert_true(r.fa.bytes <= before + 4096);
+	say(&r, q, "data: " A(1) "\n\n");
+	expect_message(&r, TAG(1), 200, A(1));
+	rig_done(&r);
+}

@@ -34,6 +34,13 @@ CLEAT_API int cleat_loop_run(cleat_loop *l);
 CLEAT_API void cleat_loop_stop(cleat_loop *l);
 /* Makes a waiting cleat_loop_step() return. Any thread, also a signal handler. */
 CLEAT_API void cleat_loop_wake(cleat_loop *l);
+/* Calls fn(arg) once, on the thread that steps the loop, in the order of posting; what fn posts in turn
+ * comes after the descriptors that are ready. Wakes the loop, but does not keep it running. Any thread
+ * (the loop's allocator has to be good for it too), no signal handler. CLEAT_OK; CLEAT_ENOMEM;
+ * CLEAT_EMISUSE when `l` or `fn` is NULL.
+ * What still waits in cleat_loop_free() is dropped without being called, because what it is about has
+ * been freed by then; `arg` stays yours. cleat_loop_step(l, 0) calls what waits before that. */
+CLEAT_API int cleat_loop_post(cleat_loop *l, void (*fn)(void *arg), void *arg);
 
 #ifdef __cplusplus
 }

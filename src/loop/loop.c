@@ -137,6 +137,46 @@ static void run_posted(cleat_loop *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
+/* A call of the program's, which has no struct to put it into. */
+struct program_call {
+	struct loop_call call;
+	cleat_loop *loop;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void run_program_call(struct loop_call *c)
+{
+	struct program_call p = *(struct program_call *)(void *)c;
+
+	mem_free(&p.loop->mem, c);
+	p.fn(p.arg);
+}
+
+int cleat_loop_post(cleat_loop *l, void (*fn)(void *arg), void *arg)
+{
+	struct program_call *p;
+
+	if (!l || !fn)
+		return CLEAT_EMISUSE;
+	p = mem_alloc(&l->mem, sizeof *p);
+	if (!p)
+		return CLEAT_ENOMEM;
+	*p = (struct program_call){ .call.fn = run_program_call, .loop = l, .fn = fn, .arg = arg };
+	loop_post(l, &p->call);
+	return CLEAT_OK;
+}
+
+/* Other calls that wait belong to somebody else. */
+static void drop_program_calls(cleat_loop *l)
+{
+	struct loop_call *c;
+
+	while ((c = list_take(&l->posted)) != NULL)
+		if (c->fn == run_program_call)
+			mem_free(&l->mem, c);
+}
+
 void loop_turn_add(cleat_loop *l, struct loop_turn *t)
 {
 	if (t->active)
@@ -321,6 +361,7 @@ void cleat_loop_free(cleat_loop *l)
 	uv_walk(&l->uv, close_any, NULL);
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&l->uv);
+	drop_program_calls(l);
 	pthread_mutex_destroy(&l->lock);
 	mem_free(&a, l);
 }

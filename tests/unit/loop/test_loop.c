@@ -348,12 +348,21 @@ static void on_numbered(struct loop_call *c)
 	++*x->total;
 }
 
+static void on_number(void *arg)
+{
+	on_numbered(arg);
+}
+
+/* The library's calls and the program's, which are one queue. */
 static void *post_all(void *arg)
 {
 	struct poster *p = arg;
 
 	for (int i = 0; i < POSTS; i++)
-		loop_post(p->l, &p->items[i].call);
+		if (i & 1)
+			loop_post(p->l, &p->items[i].call);
+		else
+			assert_int_equal(cleat_loop_post(p->l, on_number, &p->items[i]), CLEAT_OK);
 	return NULL;
 }
 
@@ -383,6 +392,40 @@ TEST_WITH(posts_from_many_threads_arrive_once_and_in_order, begin, NULL)
 		pthread_join(threads[t], NULL);
 	loop_detach(l);
 	cleat_loop_free(l);
+}
+
+static cleat_loop *posting;
+
+static void post_next(void *arg)
+{
+	const char *letters = arg;
+
+	note(letters[0]);
+	if (letters[1])
+		assert_int_equal(cleat_loop_post(posting, post_next, (void *)(letters + 1)), 0);
+}
+
+TEST_WITH(a_program_posts_too, begin, NULL)
+{
+	struct fail_alloc fa;
+
+	fail_alloc_init(&fa, 0, false);
+	posting = cleat_loop_new(&fa.hook);
+	assert_int_equal(cleat_loop_post(NULL, post_next, NULL), CLEAT_EMISUSE);
+	assert_int_equal(cleat_loop_post(posting, NULL, NULL), CLEAT_EMISUSE);
+	fa.countdown = 1;
+	assert_int_equal(cleat_loop_post(posting, post_next, NULL), CLEAT_ENOMEM);
+	assert_int_equal(cleat_loop_post(posting, post_next, (void *)"ac"), CLEAT_OK);
+	assert_int_equal(cleat_loop_post(posting, post_next, (void *)"b"), CLEAT_OK);
+	cleat_loop_step(posting, 0);
+	assert_string_equal(trace, "ab"); /* what a call posts is for the next turn */
+	assert_int_equal(cleat_loop_post(posting, post_next, (void *)"d"), CLEAT_OK);
+	cleat_loop_step(posting, 0);
+	assert_string_equal(trace, "abcd");
+	assert_int_equal(cleat_loop_post(posting, post_next, (void *)"e"), CLEAT_OK);
+	cleat_loop_free(posting);
+	assert_string_equal(trace, "abcd"); /* dropped */
+	assert_int_equal(fa.live, 0);
 }
 
 static void *who_owns(void *arg)

@@ -1,6 +1,7 @@
 /* test_endpoint_modern.c - 2026-07-28 over HTTP: one POST, one answer (basic/transports/streamable-http). */
-#include "test.h"
 #include "unit/endpoint/endpoint_rig.h"
+
+#include "test.h"
 
 #define JSON_ONLY   "Accept: application/json\r\n"
 #define EVENTS_ONLY "Accept: text/event-stream\r\n"

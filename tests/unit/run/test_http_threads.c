@@ -1,8 +1,9 @@
 /* test_http_threads.c - cleat_http_options.threads: several threads serve the connections of one address,
  * and the server notices nothing of it. Meant to be run under ThreadSanitizer as well.
  */
-#include "test.h"
 #include "unit/run/http_threads.h"
+
+#include "test.h"
 
 #include "run/runner.h"
 

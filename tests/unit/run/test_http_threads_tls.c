@@ -1,8 +1,9 @@
 /* test_http_threads_tls.c - TLS on several threads, and a certificate that is replaced while they
  * serve. The clients are OpenSSL's.
  */
-#include "test.h"
 #include "unit/run/http_threads.h"
+
+#include "test.h"
 
 #include "unit/net/test_tls.h"
 

@@ -1,8 +1,9 @@
 /* test_server_stop.c - the outside of a running server: stop and post from threads and signal handlers,
  * and its end while somebody still holds requests. Meant to be run under ThreadSanitizer as well.
  */
-#include "test.h"
 #include "unit/server/test_server_loop.h"
+
+#include "test.h"
 
 #include <signal.h>
 

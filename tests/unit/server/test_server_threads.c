@@ -2,8 +2,9 @@
  * workers, cancels that race with them, connections and servers that go away meanwhile. Meant to be
  * run under ThreadSanitizer as well. Nothing here waits for time.
  */
-#include "test.h"
 #include "unit/server/test_server_loop.h"
+
+#include "test.h"
 
 /* ---- finishers: threads that end deferred requests ------------------------------------------------ */
 

@@ -29,8 +29,8 @@ typedef struct cleat_http_options {
 	const char *const *allow_origins; /* web pages that may connect: "https://app.example" */
 	const char *token_file; /* bearer tokens, one "NAME TOKEN" a line; see the guide */
 	/* Whose token is it? Writes a name, terminated, to `name` (256 bytes) and gives CLEAT_OK, or any
-	 * other status: 401. Called instead of looking into token_file, before the body is read, or with
-	 * more than one of `threads` after it. Loop thread; must not wait. */
+	 * other status: 401. Called instead of looking into token_file, once for each request: before its
+	 * body is read, or with more than one of `threads` after that. Loop thread; must not wait. */
 	int (*verify)(void *userdata, const char *token, char *name);
 	void *userdata;
 

@@ -483,44 +483,52 @@ static bool gate(struct endpoint *m, struct http_exchange *ex, struct str *ret)
 	return false;
 }
 
-/* What the log says about an exchange: kept, because the request is gone when a streamed answer ends. */
-struct names {
-	struct str principal, session, revision, rpc_method;
+/* What is known of an exchange from its head on: kept with it, because the name of who asks is lent only until
+ * the next one is looked at, and the request is gone when a streamed answer ends. */
+struct visit {
+	struct str principal;
+	struct str session, revision, rpc_method; /* for the log */
 	char text[];
 };
 
-static size_t name_size(struct str s)
+static struct str shown(struct str s)
 {
-	return s.n < NAME_SHOWN ? s.n : NAME_SHOWN;
+	return (struct str){ s.p, s.n < NAME_SHOWN ? s.n : NAME_SHOWN };
 }
 
 static struct str put_name(char **at, struct str s)
 {
-	struct str copy = { s.p ? *at : NULL, name_size(s) };
+	struct str copy = { s.p ? *at : NULL, s.n };
 
 	if (s.p)
-		memcpy(*at, s.p, copy.n);
-	*at += copy.n;
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
 	return copy;
 }
 
-static void keep_names(struct endpoint *m, struct http_exchange *ex, struct str principal)
+/* False when out of memory. */
+static bool keep_visit(struct endpoint *m, struct http_exchange *ex, struct str principal)
 {
 	const struct http_request *r = http_exchange_request(ex);
-	struct str session = http_request_field(r, "mcp-session-id");
-	struct str revision = http_request_field(r, "mcp-protocol-version");
-	struct str method = http_request_field(r, "mcp-method");
-	struct names *n = mem_alloc(&m->mem, sizeof *n + name_size(principal) + name_size(session) +
-						     name_size(revision) + name_size(method));
-	char *at = n ? n->text : NULL;
+	struct str session = { 0 }, revision = { 0 }, method = { 0 };
+	struct visit *v;
+	char *at;
 
-	http_exchange_keep(ex, n);
-	if (!n) /* a line that says less */
-		return;
-	n->principal = put_name(&at, principal);
-	n->session = put_name(&at, session);
-	n->revision = put_name(&at, revision);
-	n->rpc_method = put_name(&at, method);
+	if (m->o.logged) {
+		session = shown(http_request_field(r, "mcp-session-id"));
+		revision = shown(http_request_field(r, "mcp-protocol-version"));
+		method = shown(http_request_field(r, "mcp-method"));
+	}
+	v = mem_alloc(&m->mem, sizeof *v + principal.n + session.n + revision.n + method.n);
+	http_exchange_keep(ex, v);
+	if (!v)
+		return false;
+	at = v->text;
+	v->principal = put_name(&at, principal);
+	v->session = put_name(&at, session);
+	v->revision = put_name(&at, revision);
+	v->rpc_method = put_name(&at, method);
+	return true;
 }
 
 /* Everything that can be refused is refused before the body is read. */
@@ -532,19 +540,20 @@ static void endpoint_on_head(void *ctx, struct http_exchange *ex)
 	if (!gate(m, ex, &principal))
 		return;
 	http_exchange_limit_body(ex, m->o.max_body);
-	if (m->o.logged)
-		keep_names(m, ex, principal);
+	/* without it a line of the log says less, but nobody goes on as nobody */
+	if ((m->o.logged || m->o.authorize) && !keep_visit(m, ex, principal) && m->o.authorize)
+		endpoint_reply_lost(m, ex);
 }
 
 static void endpoint_on_request(void *ctx, struct http_exchange *ex)
 {
+	const struct visit *v = http_exchange_kept(ex);
 	struct endpoint *m = ctx;
-	struct str principal = { 0 };
 
-	if (m->o.authorize && m->o.authorize(m->o.ctx, http_exchange_request(ex), &principal))
-		reply_unauthorized(m, ex); /* it was good a moment ago: tokens were reloaded */
+	if (m->o.authorize && !v)
+		reply_unauthorized(m, ex); /* not through the gate */
 	else
-		route(m, ex, principal);
+		route(m, ex, v ? v->principal : (struct str){ 0 });
 }
 
 static void endpoint_on_gone(void *ctx, struct http_exchange *ex)
@@ -576,13 +585,13 @@ static void on_logged(void *ctx, const struct http_exchange *ex, int status, uin
 					  .status = status,
 					  .bytes = bytes,
 					  .micros = micros };
-	const struct names *n = http_exchange_kept(ex);
+	const struct visit *v = http_exchange_kept(ex);
 
-	if (n) {
-		record.principal = n->principal;
-		record.session = n->session;
-		record.revision = n->revision;
-		record.rpc_method = n->rpc_method;
+	if (v) {
+		record.principal = shown(v->principal);
+		record.session = v->session;
+		record.revision = v->revision;
+		record.rpc_method = v->rpc_method;
 	}
 	m->o.logged(m->o.ctx, &record);
 }

@@ -38,8 +38,8 @@ struct endpoint_options {
 	/* A new connection of the role that is served; NULL when it has no memory. */
 	struct peer *(*accept)(void *ctx, const struct peer_sink *sink,
 			       const struct peer_facts *facts);
-	/* Who sends this request? CLEAT_OK with the name (empty: anybody) in *ret; anything else is
-	 * 401. NULL: nobody is asked. */
+	/* Who sends this request? CLEAT_OK with the name (empty: anybody) in *ret, which is copied; anything
+	 * else is 401. Once for each request, when its header is there. NULL: nobody is asked. */
 	int (*authorize)(void *ctx, const struct http_request *r, struct str *ret);
 	/* The same on any thread, for endpoint_screen(): CLEAT_OK also when it cannot be told there. NULL: it
 	 * never can. */

@@ -11,6 +11,10 @@
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H
 
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* for the rigs that are included behind it */
+#endif
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -135,6 +135,8 @@ struct bench {
 	uint64_t now_ms; /* the endpoint's clock */
 	char notes[8192];
 	size_t refuse; /* accept() gives no connection so many times */
+	size_t asked;  /* who somebody is */
+	char lent[64]; /* the last answer to that */
 };
 
 struct bench_options {
@@ -173,9 +175,13 @@ static inline struct peer *bench_accept(void *ctx, const struct peer_sink *sink,
 
 static inline int bench_authorize(void *ctx, const struct http_request *r, struct str *ret)
 {
-	(void)ctx;
-	*ret = http_bearer(http_request_field(r, "authorization"));
-	return ret->p ? CLEAT_OK : CLEAT_ENOENT;
+	struct str name = http_bearer(http_request_field(r, "authorization"));
+	struct bench *b = ctx;
+
+	b->asked++;
+	snprintf(b->lent, sizeof b->lent, "%.*s", (int)name.n, name.p ? name.p : "");
+	*ret = str_of(b->lent);
+	return name.p ? CLEAT_OK : CLEAT_ENOENT;
 }
 
 static inline void bench_http(struct bench *b, const struct bench_options *o)

@@ -387,6 +387,7 @@ TEST(whoever_sends_the_request_is_its_principal)
 		send_request(c, "POST", "/mcp", modern_fields("tools/call", "who", fields),
 			     MODERN_CALL("1", "who", "{}"));
 		assert_has(expect_answer(c, 200), wanted);
+		assert_int_equal(b.asked, i + 1); /* once for each */
 	}
 	/* nobody, and nobody in particular */
 	modern_call(c, "who", MODERN_CALL("1", "who", "{}"));
@@ -399,6 +400,36 @@ TEST(whoever_sends_the_request_is_its_principal)
 		     MODERN_CALL("1", "who", "{}"));
 	expect_answer(c, 401);
 	hang_up(c);
+	bench_close(&b);
+}
+
+/* Who it is was found when the header came; what is asked about others until the body is there does not
+ * change it. */
+TEST(principal_stays_with_its_request)
+{
+	const char *text, *body;
+	struct client *ann, *bob;
+	struct bench b;
+
+	bench_open_with(&b, &(struct bench_options){ .tokens = true });
+	ann = join(&b);
+	bob = join(&b);
+	text = request_text("POST", "/mcp",
+			    modern_fields("tools/call", "who", "Authorization: Bearer ann\r\n"),
+			    MODERN_CALL("1", "who", "{}"));
+	body = strstr(text, "\r\n\r\n") + 4;
+	put_bytes(ann, text, (size_t)(body - text));
+	while (b.asked == 0)
+		turn(&b);
+	send_request(bob, "POST", "/mcp",
+		     modern_fields("tools/call", "who", "Authorization: Bearer bob\r\n"),
+		     MODERN_CALL("2", "who", "{}"));
+	assert_has(expect_answer(bob, 200), "you are bob\"");
+	put(ann, MODERN_CALL("1", "who", "{}"));
+	assert_has(expect_answer(ann, 200), "you are ann\"");
+	assert_int_equal(b.asked, 2);
+	hang_up(ann);
+	hang_up(bob);
 	bench_close(&b);
 }
 

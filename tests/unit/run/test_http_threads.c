@@ -302,7 +302,7 @@ static int status_of(struct site *v, struct answer *a, const char *request)
 
 static int verify(void *userdata, const char *token, char *name)
 {
-	(void)userdata;
+	atomic_fetch_add((atomic_int *)userdata, 1);
 	strcpy(name, "somebody");
 	return strcmp(token, "the-only-good-one") == 0 ? CLEAT_OK : CLEAT_ENOENT;
 }
@@ -314,7 +314,7 @@ TEST(tokens_are_checked_on_every_thread)
 	static const char empty[] = POST_WITH("Authorization: Bearer 0123456789abcdef\r\n", "0");
 	struct answer *a = malloc(sizeof *a);
 	char path[64];
-	atomic_int reloads = 0;
+	atomic_int reloads = 0, asked = 0;
 	static struct site v;
 
 	snprintf(path, sizeof path, "/tmp/cleat-threads-%ld.tokens", (long)getpid());
@@ -337,10 +337,11 @@ TEST(tokens_are_checked_on_every_thread)
 	site_stop(&v);
 	unlink(path);
 	/* A function of the program's is asked on its own thread alone. */
-	site_open(&v, NULL, (cleat_http_options){ .verify = verify });
+	site_open(&v, NULL, (cleat_http_options){ .verify = verify, .userdata = &asked });
 	assert_int_equal(status_of(&v, a, POST_WITH("", "1000000")), 401);
 	assert_int_equal(status_of(&v, a, POST_WITH("X-Api-Key: a-bad-one\r\n", "0")), 401);
 	assert_int_equal(status_of(&v, a, POST_WITH("X-Api-Key: the-only-good-one\r\n", "0")), 400);
+	assert_int_equal(asked, 2); /* once about each that has a token */
 	site_stop(&v);
 	free(a);
 }

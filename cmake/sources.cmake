@@ -33,7 +33,7 @@ set(CLEAT_COLD
     rpc/call.c rpc/intake.c rpc/peer.c rpc/request.c
     run/accesslog.c run/cancelfd.c run/client.c run/client_asked.c run/client_attach.c
     run/client_connect.c run/client_inproc.c run/client_spawn.c run/http.c run/http_guard.c run/http_metrics.c run/main.c
-    run/metrics.c run/pool.c run/reach.c run/runner.c run/stdio.c
+    run/main_parse.c run/metrics.c run/pool.c run/reach.c run/runner.c run/stdio.c
     schema/compile.c schema/describe.c schema/dialect.c schema/explain.c field/field.c
     field/schema.c field/table.c field/form.c format/format.c format/alabel.c
     format/host.c format/time.c schema/keyword.c schema/locate.c schema/nearest.c

@@ -8,6 +8,7 @@
 #include <cleat/http.h>
 #include <cleat/json.h>
 #include <cleat/loop.h>
+#include <cleat/main.h>
 #include <cleat/request.h>
 #include <cleat/rpc.h>
 #include <cleat/schema.h>

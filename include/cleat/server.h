@@ -183,10 +183,11 @@ static inline cleat_server *cleat_server_new(const char *name, const char *versi
  * deferred requests to be finished, frees. Accepts NULL. Not from inside a handler. */
 CLEAT_API void cleat_server_free(cleat_server *s);
 
-/* The whole main(): reads --help, --version and --stdio, serves standard input and output until it
- * ends or SIGTERM or SIGINT arrives, frees the server and gives the exit status. Takes over
- * standard output: while it runs, printf() goes to standard error and cannot disturb the
- * protocol. The only function of the library that prints or touches signals. */
+/* The whole main(): reads the command line (--help lists what there is), serves standard input and output
+ * until it ends, or HTTP, or until SIGTERM or SIGINT arrives, frees the server and gives the exit status.
+ * Takes over standard output: while it runs, printf() goes to standard error and cannot disturb the
+ * protocol. It, and cleat_server_run_main() of <cleat/main.h>, which is it without the command line, are
+ * the only functions of the library that print or touch signals. */
 CLEAT_API int cleat_server_main(cleat_server *s, int argc, char **argv);
 /* Serves standard input and output until end of file or cleat_server_stop(). Standard output is
  * taken over as above and given back afterwards. CLEAT_OK or the first error. */

@@ -182,7 +182,7 @@ static void watch_files(struct serve *s, const struct conf *c)
 static int serve_load(struct serve *s, struct conf *c, struct set_change *ret)
 {
 	struct set *set = NULL;
-	struct http_conf http = { NULL, NULL };
+	struct http_conf http = { 0 };
 	struct build b = { .conf = c, .rt = &s->rt };
 	int rc = CLEAT_ENOMEM;
 
@@ -391,9 +391,9 @@ void serve_free(struct serve *s)
 	free_rest(s);
 }
 
-int serve_main(struct serve *s, int argc, char **argv)
+int serve_main(struct serve *s, cleat_main_options *o)
 {
-	int status = cleat_server_main(s->rt.server, argc, argv);
+	int status = cleat_server_run_main(s->rt.server, o);
 
 	s->rt.server = NULL;
 	free_rest(s);
@@ -478,8 +478,8 @@ void serve_probe(void (*tell)(void *ctx, int level, const char *line), void *ctx
 	sandbox_probe(tell, ctx);
 }
 
-const char *const *serve_http_words(const struct serve *s, const char **ret_address)
+const char *serve_http(const struct serve *s, cleat_http_options *ret)
 {
-	*ret_address = s->http.address;
-	return s->http.words;
+	*ret = s->http.options;
+	return s->http.address;
 }

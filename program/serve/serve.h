@@ -11,7 +11,7 @@
 #ifndef PROGRAM_SERVE_SERVE_H
 #define PROGRAM_SERVE_SERVE_H
 
-#include <cleat/server.h>
+#include <cleat/main.h>
 
 struct serve;
 
@@ -36,9 +36,8 @@ struct serve_options {
 struct serve *serve_new(const struct serve_options *o, int *ret_status);
 /* Borrowed. */
 cleat_server *serve_server(struct serve *s);
-/* Serves as cleat_server_main() does, with its options (argv[0] is not looked at); frees everything,
- * `s` too, and gives the exit status. */
-int serve_main(struct serve *s, int argc, char **argv);
+/* Serves as cleat_server_run_main() does; frees everything, `s` too, and gives the exit status. */
+int serve_main(struct serve *s, cleat_main_options *o);
 /* Reads the files again: what is new is added, what is gone is removed, what is the same is not touched;
  * clients are told; calls that run finish with what they started with. CLEAT_OK, or it said why and
  * nothing has changed. Loop thread. */
@@ -53,9 +52,9 @@ size_t serve_count(const struct serve *s, enum serve_kind kind);
  * says. NULL: none. */
 const char *serve_easy_tool(const struct serve *s);
 const char *serve_name(const struct serve *s);
-/* The configuration's "http" as options of cleat_server_main() ("--token-file", "/x"; ends with NULL; never
- * NULL), without its address, which goes to *ret_address (NULL: none). Borrowed, until the next reload. */
-const char *const *serve_http_words(const struct serve *s, const char **ret_address);
+/* The configuration's "http": its address (NULL: none), and how it is served. Borrowed, until the next
+ * reload. */
+const char *serve_http(const struct serve *s, cleat_http_options *ret);
 /* Accepts NULL. */
 void serve_free(struct serve *s);
 

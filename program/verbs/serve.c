@@ -66,37 +66,76 @@ static const char *const *sources(const struct cli *cli)
 	return w.at;
 }
 
-/* Those that cleat_server_main() knows by the same name. */
-static const char *const http_values[] = { "token-file", "allow-host", "allow-origin", "tls-cert",
-					   "tls-key",    "threads",    "metrics" };
-static const char *const http_flags[] = { "any-port", "allow-remote", "access-log", "no-old-sse",
-					  "no-sessions" };
+/* The options that are members of cleat_http_options: texts, flags, lists. */
+static const struct http_option {
+	const char *name;
+	enum { TEXT, FLAG, LIST } kind;
+	size_t at;
+} http_options[] = {
+#define AT(member) offsetof(cleat_http_options, member)
+	{ "token-file", TEXT, AT(token_file) },     { "tls-cert", TEXT, AT(tls_cert) },
+	{ "tls-key", TEXT, AT(tls_key) },           { "metrics", TEXT, AT(metrics) },
+	{ "allow-remote", FLAG, AT(allow_remote) }, { "no-old-sse", FLAG, AT(no_old_sse) },
+	{ "no-sessions", FLAG, AT(no_sessions) },   { "allow-host", LIST, AT(allow_hosts) },
+	{ "allow-origin", LIST, AT(allow_origins) }
+#undef AT
+};
 
-/* The words for serve_main(). The command line goes before the configuration, where the last word counts. */
-static void server_words(const struct cli *cli, const struct serve *s, struct words *w)
+/* What the command line adds to a list of the configuration. */
+static const char *const *more(const struct cli *cli, const char *const *list, const char *name)
 {
-	const char *address, *value;
-	const char *const *conf = serve_http_words(s, &address);
+	struct words w = { 0 };
+	const char *value;
 
-	words_add(w, "cleat serve");
-	if (cli_flag(cli, "stdio"))
-		words_add(w, "--stdio");
-	else if (!cli_option(cli, "http") && address) {
-		words_add(w, "--http");
-		words_add(w, address);
+	for (; list && *list; list++)
+		words_add(&w, *list);
+	for (size_t i = 0; (value = cli_option_at(cli, name, i)); i++)
+		words_add(&w, value);
+	return w.at;
+}
+
+/* The command line goes before the configuration. */
+static void read_http(const struct cli *cli, cleat_http_options *http)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(http_options); i++) {
+		const struct http_option *k = &http_options[i];
+		void *at = (char *)http + k->at;
+
+		if (k->kind == LIST)
+			*(const char *const **)at = more(cli, *(const char *const **)at, k->name);
+		else if (k->kind == FLAG)
+			*(bool *)at = *(bool *)at || cli_flag(cli, k->name);
+		else if (cli_option(cli, k->name))
+			*(const char **)at = cli_option(cli, k->name);
 	}
-	for (size_t i = 0; (value = cli_option_at(cli, "http", i)); i++) {
-		words_add(w, "--http");
-		words_add(w, value);
-	}
-	for (; w->n > 2 && *conf; conf++)
-		words_add(w, *conf);
-	for (size_t k = 0; k < CLEAT_COUNT(http_values); k++)
-		for (size_t i = 0; (value = cli_option_at(cli, http_values[k], i)); i++)
-			words_add(w, keepf("--%s=%s", http_values[k], value));
-	for (size_t k = 0; k < CLEAT_COUNT(http_flags); k++)
-		if (cli_flag(cli, http_flags[k]))
-			words_add(w, keepf("--%s", http_flags[k]));
+	if (cli_flag(cli, "access-log"))
+		http->access_log = STDERR_FILENO;
+}
+
+static int read_threads(const struct cli *cli, unsigned *ret)
+{
+	enum { MOST = 256 };
+	const char *text = cli_option(cli, "threads");
+	size_t n = 0;
+
+	if (text && (!cli_size(text, &n) || n > MOST))
+		return cli_usage(cli, "--threads needs a number from 1 to %d, not %s", MOST, text);
+	*ret = (unsigned)n;
+	return EXIT_GOOD;
+}
+
+/* Options of HTTP have a meaning only there. */
+static int check_http(const struct cli *cli)
+{
+	static const char *const others[] = { "threads", "any-port", "access-log" };
+	const char *found = NULL;
+
+	for (size_t i = 0; i < CLEAT_COUNT(others); i++)
+		found = cli_option(cli, others[i]) ? others[i] : found;
+	for (size_t i = 0; i < CLEAT_COUNT(http_options); i++)
+		found = cli_option(cli, http_options[i].name) ? http_options[i].name : found;
+	return found ? cli_usage(cli, "--%s is of no use without --http ADDRESS", found)
+		     : EXIT_GOOD;
 }
 
 /* ---- the verb ---- */
@@ -155,10 +194,23 @@ static int check_options(struct cli *cli, const char *const *from)
 
 static int serve_serve(struct run *r)
 {
-	struct words w = { 0 };
+	cleat_http_options http;
+	const char *address = serve_http(r->s, &http);
+	const char *const configured[] = { address, NULL };
+	cleat_main_options o = { .listen = more(r->cli, NULL, "http"),
+				 .http = &http,
+				 .any_port = cli_flag(r->cli, "any-port") };
+	int code;
 
-	server_words(r->cli, r->s, &w);
-	return serve_main(r->s, (int)w.n, (char **)w.at);
+	if (!o.listen && !cli_flag(r->cli, "stdio"))
+		o.listen = configured;
+	code = o.listen && *o.listen ? read_threads(r->cli, &http.threads) : check_http(r->cli);
+	if (code != EXIT_GOOD) {
+		serve_free(r->s);
+		return code;
+	}
+	read_http(r->cli, &http);
+	return serve_main(r->s, &o);
 }
 
 static int serve_run(struct cli *cli)

@@ -1,4 +1,5 @@
-/* run/main.c - cleat_server_main(): a whole program around a server.
+/* run/main.c - cleat_server_run_main(): a whole program around a server. Its command line is read in
+ * main_parse.c.
  *
  * The only place of the library that prints, and the only one that touches signals: SIGPIPE is
  * ignored; SIGTERM, SIGINT and SIGHUP end the server in an orderly way, a second one ends the
@@ -8,16 +9,13 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <cleat/http.h>
-
+#include "run/main.h"
 #include "net/listen.h"
 #include "run/http_metrics.h"
 #include "run/runner.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -142,188 +140,26 @@ static void print_tools(const cleat_server *s)
 		       server_tool_name(s, i + 1) ? "" : "\n");
 }
 
-static void print_help(cleat_server *s, const char *program)
+static void print_help(cleat_server *s, const cleat_main_options *o)
 {
-	const cleat_server_options *o = server_options(s);
+	const cleat_server_options *about = server_options(s);
 
-	printf("%s %s%s%s\n", server_name(s), server_version(s), o->title ? " - " : "",
-	       o->title ? o->title : "");
-	if (o->description)
-		printf("%s\n", o->description);
+	printf("%s %s%s%s\n", server_name(s), server_version(s), about->title ? " - " : "",
+	       about->title ? about->title : "");
+	if (about->description)
+		printf("%s\n", about->description);
 	printf("\nA server of the Model Context Protocol. It talks to a client (an AI application) on\n"
 	       "standard input and output, one JSON message per line, and ends when its input ends;\n"
 	       "or over HTTP, to any number of them.\n"
-	       "\nUsage: %s [--stdio | --http ADDRESS [options]]\n\n"
-	       "  --stdio              serve standard input and output (the default)\n"
-	       "  --http ADDRESS       serve HTTP: 8080, 127.0.0.1:8080, [::1]:8080,\n"
-	       "                       http://127.0.0.1:8080/mcp, unix:/path, fd:3; may be repeated\n"
-	       "  --any-port           where the port is taken, serve another and say so\n"
-	       "  --token-file FILE    clients need a bearer token: one \"NAME TOKEN\" a line\n"
-	       "  --allow-remote       serve an address that others can reach without tokens\n"
-	       "  --allow-host NAME    accept this name in Host; may be repeated\n"
-	       "  --allow-origin URL   accept web pages of this origin; may be repeated\n"
-	       "  --tls-cert FILE      certificate chain (PEM), with --tls-key FILE: serve https;\n"
-	       "                       SIGHUP reads both, and the tokens, again\n"
-	       "  --threads N          threads that serve connections (1)\n"
-	       "  --metrics ADDRESS    serve counters for Prometheus at /metrics there\n"
-	       "  --access-log         one JSON line for each request on standard error\n"
-	       "  --no-old-sse         not the older transport of 2024-11-05 (/sse, /messages)\n"
-	       "  --no-sessions        only clients of 2026-07-28\n"
-	       "  --version            print name and version\n"
-	       "  --help               print this\n",
-	       program);
+	       "\nUsage: %s %s[--stdio | --http ADDRESS [options]]\n\n",
+	       o->program, o->own ? "[options] " : "");
+	main_print_options(stdout, o->own);
 	print_tools(s);
 	printf("\nIn a client's configuration:\n\n  {\"mcpServers\": {");
 	print_json_string(server_name(s));
 	printf(": {\"command\": ");
-	print_command(program);
+	print_command(o->program);
 	printf("}}}\n");
-}
-
-/* ---- options ------------------------------------------------------------------------------ */
-
-enum action { SERVE, HELP, VERSION, REFUSE };
-
-enum { MOST_ITEMS = 64, MOST_THREADS = 256 };
-
-struct items {
-	const char *at[MOST_ITEMS + 1]; /* NULL behind the last */
-	size_t n;
-};
-
-struct options {
-	struct items addresses, hosts, origins;
-	bool stdio, access_log, any_port;
-	cleat_http_options http;
-	const char *of_http; /* an option that is of use with --http only */
-};
-
-enum kind { FLAG, TEXT, ITEM, NUMBER };
-
-/* The type behind `at` is the kind's: bool, const char *, struct items, unsigned. */
-static const struct option {
-	const char *name;
-	enum kind kind;
-	bool general; /* of use without --http */
-	size_t at;
-} known[] = {
-#define AT(member) offsetof(struct options, member)
-	{ "--stdio", FLAG, true, AT(stdio) },
-	{ "--http", ITEM, true, AT(addresses) },
-	{ "--any-port", FLAG, false, AT(any_port) },
-	{ "--token-file", TEXT, false, AT(http.token_file) },
-	{ "--allow-remote", FLAG, false, AT(http.allow_remote) },
-	{ "--allow-host", ITEM, false, AT(hosts) },
-	{ "--allow-origin", ITEM, false, AT(origins) },
-	{ "--tls-cert", TEXT, false, AT(http.tls_cert) },
-	{ "--tls-key", TEXT, false, AT(http.tls_key) },
-	{ "--threads", NUMBER, false, AT(http.threads) },
-	{ "--metrics", TEXT, false, AT(http.metrics) },
-	{ "--access-log", FLAG, false, AT(access_log) },
-	{ "--no-old-sse", FLAG, false, AT(http.no_old_sse) },
-	{ "--no-sessions", FLAG, false, AT(http.no_sessions) },
-#undef AT
-};
-
-static enum action main_refuse(const cleat_server *s, const char *fmt, ...) CLEAT_PRINTF(2, 3);
-
-static enum action main_refuse(const cleat_server *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "%s: ", server_name(s));
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, "; --help lists what there is\n");
-	return REFUSE;
-}
-
-/* The option that an argument is, alone or with "=VALUE" behind it. */
-static const struct option *find_option(const char *argument, const char **value)
-{
-	size_t n = strcspn(argument, "=");
-
-	*value = argument[n] ? argument + n + 1 : NULL;
-	for (size_t i = 0; i < CLEAT_COUNT(known); i++)
-		if (strlen(known[i].name) == n && memcmp(known[i].name, argument, n) == 0)
-			return &known[i];
-	return NULL;
-}
-
-static bool take_number(unsigned *to, const char *text)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	*to = (unsigned)n;
-	return *text >= '1' && *text <= '9' && !*end && n <= MOST_THREADS;
-}
-
-static enum action main_take(const cleat_server *s, struct options *o, const struct option *k,
-			     const char *value)
-{
-	void *at = (char *)o + k->at;
-	struct items *items = at;
-
-	if (!k->general)
-		o->of_http = k->name;
-	switch (k->kind) {
-	case FLAG: *(bool *)at = true; break;
-	case TEXT: *(const char **)at = value; break;
-	case NUMBER:
-		if (!take_number(at, value))
-			return main_refuse(s, "%s needs a number from 1 to %d, not %s", k->name,
-					   MOST_THREADS, value);
-		break;
-	case ITEM:
-		if (items->n == MOST_ITEMS)
-			return main_refuse(s, "%s can be given %d times", k->name, MOST_ITEMS);
-		items->at[items->n++] = value;
-	}
-	return SERVE;
-}
-
-static enum action check_options(const cleat_server *s, struct options *o)
-{
-	if (o->stdio && o->addresses.n)
-		return main_refuse(s, "--stdio and --http: choose one of them");
-	if (o->of_http && !o->addresses.n)
-		return main_refuse(s, "%s is of no use without --http ADDRESS", o->of_http);
-	if (o->hosts.n)
-		o->http.allow_hosts = o->hosts.at;
-	if (o->origins.n)
-		o->http.allow_origins = o->origins.at;
-	if (o->access_log)
-		o->http.access_log = STDERR_FILENO;
-	return SERVE;
-}
-
-/* --option VALUE and --option=VALUE. */
-static enum action main_read_options(const cleat_server *s, int argc, char **argv,
-				     struct options *o)
-{
-	for (int i = 1; i < argc; i++) {
-		const char *value;
-		const struct option *k = find_option(argv[i], &value);
-
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return HELP;
-		if (strcmp(argv[i], "--version") == 0)
-			return VERSION;
-		if (!k)
-			return main_refuse(s, "unknown %s %s",
-					   argv[i][0] == '-' ? "option" : "argument", argv[i]);
-		if (k->kind == FLAG && value)
-			return main_refuse(s, "%s takes no value", k->name);
-		if (k->kind != FLAG && !value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
-			value = argv[++i];
-		if (k->kind != FLAG && !value)
-			return main_refuse(s, "%s needs a value", k->name);
-		if (main_take(s, o, k, value) != SERVE)
-			return REFUSE;
-	}
-	return check_options(s, o);
 }
 
 static int finish_output(void)
@@ -451,22 +287,22 @@ static int listen_nearby(cleat_server *s, const char *address, const cleat_http_
 }
 
 /* The address, or with --any-port one beside it; then says which, instead of why not the first. */
-static int listen_on(cleat_server *s, const char *address, const struct options *o)
+static int listen_on(cleat_server *s, const char *address, const cleat_main_options *o)
 {
 	size_t n = 0;
 	int rc;
 
 	if (!o->any_port)
-		return cleat_server_listen_http(s, address, &o->http);
+		return cleat_server_listen_http(s, address, o->http);
 	while (cleat_server_http_url(s, n))
 		n++;
 	server_set_log(s, be_silent, NULL);
-	rc = cleat_server_listen_http(s, address, &o->http);
+	rc = cleat_server_listen_http(s, address, o->http);
 	if (rc == CLEAT_EIO)
-		rc = listen_nearby(s, address, &o->http);
+		rc = listen_nearby(s, address, o->http);
 	use_log(s);
 	if (rc)
-		return cleat_server_listen_http(s, address, &o->http); /* for what it says */
+		return cleat_server_listen_http(s, address, o->http); /* for what it says */
 	if (port_of(address) && port_of(cleat_server_http_url(s, n)) != port_of(address))
 		server_note(s, CLEAT_LOG_WARNING,
 			    "port %u is taken by another program, so this is port %u",
@@ -474,26 +310,26 @@ static int listen_on(cleat_server *s, const char *address, const struct options 
 	return CLEAT_OK;
 }
 
-static int serve_http(cleat_server *s, const struct options *o)
+static int serve_http(cleat_server *s, const cleat_main_options *o)
 {
 	int rc = CLEAT_OK;
 
-	for (size_t i = 0; i < o->addresses.n && !rc; i++)
-		rc = listen_on(s, o->addresses.at[i], o);
+	for (size_t i = 0; o->listen && o->listen[i] && !rc; i++)
+		rc = listen_on(s, o->listen[i], o);
 	if (rc)
 		return rc; /* why it failed, the log has said */
 	if (server_options(s)->on_ready)
 		server_options(s)->on_ready(s, server_options(s)->userdata);
-	else
+	else if (!o->quiet)
 		print_addresses(s);
 	return run_with_desk(s, cleat_server_run);
 }
 
-static int serve_stdio(cleat_server *s)
+static int serve_stdio(cleat_server *s, const cleat_main_options *o)
 {
 	if (server_options(s)->on_ready)
 		server_options(s)->on_ready(s, server_options(s)->userdata);
-	else
+	else if (!o->quiet)
 		greet_terminal(server_name(s));
 	/* Without need of a loop before standard input and output are taken there is none: see there. */
 	return server_options(s)->on_reload ? run_with_desk(s, cleat_server_run_stdio)
@@ -517,18 +353,19 @@ static bool main_settle(struct runner *r, unsigned ms)
 	return runner_wait(r, now < until ? (unsigned)(until - now) : 1);
 }
 
-static int main_serve(cleat_server *s, const struct options *o)
+static int main_serve(cleat_server *s, const cleat_main_options *o)
 {
+	const bool http = (o->listen && o->listen[0]) || cleat_server_http_url(s, 0);
 	struct signals before;
 	struct runner *r;
 	int rc;
 
 	atomic_store(&served, s);
-	take_signals(&before, o->addresses.n > 0 || server_options(s)->on_reload);
+	take_signals(&before, http || server_options(s)->on_reload);
 	r = runner_get(s);
 	if (r)
 		r->sigpipe_ignored = true;
-	rc = o->addresses.n ? serve_http(s, o) : serve_stdio(s);
+	rc = http ? serve_http(s, o) : serve_stdio(s, o);
 	atomic_store(&served, NULL); /* the next signal ends the process, however long this takes */
 	r = server_runner(s);
 	if (r && !main_settle(r, RUNNER_EXIT_MS)) {
@@ -541,24 +378,52 @@ static int main_serve(cleat_server *s, const struct options *o)
 	return rc ? 1 : 0;
 }
 
-int cleat_server_main(cleat_server *s, int argc, char **argv)
+/* What was asked for instead of serving, or what was wrong. */
+static int main_answer(cleat_server *s, const cleat_main_options *o)
 {
-	const char *program = argc > 0 && argv[0] ? argv[0] : "server";
-	struct options o = { .stdio = false };
 	int status = 0;
 
-	if (server_start_status(s)) {
-		fprintf(stderr, "%s: %s\n", program, cleat_server_error(s)->message);
-		cleat_server_free(s);
-		return 1;
-	}
-	use_log(s);
-	switch (main_read_options(s, argc, argv, &o)) {
-	case SERVE: return main_serve(s, &o);
-	case HELP: print_help(s, program); break;
-	case VERSION: printf("%s %s\n", server_name(s), server_version(s)); break;
-	case REFUSE: status = 2; break;
+	if (o->error.status) {
+		fprintf(stderr, "%s: %s; --help lists what there is\n", server_name(s),
+			o->error.message);
+		status = o->error.status == CLEAT_EINVAL ? 2 : 1;
+	} else if (o->action == CLEAT_MAIN_HELP) {
+		print_help(s, o);
+	} else {
+		printf("%s %s\n", server_name(s), server_version(s));
 	}
 	cleat_server_free(s);
 	return status ? status : finish_output();
+}
+
+int cleat_server_run_main_(cleat_server *s, cleat_main_options *opts, size_t size, size_t http_size)
+{
+	cleat_main_options o;
+	cleat_http_options http = { 0 };
+	int status = 1;
+
+	main_options_copy(&o, opts, size);
+	if (o.http)
+		memcpy(&http, o.http, http_size < sizeof http ? http_size : sizeof http);
+	o.http = &http;
+	if (!o.program)
+		o.program = s ? server_name(s) : "server";
+	if (server_start_status(s)) {
+		fprintf(stderr, "%s: %s\n", o.program, cleat_server_error(s)->message);
+		cleat_server_free(s);
+	} else {
+		use_log(s);
+		status = o.error.status || o.action != CLEAT_MAIN_SERVE ? main_answer(s, &o)
+									: main_serve(s, &o);
+	}
+	cleat_main_done(opts);
+	return status;
+}
+
+int cleat_server_main(cleat_server *s, int argc, char **argv)
+{
+	cleat_main_options o = { .own = NULL };
+
+	(void)cleat_main_parse(&o, argc, argv);
+	return cleat_server_run_main(s, &o);
 }

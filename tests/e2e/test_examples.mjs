@@ -370,6 +370,23 @@ const examples = {
 		equal(await complete('describe', 'what', 'x'), []);
 	}),
 
+	options: async () => {
+		const args = ['--file', path.join(scratch, 'notes')];
+		await bothEras('options', async (c) => {
+			fs.rmSync(args[1], { force: true });
+			equal(text(await c.call('list', {})), 'There are no notes.');
+			equal(text(await c.call('add', { note: 'buy rope' })), 'Noted.');
+		}, { args });
+		await serve('options', [...args, '--read-only'], async (url) => {
+			equal((await (await fetch(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1,
+				method: 'tools/call', params: { name: 'list', arguments: {}, _meta: {
+					[META + 'protocolVersion']: '2026-07-28', [META + 'clientCapabilities']: {} } } }),
+			headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream',
+				'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': 'list' } }))
+				.json()).result.content[0].text, 'buy rope\n');
+		});
+	},
+
 	dynamic: () => bothEras('dynamic', async (c) => {
 		const names = async () => (await c.get('tools/list')).tools.map((t) => t.name).sort();
 		if (!c.legacy) {

@@ -1,12 +1,14 @@
-/* program/serve/config/http_conf.h - "http" of a configuration, as options of cleat_server_main(). */
+/* program/serve/config/http_conf.h - "http" of a configuration: an address, and how it is served. */
 #ifndef PROGRAM_SERVE_CONFIG_HTTP_CONF_H
 #define PROGRAM_SERVE_CONFIG_HTTP_CONF_H
 
 #include "serve/build.h"
 
+#include <cleat/http.h>
+
 struct http_conf {
-	const char *address;      /* NULL: none */
-	const char *const *words; /* "--token-file", "/x", ...; end with NULL */
+	const char *address; /* NULL: none */
+	cleat_http_options options;
 };
 
 /* Texts live as long as the conf. What is wrong is a problem: somebody who only checks has to hear of it. A file

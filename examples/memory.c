@@ -1,6 +1,5 @@
 /* memory.c - a server that gets its memory from you: this one counts it, and has 8 MiB at most. A
  * request that needs more fails; the server goes on.
- *
  *	examples/try memory used
  */
 #include <cleat/cleat.h>
@@ -53,8 +52,8 @@ static int report(cleat_request *req)
 int main(int argc, char **argv)
 {
 	const cleat_allocator memory = { take_new, take, give_back, NULL };
-	cleat_server *s =
-		cleat_server_new("m", "1", &(cleat_server_options){ .allocator = &memory });
+	const cleat_server_options o = { .allocator = &memory };
+	cleat_server *s = cleat_server_new("m", "1", &o);
 	cleat_server_add_tool(s, &(cleat_tool){ .signature = "used()", .call = report });
 	return cleat_server_main(s, argc, argv);
 }

@@ -33,8 +33,8 @@ static int add(cleat_request *req)
 int main(int argc, char **argv)
 {
 	const cleat_main_option own[] = {
-		{ "--file", "FILE", "where the notes are (notes.txt)", &file },
-		{ "--read-only", NULL, "nothing can be added", &read_only },
+		{ .name = "--file", .arg = "FILE", .help = "where the notes are", .value = &file },
+		{ .name = "--read-only", .help = "nothing can be added", .value = &read_only },
 		{ 0 },
 	};
 	cleat_main_options o = { .own = own };

@@ -4,7 +4,8 @@
  * its own, or takes its settings from elsewhere:
  *
  *	const char *file = "notes.txt";
- *	const cleat_main_option own[] = { { "--file", "FILE", "where the notes are", &file }, { 0 } };
+ *	const cleat_main_option own[] = {
+ *		{ .name = "--file", .arg = "FILE", .help = "where the notes are", .value = &file }, { 0 } };
  *	cleat_main_options o = { .own = own };
  *
  *	cleat_main_parse(&o, argc, argv);
@@ -35,6 +36,7 @@ typedef struct cleat_main_option {
 	/* Where its value goes when it is given (the last one counts): a text of argv, or its name if it
 	 * takes none. */
 	const char **value;
+	uintptr_t reserved[2]; /* zero */
 } cleat_main_option;
 
 enum cleat_main_action { CLEAT_MAIN_SERVE = 0, CLEAT_MAIN_HELP, CLEAT_MAIN_VERSION };

@@ -151,8 +151,8 @@ static void print_help(cleat_server *s, const cleat_main_options *o)
 	printf("\nA server of the Model Context Protocol. It talks to a client (an AI application) on\n"
 	       "standard input and output, one JSON message per line, and ends when its input ends;\n"
 	       "or over HTTP, to any number of them.\n"
-	       "\nUsage: %s %s[--stdio | --http ADDRESS [options]]\n\n",
-	       o->program, o->own ? "[options] " : "");
+	       "\nUsage: %s [--stdio | --http ADDRESS] [options]\n\n",
+	       o->program);
 	main_print_options(stdout, o->own);
 	print_tools(s);
 	printf("\nIn a client's configuration:\n\n  {\"mcpServers\": {");

@@ -9,6 +9,7 @@ foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM name)
   add_executable(${name} ${source} ${${name}_MORE})
   target_include_directories(${name} PRIVATE src)
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE=)
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   # libFuzzer declares its entry point nowhere. (A property of the source comes last on the command
   # line, after cleat_flags.)

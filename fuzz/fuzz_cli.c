@@ -4,8 +4,6 @@
  * The first byte says which; what is printed must have no control character but newline and tab, and blanking
  * a file must keep its length and its lines.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/arguments.h"
 #include "clients/expand.h"
 #include "terminal/print.h"

@@ -5,7 +5,6 @@
  * has words, never with both; the body that was handed over is no longer than allowed; and nothing is
  * left when the client is freed. The first byte says how the bytes come and what is asked for.
  */
-#define _GNU_SOURCE
 #include "fetch/fetcher.h"
 
 #include <arpa/inet.h>

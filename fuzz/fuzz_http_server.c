@@ -13,8 +13,6 @@
  * Invariants: every exchange that the service has seen ends exactly once, by its own doing or by
  * gone(); none is left when the server is freed; no memory and no descriptor is either.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "httpd/conn.h"
 
 #include <stdlib.h>

@@ -16,8 +16,6 @@
  * length, no more than there were requests; what they carry is JSON-RPC, and a request of the endpoint
  * has one answer. Afterwards a new client is served.
  */
-#define _XOPEN_SOURCE 700
-
 #include "mcp_http.h"
 #include "messages.h"
 

@@ -1,8 +1,6 @@
 /* fuzz_serve_openapi.c - any text as an OpenAPI document: tools come of it, or a reason why not. What makes no
  * tool is left out; nothing that a document says can spoil the rest of the configuration.
  */
-#define _GNU_SOURCE /* memfd_create */
-
 #include "serve/set.h"
 #include "serve/sources.h"
 

@@ -3,8 +3,6 @@
  *
  * The first byte says which. A line that is written reads back; what the mock says is JSON.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "check/protocol.h"
 #include "record/replay.h"
 

@@ -10,8 +10,6 @@
  * It is not a fuzzer: it makes up no inputs. A target that crashes takes the program with it; the
  * last "# replaying" line names the input.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>

@@ -6,9 +6,6 @@
  * program again, whose memory does not fail; for "in process" it is on the client's loop. TAP, one case a
  * way and revision, each in a process of its own, so that a crash is a finding like others.
  */
-#define _XOPEN_SOURCE   700
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-
 #include "unit/support.h"
 #include "unit/support_files.h"
 

@@ -6,9 +6,6 @@
  * failed has one now, or the end of its connection. TAP, one case a file, each in a process of its own, so
  * that a crash is a finding like others.
  */
-#define _XOPEN_SOURCE   700
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-
 #include "../../fuzz/mcp_http.h"
 
 #include "unit/support.h"

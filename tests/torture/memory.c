@@ -11,8 +11,6 @@
  * A broken pipe shows where it happened before it ends the program: tests write to servers that could
  * not start. Only the process that begins is counted, not its children. Any thread may allocate.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "memory.h"
 
 #include <signal.h>

@@ -1,6 +1,4 @@
 /* support_files.c - see support_files.h. */
-#define _XOPEN_SOURCE 700
-
 #include "support_files.h"
 
 #include <dirent.h>

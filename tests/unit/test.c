@@ -1,5 +1,4 @@
 /* tests/unit/test.c - the main() of every unit test; see test.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "test.h"
 
 #include <stdlib.h>
@@ -32,8 +31,8 @@ void test_start(int (*start)(int argc, char **argv))
 
 int main(int argc, char **argv)
 {
-	static const char *const proxies[] = { "http_proxy",  "https_proxy", "HTTPS_PROXY",
-					       "HTTP_PROXY",  "ALL_PROXY",   "all_proxy" };
+	static const char *const proxies[] = { "http_proxy", "https_proxy", "HTTPS_PROXY",
+					       "HTTP_PROXY", "ALL_PROXY",   "all_proxy" };
 	int status = TEST_GO_ON;
 
 	/* What the machine is set to must not matter. */
@@ -42,7 +41,8 @@ int main(int argc, char **argv)
 	if (suite.start)
 		status = suite.start(argc, argv);
 	if (status == TEST_GO_ON)
-		status = _cmocka_run_group_tests("tests", suite.tests, suite.n, suite.set_up, suite.tear_down);
+		status = _cmocka_run_group_tests("tests", suite.tests, suite.n, suite.set_up,
+						 suite.tear_down);
 	free(suite.tests);
 	return status;
 }

@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -31,6 +32,22 @@
 		test_add(&(struct CMUnitTest){ #name, name, set_up, tear_down, NULL });            \
 	}                                                                                          \
 	static void name(__attribute__((unused)) void **state)
+
+/* A case on a thing of its own, `it`, that is zeros, then made by the statement `open`, and after the case given to
+ * `close`. Rigs have forms of this with fewer arguments. */
+#define TEST_ON(name, type, it, open, close)                                                       \
+	static void name##_on(type *it);                                                           \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		static type thing;                                                                 \
+		type *it = &thing;                                                                 \
+                                                                                                   \
+		memset(it, 0, sizeof *it);                                                         \
+		open;                                                                              \
+		name##_on(it);                                                                     \
+		close(it);                                                                         \
+	}                                                                                          \
+	static void name##_on(type *it)
 
 /* Before the first case of the file, and after the last; once a file. */
 #define TEST_GROUP(set_up, tear_down)                                                              \

@@ -8,8 +8,6 @@
  * direction, answers, message}, for test_schema.mjs. --record prints what the server said and nobody
  * expected, instead of failing: revision, line, connection, message; it helps to write transcripts.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "session.h"
 #include "torture.h"
 

@@ -1,6 +1,4 @@
 /* torture.c - see torture.h. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-
 #include "torture.h"
 
 #include "server/core.h"

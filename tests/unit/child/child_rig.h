@@ -108,4 +108,6 @@ static inline void say(struct rig *r, const char *text)
 	assert_int_equal(write(child_in(r->child), text, strlen(text)), (ssize_t)strlen(text));
 }
 
+#define RIG_TEST(name) TEST_ON(name, struct rig, r, rig_init(r), rig_done)
+
 #endif

@@ -4,43 +4,34 @@
  * server to exit, or sending SIGTERM if the server does not exit within a reasonable time; sending
  * SIGKILL if the server does not exit within a reasonable time after SIGTERM."
  */
-#define _GNU_SOURCE
-
 #include "child/lines.h"
 #include "test.h"
 #include "unit/child/child_rig.h"
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-TEST(test_speaks_and_ends_with_its_input)
+RIG_TEST(test_speaks_and_ends_with_its_input)
 {
-	struct rig r;
-
-	rig_init(&r);
-	spawn_sh(&r, "echo ready >&2; cat; echo bye >&2; exit 3");
-	say(&r, "hello\n");
-	read_until(&r, "hello\n");
-	child_stop(r.child);
-	child_stop(r.child); /* does nothing */
-	until_exit(&r);
-	assert_false(child_alive(r.child));
-	assert_true(WIFEXITED(r.status));
-	assert_int_equal(WEXITSTATUS(r.status), 3);
-	assert_string_equal(r.said, "ready|bye|");
-	assert_string_equal(child_last_words(r.child), "bye");
-	rig_done(&r);
+	spawn_sh(r, "echo ready >&2; cat; echo bye >&2; exit 3");
+	say(r, "hello\n");
+	read_until(r, "hello\n");
+	child_stop(r->child);
+	child_stop(r->child); /* does nothing */
+	until_exit(r);
+	assert_false(child_alive(r->child));
+	assert_true(WIFEXITED(r->status));
+	assert_int_equal(WEXITSTATUS(r->status), 3);
+	assert_string_equal(r->said, "ready|bye|");
+	assert_string_equal(child_last_words(r->child), "bye");
 }
 
-TEST(test_a_program_is_found_in_path)
+RIG_TEST(test_a_program_is_found_in_path)
 {
 	const char *const argv[] = { "sh", "-c", "echo \"$0 $1\"", "a  b", "$c", NULL };
-	struct rig r;
 
-	rig_init(&r);
-	assert_int_equal(spawn(&r, argv), CLEAT_OK);
-	read_until(&r, NULL);
-	assert_string_equal(r.out, "a  b $c\n");
-	rig_done(&r);
+	assert_int_equal(spawn(r, argv), CLEAT_OK);
+	read_until(r, NULL);
+	assert_string_equal(r->out, "a  b $c\n");
 }
 
 TEST(test_the_ending_in_words)
@@ -85,22 +76,19 @@ TEST(test_its_exit_is_told_however_it_comes)
 	}
 }
 
-TEST(test_what_is_left_of_the_group_dies_with_it)
+RIG_TEST(test_what_is_left_of_the_group_dies_with_it)
 {
-	struct rig r;
 	int pids[2];
 
-	rig_init(&r);
-	spawn_sh(&r, "sleep 1000 & echo $!; (trap '' TERM HUP; sleep 1000 & echo $!; wait) & "
-		     "read x; exit 0");
-	UNTIL_TRUE(read_more(&r) && r.n > 0 && r.out[r.n - 1] == '\n' &&
-		   sscanf(r.out, "%d %d\n", &pids[0], &pids[1]) == 2);
-	child_stop(r.child);
-	until_exit(&r);
-	assert_int_equal(r.status, 0);
+	spawn_sh(r, "sleep 1000 & echo $!; (trap '' TERM HUP; sleep 1000 & echo $!; wait) & "
+		    "read x; exit 0");
+	UNTIL_TRUE(read_more(r) && r->n > 0 && r->out[r->n - 1] == '\n' &&
+		   sscanf(r->out, "%d %d\n", &pids[0], &pids[1]) == 2);
+	child_stop(r->child);
+	until_exit(r);
+	assert_int_equal(r->status, 0);
 	assert_int_equal(kill(pids[0], 0), -1); /* reaped, too */
 	assert_int_equal(kill(pids[1], 0), -1);
-	rig_done(&r);
 }
 
 TEST(test_letting_go_takes_as_much_force_as_it_needs)
@@ -134,17 +122,13 @@ TEST(test_letting_go_takes_as_much_force_as_it_needs)
 }
 
 /* One that waits for us to read could otherwise never end by itself. */
-TEST(test_its_output_is_drained_when_asked)
+RIG_TEST(test_its_output_is_drained_when_asked)
 {
-	struct rig r;
-
-	rig_init(&r);
-	spawn_sh(&r, "head -c 3000000 /dev/zero; head -c 300000 /dev/zero >&2; exit 5");
-	child_stop(r.child);
-	child_drain(r.child);
-	until_exit(&r);
-	assert_int_equal(WEXITSTATUS(r.status), 5);
-	rig_done(&r);
+	spawn_sh(r, "head -c 3000000 /dev/zero; head -c 300000 /dev/zero >&2; exit 5");
+	child_stop(r->child);
+	child_drain(r->child);
+	until_exit(r);
+	assert_int_equal(WEXITSTATUS(r->status), 5);
 }
 
 static bool has_exited(int pid)
@@ -155,26 +139,23 @@ static bool has_exited(int pid)
 }
 
 /* The guard is held up, so that it learns of the end first and leaves what it was told unread. */
-TEST(test_an_exit_that_crosses_a_signal_keeps_its_status)
+RIG_TEST(test_an_exit_that_crosses_a_signal_keeps_its_status)
 {
 	struct proc_look p;
 	uint64_t begin;
-	struct rig r;
 
-	rig_init(&r);
-	r.o.grace_ms = 20;
-	spawn_sh(&r, "read x; exit 3");
-	assert_true(look_at_process(child_pid(r.child), &p));
+	r->o.grace_ms = 20;
+	spawn_sh(r, "read x; exit 3");
+	assert_true(look_at_process(child_pid(r->child), &p));
 	kill(p.parent, SIGSTOP);
-	child_stop(r.child);
-	UNTIL_TRUE(has_exited(child_pid(r.child)));
+	child_stop(r->child);
+	UNTIL_TRUE(has_exited(child_pid(r->child)));
 	for (begin = loop_now(); loop_now() < begin + 200;) /* SIGTERM and SIGKILL are asked for */
-		cleat_loop_step(r.loop, 10);
+		cleat_loop_step(r->loop, 10);
 	kill(p.parent, SIGCONT);
-	until_exit(&r);
-	assert_true(WIFEXITED(r.status));
-	assert_int_equal(WEXITSTATUS(r.status), 3);
-	rig_done(&r);
+	until_exit(r);
+	assert_true(WIFEXITED(r->status));
+	assert_int_equal(WEXITSTATUS(r->status), 3);
 }
 
 TEST(test_free_at_any_moment_leaves_nothing)
@@ -311,15 +292,13 @@ TEST(test_more_than_200_lines_a_second_are_counted_only)
 	assert_string_equal(got + strlen(got) - 3, "|y|");
 }
 
-TEST(test_a_child_that_floods_stderr_neither_waits_nor_hurts)
+RIG_TEST(test_a_child_that_floods_stderr_neither_waits_nor_hurts)
 {
 	unsigned sum = 0, shown = 0;
-	struct rig r;
 
-	rig_init(&r);
-	spawn_sh(&r, "yes abc | head -n 100000 >&2; echo 'Error: it broke' >&2; echo end >&2");
-	until_exit(&r);
-	for (char *p = strtok(r.said, "|"); p; p = strtok(NULL, "|")) {
+	spawn_sh(r, "yes abc | head -n 100000 >&2; echo 'Error: it broke' >&2; echo end >&2");
+	until_exit(r);
+	for (char *p = strtok(r->said, "|"); p; p = strtok(NULL, "|")) {
 		unsigned n = 1;
 
 		sum += sscanf(p, "(%u more", &n) == 1 ? n : 1;
@@ -327,24 +306,19 @@ TEST(test_a_child_that_floods_stderr_neither_waits_nor_hurts)
 	}
 	/* said[] is too short for more, but not for what one second may say */
 	assert_true(shown >= 200);
-	assert_true(r.lines <= 202 + 201 * PATIENCE_MS / 1000);
-	if (r.lines <= 202)
+	assert_true(r->lines <= 202 + 201 * PATIENCE_MS / 1000);
+	if (r->lines <= 202)
 		assert_int_equal(sum, 100002);
-	assert_string_equal(child_last_words(r.child), "Error: it broke");
-	rig_done(&r);
+	assert_string_equal(child_last_words(r->child), "Error: it broke");
 }
 
-TEST(test_stderr_that_nobody_wants_is_read)
+RIG_TEST(test_stderr_that_nobody_wants_is_read)
 {
-	struct rig r;
-
-	rig_init(&r);
-	r.o.err_line = NULL;
-	spawn_sh(&r, "yes abc | head -n 100000 >&2; echo last >&2; exit 6");
-	until_exit(&r);
-	assert_int_equal(WEXITSTATUS(r.status), 6);
-	assert_string_equal(child_last_words(r.child), "last");
-	rig_done(&r);
+	r->o.err_line = NULL;
+	spawn_sh(r, "yes abc | head -n 100000 >&2; echo last >&2; exit 6");
+	until_exit(r);
+	assert_int_equal(WEXITSTATUS(r->status), 6);
+	assert_string_equal(child_last_words(r->child), "last");
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

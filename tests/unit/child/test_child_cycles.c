@@ -3,8 +3,6 @@
  *
  * 1,000 times in the test suite, fewer under valgrind; `make load` does it 10,000 times (CLEAT_CYCLES).
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/link/link_support.h"
 

@@ -1,8 +1,6 @@
 /* test_child_faults.c - nothing is left of a child when we are killed, when the guard is, when the
  * thread that started it ends, or when the program looks after its children in a way of its own.
  */
-#define _GNU_SOURCE
-
 #include "child/child.h"
 #include "test.h"
 #include "unit/child/child_support.h"

@@ -1,8 +1,6 @@
 /* test_child_options.c - what commands ask of a child beyond what servers do: a call before exec, stderr
  * of one's own or together with stdout, an end at once, and nobody left behind in another session.
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/child/child_rig.h"
 
@@ -37,24 +35,21 @@ TEST(test_a_call_before_exec)
 	assert_int_not_equal(umask(022), 0123); /* not ours */
 }
 
-TEST(test_a_call_that_fails_is_why_it_is_not_started)
+RIG_TEST(test_a_call_that_fails_is_why_it_is_not_started)
 {
 	const char *const argv[] = { "sh", "-c", "echo ran", NULL };
 	const int error = ENOSYS;
 	size_t fds;
-	struct rig r;
 
-	rig_init(&r);
 	fds = open_fds();
-	r.o.prepare = unable;
-	r.o.prepare_ctx = &error;
-	r.o.prepare_what = "cannot enter the sandbox";
-	assert_int_equal(spawn(&r, argv), CLEAT_EIO);
-	assert_string_equal(r.err.message,
+	r->o.prepare = unable;
+	r->o.prepare_ctx = &error;
+	r->o.prepare_what = "cannot enter the sandbox";
+	assert_int_equal(spawn(r, argv), CLEAT_EIO);
+	assert_string_equal(r->err.message,
 			    "cannot start sh: cannot enter the sandbox: Function not implemented");
-	assert_int_equal(r.err.os_errno, ENOSYS);
+	assert_int_equal(r->err.os_errno, ENOSYS);
 	assert_int_equal(open_fds(), fds);
-	rig_done(&r);
 }
 
 /* A descriptor above 15 that is there at the call, and not in the program. */
@@ -86,56 +81,45 @@ TEST(test_descriptors_are_there_before_exec_and_gone_after)
 
 /* ---- stderr ------------------------------------------------------------------------------- */
 
-TEST(test_stderr_can_be_the_same_stream)
+RIG_TEST(test_stderr_can_be_the_same_stream)
 {
-	struct rig r;
-
-	rig_init(&r);
-	r.o.merge_err = true;
-	spawn_sh(&r, "echo a; echo b >&2; echo c");
-	read_until(&r, NULL);
-	assert_string_equal(r.out, "a\nb\nc\n");
-	until_exit(&r);
-	assert_int_equal(r.lines, 0);
-	rig_done(&r);
+	r->o.merge_err = true;
+	spawn_sh(r, "echo a; echo b >&2; echo c");
+	read_until(r, NULL);
+	assert_string_equal(r->out, "a\nb\nc\n");
+	until_exit(r);
+	assert_int_equal(r->lines, 0);
 }
 
-TEST(test_stderr_can_be_read_by_somebody_else_also_after_the_end)
+RIG_TEST(test_stderr_can_be_read_by_somebody_else_also_after_the_end)
 {
-	struct rig r;
 	char buf[16];
 
-	rig_init(&r);
-	r.o.own_err = true;
-	spawn_sh(&r, "echo said >&2; exit 3");
-	until_exit(&r);
-	assert_int_equal(r.lines, 0);
-	assert_int_equal(read(child_err(r.child), buf, sizeof buf), 5);
+	r->o.own_err = true;
+	spawn_sh(r, "echo said >&2; exit 3");
+	until_exit(r);
+	assert_int_equal(r->lines, 0);
+	assert_int_equal(read(child_err(r->child), buf, sizeof buf), 5);
 	assert_memory_equal(buf, "said\n", 5);
-	assert_int_equal(read(child_err(r.child), buf, sizeof buf), 0);
-	rig_done(&r);
+	assert_int_equal(read(child_err(r->child), buf, sizeof buf), 0);
 }
 
 /* ---- its end ------------------------------------------------------------------------------ */
 
-TEST(test_the_end_of_input_alone_ends_nothing)
+RIG_TEST(test_the_end_of_input_alone_ends_nothing)
 {
-	struct rig r;
-
-	rig_init(&r);
-	r.o.grace_ms = 20;
-	spawn_sh(&r, "cat; echo after; exec sleep 1000");
-	child_end_input(r.child);
-	child_end_input(r.child);
-	assert_int_equal(child_in(r.child), -1);
-	read_until(&r, "after\n");
+	r->o.grace_ms = 20;
+	spawn_sh(r, "cat; echo after; exec sleep 1000");
+	child_end_input(r->child);
+	child_end_input(r->child);
+	assert_int_equal(child_in(r->child), -1);
+	read_until(r, "after\n");
 	for (uint64_t begin = loop_now(); loop_now() < begin + 100;) /* no signal comes */
-		cleat_loop_step(r.loop, 10);
-	assert_int_equal(r.exits, 0);
-	child_stop(r.child); /* this still lets it go */
-	until_exit(&r);
-	assert_int_equal(WTERMSIG(r.status), SIGTERM);
-	rig_done(&r);
+		cleat_loop_step(r->loop, 10);
+	assert_int_equal(r->exits, 0);
+	child_stop(r->child); /* this still lets it go */
+	until_exit(r);
+	assert_int_equal(WTERMSIG(r->status), SIGTERM);
 }
 
 TEST(test_terminating_does_not_wait_for_the_end_of_input)

@@ -1,8 +1,6 @@
 /* test_child_start.c - what a child gets: descriptors, environment, signals, a session and a directory; and
  * what cannot be started. (Its life: test_child.c.)
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/child/child_rig.h"
 
@@ -145,38 +143,32 @@ TEST(test_its_signals_are_the_default_ones)
 	sigaction(SIGPIPE, &before, NULL);
 }
 
-TEST(test_it_has_a_session_and_a_directory_of_its_own)
+RIG_TEST(test_it_has_a_session_and_a_directory_of_its_own)
 {
 	struct proc_look p, guard;
-	struct rig r;
 
-	rig_init(&r);
-	r.o.cwd = "/usr/bin";
-	spawn_sh(&r, "pwd; read x");
-	read_until(&r, "\n");
-	assert_string_equal(r.out, "/usr/bin\n");
-	assert_true(look_at_process(child_pid(r.child), &p));
-	assert_int_equal(p.group, child_pid(r.child));
-	assert_int_equal(p.session, child_pid(r.child));
+	r->o.cwd = "/usr/bin";
+	spawn_sh(r, "pwd; read x");
+	read_until(r, "\n");
+	assert_string_equal(r->out, "/usr/bin\n");
+	assert_true(look_at_process(child_pid(r->child), &p));
+	assert_int_equal(p.group, child_pid(r->child));
+	assert_int_equal(p.session, child_pid(r->child));
 	assert_true(look_at_process(p.parent, &guard));
 	assert_string_equal(guard.name, "cleat-guard");
 	assert_int_equal(guard.parent, getpid());
 	assert_int_equal(guard.session, p.parent);
-	rig_done(&r);
 }
 
 /* A relative name is relative to the child's directory, as in posix_spawn and everywhere else. */
-TEST(test_a_relative_program_is_looked_for_in_its_directory)
+RIG_TEST(test_a_relative_program_is_looked_for_in_its_directory)
 {
 	const char *const argv[] = { "./sh", "-c", "echo found", NULL };
-	struct rig r;
 
-	rig_init(&r);
-	r.o.cwd = "/bin";
-	assert_int_equal(spawn(&r, argv), CLEAT_OK);
-	read_until(&r, NULL);
-	assert_string_equal(r.out, "found\n");
-	rig_done(&r);
+	r->o.cwd = "/bin";
+	assert_int_equal(spawn(r, argv), CLEAT_OK);
+	read_until(r, NULL);
+	assert_string_equal(r->out, "found\n");
 }
 
 /* ---- what cannot be started --------------------------------------------------------------- */

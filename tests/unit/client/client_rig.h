@@ -625,4 +625,9 @@ static inline void rig_expect(struct rig *rig, int status, enum cleat_step step,
 	assert_has(cleat_result_error(r)->message, part);
 }
 
+/* A case on a rig, which the case begins and this ends; MODERN_TEST: on a client that is ready, of a modern server
+ * at the end of a stream. */
+#define RIG_TEST(name)    TEST_ON(name, struct rig, rig, (void)0, rig_done)
+#define MODERN_TEST(name) TEST_ON(name, struct rig, rig, rig_modern(rig, NULL, false), rig_done)
+
 #endif

@@ -245,4 +245,7 @@ static inline void wait_ending(cleat_client *c, const struct ending *e)
 		assert_int_equal(cleat_loop_step(cleat_client_loop(c), 20000), CLEAT_OK);
 }
 
+/* A case on a rig, which it begins itself. */
+#define RIG_TEST(name) TEST_ON(name, struct rig, g, (void)0, rig_end)
+
 #endif

@@ -1,8 +1,6 @@
 /* test_client_api.c - <cleat/client.h> as a program uses it, on a server in the same process: blocking
  * calls, calls that do not wait, giving up, ending, and everything that a program can get wrong.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "test.h"
 #include "unit/client/test_client.h"
 

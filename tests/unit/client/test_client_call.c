@@ -3,64 +3,54 @@
 #include "unit/client/client_rig.h"
 
 /* 2026-07-28 basic/index, per-request protocol fields; patterns/progress. */
-TEST(modern_request_carries_its_metadata)
+RIG_TEST(modern_request_carries_its_metadata)
 {
-	struct rig rig;
-
-	rig_modern(&rig, &(cleat_client_options){ .name = "me", .log_level = "info" }, false);
-	rig_call(&rig, "tools/call", ADD);
+	rig_modern(rig, &(cleat_client_options){ .name = "me", .log_level = "info" }, false);
+	rig_call(rig, "tools/call", ADD);
 	assert_string_equal(
-		rig_last(&rig)->text,
+		rig_last(rig)->text,
 		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"add\","
 		"\"arguments\":{\"a\":1,\"b\":2.50},\"_meta\":{\"progressToken\":2,"
 		"\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
 		"\"io.modelcontextprotocol/clientInfo\":{\"name\":\"me\",\"version\":\"" CLEAT_VERSION
 		"\"},\"io.modelcontextprotocol/clientCapabilities\":{},"
 		"\"io.modelcontextprotocol/logLevel\":\"info\"}}}");
-	assert_string_equal(rig_last(&rig)->method, "tools/call");
-	assert_string_equal(rig_last(&rig)->name, "add");
-	assert_int_equal(rig_last(&rig)->rev, REV_2026_07_28);
-	assert_true(rig_last(&rig)->modern);
-	assert_int_equal(rig.n_done, 0);
-	rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(rig.n_done, 1);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	assert_string_equal(cleat_result_text(rig_result(&rig)), "3.5");
-	rig_done(&rig);
+	assert_string_equal(rig_last(rig)->method, "tools/call");
+	assert_string_equal(rig_last(rig)->name, "add");
+	assert_int_equal(rig_last(rig)->rev, REV_2026_07_28);
+	assert_true(rig_last(rig)->modern);
+	assert_int_equal(rig->n_done, 0);
+	rig_answer(rig, TOOL_TEXT);
+	assert_int_equal(rig->n_done, 1);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+	assert_string_equal(cleat_result_text(rig_result(rig)), "3.5");
 }
 
-TEST(legacy_request_carries_a_progress_token)
+RIG_TEST(legacy_request_carries_a_progress_token)
 {
-	struct rig rig;
-
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
-	rig_call(&rig, "resources/read", "{\"uri\":\"file:///a\"}");
-	assert_has(rig_last(&rig)->text, "\"params\":{\"uri\":\"file:///a\","
-					 "\"_meta\":{\"progressToken\":");
-	assert_lacks(rig_last(&rig)->text, "io.modelcontextprotocol");
-	assert_string_equal(rig_last(&rig)->name, "file:///a");
-	rig_answer(&rig, "\"result\":{\"contents\":[{\"uri\":\"file:///a\",\"text\":\"x\"}]}");
-	assert_string_equal(cleat_result_text(rig_result(&rig)), "x");
-	rig_done(&rig);
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	rig_call(rig, "resources/read", "{\"uri\":\"file:///a\"}");
+	assert_has(rig_last(rig)->text, "\"params\":{\"uri\":\"file:///a\","
+					"\"_meta\":{\"progressToken\":");
+	assert_lacks(rig_last(rig)->text, "io.modelcontextprotocol");
+	assert_string_equal(rig_last(rig)->name, "file:///a");
+	rig_answer(rig, "\"result\":{\"contents\":[{\"uri\":\"file:///a\",\"text\":\"x\"}]}");
+	assert_string_equal(cleat_result_text(rig_result(rig)), "x");
 }
 
 /* The program's own _meta is kept, except where the protocol's own keys stand. */
-TEST(own_meta_is_merged)
+MODERN_TEST(own_meta_is_merged)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call_with(&rig,
+	rig_call_with(rig,
 		      &(cleat_call_options){ .meta = "{\"traceparent\":\"00-1\",\"x/y\":[1, 2]}",
 					     .log_level = "debug" },
 		      "tools/list",
 		      "{\"_meta\":{\"x/y\":3,\"z/z\":{},\"progressToken\":\"mine\","
 		      "\"io.modelcontextprotocol/protocolVersion\":\"1\"}}");
-	assert_has(rig_last(&rig)->text, "\"traceparent\":\"00-1\",\"x/y\":[1,2],\"z/z\":{}}}");
-	assert_has(rig_last(&rig)->text, "logLevel\":\"debug\"");
-	assert_lacks(rig_last(&rig)->text, "mine");
-	assert_int_equal(count_of(rig_last(&rig)->text, "protocolVersion"), 1);
-	rig_done(&rig);
+	assert_has(rig_last(rig)->text, "\"traceparent\":\"00-1\",\"x/y\":[1,2],\"z/z\":{}}}");
+	assert_has(rig_last(rig)->text, "logLevel\":\"debug\"");
+	assert_lacks(rig_last(rig)->text, "mine");
+	assert_int_equal(count_of(rig_last(rig)->text, "protocolVersion"), 1);
 }
 
 TEST(wrong_params_are_the_result)
@@ -94,97 +84,82 @@ TEST(wrong_params_are_the_result)
 	}
 }
 
-TEST(calls_end_by_id_in_any_order)
+MODERN_TEST(calls_end_by_id_in_any_order)
 {
-	struct rig rig;
 	cleat_call *a, *b, *c;
 
-	rig_modern(&rig, NULL, false);
-	a = rig_call(&rig, "prompts/get", "{\"name\":\"a\"}");
-	b = rig_call(&rig, "prompts/get", "{\"name\":\"b\"}");
-	c = rig_call(&rig, "prompts/get", "{\"name\":\"c\"}");
-	rig_reply(&rig, &rig.sent[3], 0, "\"result\":{\"messages\":[]}");
-	rig_reply(&rig, &rig.sent[1], 0, "\"result\":{\"messages\":[]}");
-	rig_reply(&rig, &rig.sent[2], 0, "\"result\":{\"messages\":[]}");
-	assert_int_equal(rig.n_done, 3);
-	assert_ptr_equal(rig.done_call[0], c);
-	assert_ptr_equal(rig.done_call[1], a);
-	assert_ptr_equal(rig.done_call[2], b);
-	rig_done(&rig);
+	a = rig_call(rig, "prompts/get", "{\"name\":\"a\"}");
+	b = rig_call(rig, "prompts/get", "{\"name\":\"b\"}");
+	c = rig_call(rig, "prompts/get", "{\"name\":\"c\"}");
+	rig_reply(rig, &rig->sent[3], 0, "\"result\":{\"messages\":[]}");
+	rig_reply(rig, &rig->sent[1], 0, "\"result\":{\"messages\":[]}");
+	rig_reply(rig, &rig->sent[2], 0, "\"result\":{\"messages\":[]}");
+	assert_int_equal(rig->n_done, 3);
+	assert_ptr_equal(rig->done_call[0], c);
+	assert_ptr_equal(rig->done_call[1], a);
+	assert_ptr_equal(rig->done_call[2], b);
 }
 
-TEST(errors_say_what_failed_and_what_the_server_said)
+MODERN_TEST(errors_say_what_failed_and_what_the_server_said)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig_answer(&rig, "\"error\":{\"code\":-32602,\"message\":\"no such tool\","
-			 "\"data\":{\"x\":1}}");
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/call add: no such tool");
-	assert_int_equal(cleat_result_error(rig_result(&rig))->rpc_code, -32602);
-	assert_non_null(cleat_json_get(cleat_result_error_data(rig_result(&rig)), "x"));
-	rig_call(&rig, "tools/call", ADD);
-	rig_answer(&rig, "\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\","
-			 "\"text\":\"overflow\"}]}");
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "overflow");
-	assert_true(cleat_result_is_tool_error(rig_result(&rig)));
-	rig_done(&rig);
+	rig_call(rig, "tools/call", ADD);
+	rig_answer(rig, "\"error\":{\"code\":-32602,\"message\":\"no such tool\","
+			"\"data\":{\"x\":1}}");
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/call add: no such tool");
+	assert_int_equal(cleat_result_error(rig_result(rig))->rpc_code, -32602);
+	assert_non_null(cleat_json_get(cleat_result_error_data(rig_result(rig)), "x"));
+	rig_call(rig, "tools/call", ADD);
+	rig_answer(rig, "\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\","
+			"\"text\":\"overflow\"}]}");
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "overflow");
+	assert_true(cleat_result_is_tool_error(rig_result(rig)));
 }
 
 /* ---- time -------------------------------------------------------------------------------------- */
 
 /* 2026-07-28 patterns/cancellation, Timeouts: on a stream the server is told. */
-TEST(silence_ends_a_call_and_the_server_is_told)
+MODERN_TEST(silence_ends_a_call_and_the_server_is_told)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	assert_int_equal(rig_pump(&rig), 60000);
-	rig_pass(&rig, 59999);
-	assert_int_equal(rig.n_done, 0);
-	rig_pass(&rig, 1);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT,
+	rig_call(rig, "tools/call", ADD);
+	assert_int_equal(rig_pump(rig), 60000);
+	rig_pass(rig, 59999);
+	assert_int_equal(rig->n_done, 0);
+	rig_pass(rig, 1);
+	rig_expect(rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT,
 		   "tools/call add: the server did not answer within 60 s");
-	assert_string_equal(rig_last(&rig)->text,
+	assert_string_equal(rig_last(rig)->text,
 			    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 			    "\"params\":{\"requestId\":2,\"reason\":\"timed out\"}}");
-	assert_int_equal(rig_last(&rig)->kind, LINK_NOTICE);
+	assert_int_equal(rig_last(rig)->kind, LINK_NOTICE);
 	/* "The client SHOULD ignore any response to the cancelled request that arrives afterward" */
-	rig_say(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2," TOOL_TEXT "}");
-	assert_int_equal(rig.n_done, 1);
-	assert_lacks(rig.notes, "4 "); /* no warning for it, either */
-	assert_int_equal(rig_pump(&rig), -1);
-	rig_done(&rig);
+	rig_say(rig, "{\"jsonrpc\":\"2.0\",\"id\":2," TOOL_TEXT "}");
+	assert_int_equal(rig->n_done, 1);
+	assert_lacks(rig->notes, "4 "); /* no warning for it, either */
+	assert_int_equal(rig_pump(rig), -1);
 }
 
 /* The same clause: progress may set the clock back, but a maximum always counts. */
-TEST(progress_sets_the_clock_back_up_to_the_hard_timeout)
+MODERN_TEST(progress_sets_the_clock_back_up_to_the_hard_timeout)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call_with(&rig,
+	rig_call_with(rig,
 		      &(cleat_call_options){ .timeout_ms = 1000,
 					     .hard_timeout_ms = 2500,
 					     .on_progress = rig_on_progress },
 		      "tools/call", ADD);
-	rig_pass(&rig, 900);
-	rig_say(&rig, NOTE("notifications/progress",
-			   "\"progressToken\":2,\"progress\":1,\"total\":4,\"message\":\"m\""));
-	rig_pass(&rig, 900);
-	rig_say(&rig, NOTE("notifications/progress", "\"progressToken\":2,\"progress\":0.5"));
-	rig_say(&rig, NOTE("notifications/progress", "\"progressToken\":2,\"progress\":2"));
-	rig_say(&rig, NOTE("notifications/progress", "\"progressToken\":\"2\",\"progress\":3"));
-	rig_say(&rig, NOTE("notifications/progress", "\"progressToken\":77,\"progress\":3"));
-	rig_say(&rig, NOTE("notifications/progress", "\"progressToken\":2,\"progress\":\"x\""));
-	assert_string_equal(rig.progress, "1/4 m\n2/0 \n");
-	rig_pass(&rig, 699);
-	assert_int_equal(rig.n_done, 0);
-	rig_pass(&rig, 1);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "within 2.5 s (hard_timeout_ms)");
-	rig_done(&rig);
+	rig_pass(rig, 900);
+	rig_say(rig, NOTE("notifications/progress",
+			  "\"progressToken\":2,\"progress\":1,\"total\":4,\"message\":\"m\""));
+	rig_pass(rig, 900);
+	rig_say(rig, NOTE("notifications/progress", "\"progressToken\":2,\"progress\":0.5"));
+	rig_say(rig, NOTE("notifications/progress", "\"progressToken\":2,\"progress\":2"));
+	rig_say(rig, NOTE("notifications/progress", "\"progressToken\":\"2\",\"progress\":3"));
+	rig_say(rig, NOTE("notifications/progress", "\"progressToken\":77,\"progress\":3"));
+	rig_say(rig, NOTE("notifications/progress", "\"progressToken\":2,\"progress\":\"x\""));
+	assert_string_equal(rig->progress, "1/4 m\n2/0 \n");
+	rig_pass(rig, 699);
+	assert_int_equal(rig->n_done, 0);
+	rig_pass(rig, 1);
+	rig_expect(rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "within 2.5 s (hard_timeout_ms)");
 }
 
 /* 2026-07-28 patterns/cancellation, Transport-Specific Cancellation. */
@@ -228,21 +203,18 @@ TEST(cancelling_fits_the_transport)
 	}
 }
 
-TEST(marked_calls_are_cancelled)
+MODERN_TEST(marked_calls_are_cancelled)
 {
-	struct rig rig;
 	cleat_call *a, *b;
 
-	rig_modern(&rig, NULL, false);
-	a = rig_call(&rig, "tools/call", ADD);
-	b = rig_call(&rig, "tools/call", ADD);
+	a = rig_call(rig, "tools/call", ADD);
+	b = rig_call(rig, "tools/call", ADD);
 	client_call_mark(b);
-	client_cancel_marked(rig.c);
-	assert_int_equal(rig.n_done, 1);
-	assert_ptr_equal(rig.done_call[0], b);
-	rig_reply(&rig, &rig.sent[1], 0, TOOL_TEXT);
-	assert_ptr_equal(rig.done_call[1], a);
-	rig_done(&rig);
+	client_cancel_marked(rig->c);
+	assert_int_equal(rig->n_done, 1);
+	assert_ptr_equal(rig->done_call[0], b);
+	rig_reply(rig, &rig->sent[1], 0, TOOL_TEXT);
+	assert_ptr_equal(rig->done_call[1], a);
 }
 
 /* ---- many ---------------------------------------------------------------------------------------- */
@@ -254,141 +226,115 @@ static void start_another(struct rig *rig, cleat_call *call)
 		rig_call(rig, "tools/call", ADD);
 }
 
-TEST(callbacks_may_start_calls)
+MODERN_TEST(callbacks_may_start_calls)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig.during_done = start_another;
-	rig_call(&rig, "tools/call", ADD);
+	rig->during_done = start_another;
+	rig_call(rig, "tools/call", ADD);
 	for (int i = 0; i < 50; i++)
-		rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(rig.n_done, 50);
-	rig_done(&rig);
+		rig_answer(rig, TOOL_TEXT);
+	assert_int_equal(rig->n_done, 50);
 }
 
-TEST(too_many_calls_are_refused)
+RIG_TEST(too_many_calls_are_refused)
 {
-	struct rig rig;
-
-	rig_modern(&rig, &(cleat_client_options){ .max_calls = 2 }, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
-	assert_int_equal(rig.n_sent, 3);
-	rig_pump(&rig);
-	rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_ARGUMENTS, "max_calls");
-	rig_answer(&rig, TOOL_TEXT);
-	rig_call(&rig, "tools/call", ADD);
-	rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(rig.n_done, 3);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
+	rig_modern(rig, &(cleat_client_options){ .max_calls = 2 }, false);
+	rig_call(rig, "tools/call", ADD);
+	rig_call(rig, "tools/call", ADD);
+	rig_call(rig, "tools/call", ADD);
+	assert_int_equal(rig->n_sent, 3);
+	rig_pump(rig);
+	rig_expect(rig, CLEAT_ELIMIT, CLEAT_STEP_ARGUMENTS, "max_calls");
+	rig_answer(rig, TOOL_TEXT);
+	rig_call(rig, "tools/call", ADD);
+	rig_answer(rig, TOOL_TEXT);
+	assert_int_equal(rig->n_done, 3);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
-TEST(calls_wait_while_the_server_is_reached)
+RIG_TEST(calls_wait_while_the_server_is_reached)
 {
-	struct rig rig;
-
-	assert_true(rig_init(&rig, NULL));
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "prompts/list", NULL);
-	assert_int_equal(rig.opens, 1);
-	assert_int_equal(rig.n_sent, 0);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
-	assert_int_equal(rig.n_sent, 3);
-	assert_string_equal(rig.sent[1].method, "tools/call");
-	assert_string_equal(rig.sent[2].method, "prompts/list");
-	rig_done(&rig);
+	assert_true(rig_init(rig, NULL));
+	rig_call(rig, "tools/call", ADD);
+	rig_call(rig, "prompts/list", NULL);
+	assert_int_equal(rig->opens, 1);
+	assert_int_equal(rig->n_sent, 0);
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
+	assert_int_equal(rig->n_sent, 3);
+	assert_string_equal(rig->sent[1].method, "tools/call");
+	assert_string_equal(rig->sent[2].method, "prompts/list");
 }
 
 /* A call that waits ends like any other. */
-TEST(waiting_calls_can_be_cancelled)
+RIG_TEST(waiting_calls_can_be_cancelled)
 {
-	struct rig rig;
 	cleat_call *call;
 
-	assert_true(rig_init(&rig, NULL));
-	call = rig_call(&rig, "tools/call", ADD);
+	assert_true(rig_init(rig, NULL));
+	call = rig_call(rig, "tools/call", ADD);
 	client_call_cancel(call);
-	rig_pump(&rig);
-	rig_expect(&rig, CLEAT_ECANCELLED, CLEAT_STEP_CANCELLED, "");
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
-	assert_int_equal(rig.n_sent, 1);
-	rig_done(&rig);
+	rig_pump(rig);
+	rig_expect(rig, CLEAT_ECANCELLED, CLEAT_STEP_CANCELLED, "");
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
+	assert_int_equal(rig->n_sent, 1);
 }
 
-TEST(a_link_that_does_not_take_the_message_fails_the_call)
+MODERN_TEST(a_link_that_does_not_take_the_message_fails_the_call)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig.send_status = CLEAT_ELIMIT;
-	rig_call(&rig, "tools/call", ADD);
-	rig_pump(&rig);
-	rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_EXCHANGE, "does not read");
-	rig.send_status = CLEAT_OK;
-	rig_call(&rig, "tools/call", ADD);
-	rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
+	rig->send_status = CLEAT_ELIMIT;
+	rig_call(rig, "tools/call", ADD);
+	rig_pump(rig);
+	rig_expect(rig, CLEAT_ELIMIT, CLEAT_STEP_EXCHANGE, "does not read");
+	rig->send_status = CLEAT_OK;
+	rig_call(rig, "tools/call", ADD);
+	rig_answer(rig, TOOL_TEXT);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
-TEST(closing_ends_all_calls)
+MODERN_TEST(closing_ends_all_calls)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
-	client_close(rig.c);
-	assert_int_equal(rig.n_done, 2);
-	rig_expect(&rig, CLEAT_ECLOSED, CLEAT_STEP_CANCELLED, "closed");
-	assert_int_equal(rig.closes, 1);
-	assert_false(client_closed(rig.c));
-	rig.ev.closed(rig.ev.ctx);
-	assert_true(client_closed(rig.c));
-	rig_call(&rig, "tools/call", ADD);
-	rig_pump(&rig);
-	rig_expect(&rig, CLEAT_ECLOSED, CLEAT_STEP_CANCELLED, "closed");
-	rig_done(&rig);
+	rig_call(rig, "tools/call", ADD);
+	rig_call(rig, "tools/call", ADD);
+	client_close(rig->c);
+	assert_int_equal(rig->n_done, 2);
+	rig_expect(rig, CLEAT_ECLOSED, CLEAT_STEP_CANCELLED, "closed");
+	assert_int_equal(rig->closes, 1);
+	assert_false(client_closed(rig->c));
+	rig->ev.closed(rig->ev.ctx);
+	assert_true(client_closed(rig->c));
+	rig_call(rig, "tools/call", ADD);
+	rig_pump(rig);
+	rig_expect(rig, CLEAT_ECLOSED, CLEAT_STEP_CANCELLED, "closed");
 }
 
 /* ---- what the server says by itself ------------------------------------------------------------- */
 
 /* 2026-07-28 server/utilities/logging: messages are request-scoped. */
-TEST(log_messages_go_to_the_call_or_the_client)
+RIG_TEST(log_messages_go_to_the_call_or_the_client)
 {
-	struct rig rig;
 	void *tag;
 
-	rig_modern(&rig, NULL, true);
-	rig_call_with(&rig, &(cleat_call_options){ .on_log = rig_call_log, .log_level = "info" },
+	rig_modern(rig, NULL, true);
+	rig_call_with(rig, &(cleat_call_options){ .on_log = rig_call_log, .log_level = "info" },
 		      "tools/call", ADD);
-	tag = rig_request(&rig)->tag;
-	rig_message(&rig, NOTE("notifications/message", "\"level\":\"warning\",\"data\":\"hot\""),
+	tag = rig_request(rig)->tag;
+	rig_message(rig, NOTE("notifications/message", "\"level\":\"warning\",\"data\":\"hot\""),
 		    tag, 0);
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig,
+	rig_call(rig, "tools/call", ADD);
+	rig_message(rig,
 		    NOTE("notifications/message",
 			 "\"level\":\"error\",\"logger\":\"db\",\"data\":\"gone\""),
-		    rig_request(&rig)->tag, 0);
-	assert_string_equal(rig.logs, "call 3 hot\n4 db gone\n");
-	rig_done(&rig);
+		    rig_request(rig)->tag, 0);
+	assert_string_equal(rig->logs, "call 3 hot\n4 db gone\n");
 }
 
-TEST(everything_is_traced)
+MODERN_TEST(everything_is_traced)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(rig.traced_out, 2);
-	assert_int_equal(rig.traced_in, 2);
-	rig_done(&rig);
+	rig_call(rig, "tools/call", ADD);
+	rig_answer(rig, TOOL_TEXT);
+	assert_int_equal(rig->traced_out, 2);
+	assert_int_equal(rig->traced_in, 2);
 }
 
 static void call_back(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
@@ -405,34 +351,32 @@ static void call_back(cleat_client *c, bool out, const char *text, size_t n, voi
 }
 
 /* Who hears of a message may send another one: the first is not disturbed. */
-TEST(tracing_may_call)
+RIG_TEST(tracing_may_call)
 {
-	struct rig rig;
-	bool once = true;
-	struct client_hooks hooks = { rig_now, rig_wake, rig_random, rig_asked, &rig };
+	static bool once = true;
+	struct client_hooks hooks = { rig_now, rig_wake, rig_random, rig_asked, rig };
 	cleat_client *c;
 
-	rig_modern(&rig, NULL, false);
-	client_close(rig.c);
-	client_free(rig.c);
+	rig_modern(rig, NULL, false);
+	client_close(rig->c);
+	client_free(rig->c);
 	c = client_new(&(cleat_client_options){ .on_message = call_back, .userdata = &once },
 		       &hooks);
-	rig.c = c;
-	rig.frees = 0;
-	client_set_runner(c, &rig);
-	client_set_link(c, &rig.link);
-	rig.ev = client_link_events(c);
+	rig->c = c;
+	rig->frees = 0;
+	client_set_runner(c, rig);
+	client_set_link(c, &rig->link);
+	rig->ev = client_link_events(c);
 	client_start(c);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
 	once = false;
-	rig_call(&rig, "tools/call", ADD);
-	assert_has(rig.sent[2].text, "\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2.50}");
-	assert_has(rig.sent[3].text, "\"name\":\"inner\"");
-	rig_reply(&rig, &rig.sent[2], 0, TOOL_TEXT);
-	rig_reply(&rig, &rig.sent[3], 0, "\"result\":{\"messages\":[]}");
-	assert_int_equal(rig.n_done, 2);
-	rig_done(&rig);
+	rig_call(rig, "tools/call", ADD);
+	assert_has(rig->sent[2].text, "\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2.50}");
+	assert_has(rig->sent[3].text, "\"name\":\"inner\"");
+	rig_reply(rig, &rig->sent[2], 0, TOOL_TEXT);
+	rig_reply(rig, &rig->sent[3], 0, "\"result\":{\"messages\":[]}");
+	assert_int_equal(rig->n_done, 2);
 }
 
 /* Freed at once, without being closed: nothing is left, nobody is called. */
@@ -455,55 +399,48 @@ TEST(freeing_needs_no_closing)
 	client_free(NULL);
 }
 
-TEST(notices_have_a_limit)
+RIG_TEST(notices_have_a_limit)
 {
-	struct rig rig;
 	int rc = CLEAT_OK;
 
-	assert_true(rig_init(&rig, NULL));
+	assert_true(rig_init(rig, NULL));
 	for (int i = 0; i < 1000 && rc == CLEAT_OK; i++)
-		rc = client_notify(rig.c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 });
+		rc = client_notify(rig->c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 });
 	assert_int_equal(rc, CLEAT_ELIMIT);
-	client_close(rig.c);
-	assert_int_equal(client_start(rig.c), CLEAT_ECLOSED);
-	assert_int_equal(client_notify(rig.c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 }),
+	client_close(rig->c);
+	assert_int_equal(client_start(rig->c), CLEAT_ECLOSED);
+	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 }),
 			 CLEAT_ECLOSED);
-	rig_done(&rig);
 }
 
-TEST(long_names_are_cut_in_messages)
+MODERN_TEST(long_names_are_cut_in_messages)
 {
-	struct rig rig;
 	char params[400];
 
-	rig_modern(&rig, NULL, false);
 	snprintf(params, sizeof params, "{\"name\":\"%0300d\"}", 7);
-	rig_call(&rig, "tools/call", params);
-	rig_answer(&rig, "\"error\":{\"code\":1,\"message\":\"what the server says\"}");
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "00000: what the server says");
-	rig_done(&rig);
+	rig_call(rig, "tools/call", params);
+	rig_answer(rig, "\"error\":{\"code\":1,\"message\":\"what the server says\"}");
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "00000: what the server says");
 }
 
-TEST(notifications_of_ours_wait_for_the_server)
+RIG_TEST(notifications_of_ours_wait_for_the_server)
 {
-	struct rig rig;
-
-	assert_true(rig_init(&rig, NULL));
-	assert_int_equal(client_notify(rig.c, RIG_LIT("notifications/x"), RIG_LIT("{\"a\":1}")),
+	assert_true(rig_init(rig, NULL));
+	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/x"), RIG_LIT("{\"a\":1}")),
 			 CLEAT_OK);
-	assert_int_equal(client_notify(rig.c, RIG_LIT("notifications/y"), (struct str){ NULL, 0 }),
+	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/y"), (struct str){ NULL, 0 }),
 			 CLEAT_OK);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER("{}"));
-	assert_int_equal(rig.n_sent, 3);
-	assert_string_equal(rig.sent[1].text, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\","
-					      "\"params\":{\"a\":1}}");
-	assert_string_equal(rig.sent[2].text,
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER("{}"));
+	assert_int_equal(rig->n_sent, 3);
+	assert_string_equal(rig->sent[1].text,
+			    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\","
+			    "\"params\":{\"a\":1}}");
+	assert_string_equal(rig->sent[2].text,
 			    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/y\"}");
-	assert_int_equal(client_notify(rig.c, RIG_LIT("notifications/z"), (struct str){ NULL, 0 }),
+	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/z"), (struct str){ NULL, 0 }),
 			 CLEAT_OK);
-	assert_int_equal(rig.n_sent, 4);
-	rig_done(&rig);
+	assert_int_equal(rig->n_sent, 4);
 }
 
 TEST(getters_tell_of_the_server)

@@ -41,34 +41,29 @@ static void call_again(struct rig *rig, cleat_call *call)
 }
 
 /* A program that begins the next call whenever one has ended: others on the loop get their turn, ... */
-TEST(calls_that_end_at_once_do_not_keep_the_loop)
+RIG_TEST(calls_that_end_at_once_do_not_keep_the_loop)
 {
-	struct rig rig;
 	cleat_error why = { .status = CLEAT_EINVAL, .message = "wrong" };
 
-	assert_true(rig_init(&rig, NULL));
-	client_fail(rig.c, CLEAT_STEP_ARGUMENTS, &why);
-	rig.during_done = call_again;
-	rig_call(&rig, "tools/call", ADD);
-	client_pump(rig.c);
-	assert_true(rig.n_done >= 1);
-	assert_true(rig.n_done < RIG_MAX - 10);
-	rig.during_done = NULL;
-	rig_pump(&rig);
-	rig_done(&rig);
+	assert_true(rig_init(rig, NULL));
+	client_fail(rig->c, CLEAT_STEP_ARGUMENTS, &why);
+	rig->during_done = call_again;
+	rig_call(rig, "tools/call", ADD);
+	client_pump(rig->c);
+	assert_true(rig->n_done >= 1);
+	assert_true(rig->n_done < RIG_MAX - 10);
+	rig->during_done = NULL;
+	rig_pump(rig);
 }
 
 /* ... and closing the client has an end. */
-TEST(closing_ends_although_calls_are_begun_for_ever)
+RIG_TEST(closing_ends_although_calls_are_begun_for_ever)
 {
-	struct rig rig;
-
-	rig_modern(&rig, &(cleat_client_options){ .max_calls = 8 }, false);
-	rig.during_done = call_again;
-	rig_call(&rig, "tools/call", ADD);
-	client_close(rig.c);
-	assert_true(rig.n_done < 20);
-	rig_done(&rig);
+	rig_modern(rig, &(cleat_client_options){ .max_calls = 8 }, false);
+	rig->during_done = call_again;
+	rig_call(rig, "tools/call", ADD);
+	client_close(rig->c);
+	assert_true(rig->n_done < 20);
 }
 
 /* ---- hostile servers ---------------------------------------------------------------------------- */
@@ -139,105 +134,89 @@ TEST(what_belongs_to_nobody_is_noted)
 	}
 }
 
-TEST(unknown_notifications_are_ignored)
+MODERN_TEST(unknown_notifications_are_ignored)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_say(&rig, NOTE("notifications/whatever", ""));
-	rig_say(&rig, NOTE("notifications/progress", ""));
-	rig_say(&rig, NOTE("notifications/cancelled", "\"requestId\":1"));
-	rig_say(&rig, NOTE("notifications/message", "\"level\":\"loud\",\"data\":1"));
-	rig_say(&rig, NOTE("notifications/message", "\"level\":\"info\""));
-	rig_say(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}");
-	assert_string_equal(rig.notes, "");
-	assert_string_equal(rig.logs, "");
-	rig_done(&rig);
+	rig_say(rig, NOTE("notifications/whatever", ""));
+	rig_say(rig, NOTE("notifications/progress", ""));
+	rig_say(rig, NOTE("notifications/cancelled", "\"requestId\":1"));
+	rig_say(rig, NOTE("notifications/message", "\"level\":\"loud\",\"data\":1"));
+	rig_say(rig, NOTE("notifications/message", "\"level\":\"info\""));
+	rig_say(rig, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}");
+	assert_string_equal(rig->notes, "");
+	assert_string_equal(rig->logs, "");
 }
 
-TEST(too_large_an_answer_ends_the_only_call)
+MODERN_TEST(too_large_an_answer_ends_the_only_call)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig.ev.oversize(rig.ev.ctx, NULL, 16777216);
-	rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "16777216");
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
-	rig.ev.oversize(rig.ev.ctx, NULL, 16777216);
-	assert_int_equal(rig.n_done, 1);
-	assert_has(rig.notes, "16777216");
-	rig_done(&rig);
+	rig_call(rig, "tools/call", ADD);
+	rig->ev.oversize(rig->ev.ctx, NULL, 16777216);
+	rig_expect(rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "16777216");
+	rig_call(rig, "tools/call", ADD);
+	rig_call(rig, "tools/call", ADD);
+	rig->ev.oversize(rig->ev.ctx, NULL, 16777216);
+	assert_int_equal(rig->n_done, 1);
+	assert_has(rig->notes, "16777216");
 }
 
 /* Limits of opts.json: the id is found without parsing. */
-TEST(too_deep_an_answer_ends_its_call)
+MODERN_TEST(too_deep_an_answer_ends_its_call)
 {
-	struct rig rig;
 	static char text[3000];
 	size_t n;
 
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", ADD);
+	rig_call(rig, "tools/call", ADD);
+	rig_call(rig, "tools/call", ADD);
 	n = (size_t)snprintf(
 		text, sizeof text,
 		"{\"x\":\"\\\"id\\\":3\",\"jsonrpc\":\"2.0\",\"result\":{\"id\":3,\"a\":");
 	memset(text + n, '[', 1000);
 	memset(text + n + 1000, ']', 1000);
 	strcpy(text + n + 2000, "},\"id\": 2}");
-	rig_message(&rig, text, NULL, 0);
-	assert_int_equal(rig.n_done, 1);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "cannot be read");
-	assert_ptr_equal(rig.done_call[0], rig.done_call[0]);
-	rig_answer(&rig, TOOL_TEXT);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
+	rig_message(rig, text, NULL, 0);
+	assert_int_equal(rig->n_done, 1);
+	rig_expect(rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "cannot be read");
+	assert_ptr_equal(rig->done_call[0], rig->done_call[0]);
+	rig_answer(rig, TOOL_TEXT);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
 /* HTTP: the answer to a POST is for that POST, whatever id it has. */
-TEST(an_answer_with_another_id_in_the_exchange_fails_the_call)
+RIG_TEST(an_answer_with_another_id_in_the_exchange_fails_the_call)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig, "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}", rig_request(&rig)->tag,
+	rig_modern(rig, NULL, true);
+	rig_call(rig, "tools/call", ADD);
+	rig_message(rig, "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}", rig_request(rig)->tag,
 		    200);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "another request's id");
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig, "{\"error\":\"nope\"}", rig_request(&rig)->tag, 500);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "no JSON-RPC response");
-	assert_int_equal(cleat_result_http_status(rig_result(&rig)), 500);
-	rig_call(&rig, "tools/call", ADD);
-	rig_message(&rig,
+	rig_expect(rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "another request's id");
+	rig_call(rig, "tools/call", ADD);
+	rig_message(rig, "{\"error\":\"nope\"}", rig_request(rig)->tag, 500);
+	rig_expect(rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "no JSON-RPC response");
+	assert_int_equal(cleat_result_http_status(rig_result(rig)), 500);
+	rig_call(rig, "tools/call", ADD);
+	rig_message(rig,
 		    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,"
 		    "\"message\":\"busy\"}}",
-		    rig_request(&rig)->tag, 503);
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/call add: busy");
-	rig_done(&rig);
+		    rig_request(rig)->tag, 503);
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/call add: busy");
 }
 
-TEST(a_failed_exchange_is_the_result)
+RIG_TEST(a_failed_exchange_is_the_result)
 {
-	struct rig rig;
 	struct link_failure f = rig_failure(CLEAT_EIO, CLEAT_STEP_EXCHANGE, 0, "connection reset");
 	size_t sent;
 
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, "tools/call", ADD);
-	rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &f);
-	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_EXCHANGE, "tools/call add: connection reset");
+	rig_modern(rig, NULL, true);
+	rig_call(rig, "tools/call", ADD);
+	rig->ev.failed(rig->ev.ctx, rig_request(rig)->tag, &f);
+	rig_expect(rig, CLEAT_EIO, CLEAT_STEP_EXCHANGE, "tools/call add: connection reset");
 	/* The server has certainly not seen it: sent again, once. */
-	rig_call(&rig, "tools/call", ADD);
-	sent = rig.n_sent;
+	rig_call(rig, "tools/call", ADD);
+	sent = rig->n_sent;
 	f.unsent = true;
-	rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &f);
-	assert_int_equal(rig.n_sent, sent + 1);
-	rig.ev.failed(rig.ev.ctx, rig_request(&rig)->tag, &f);
-	assert_int_equal(rig.n_done, 2);
+	rig->ev.failed(rig->ev.ctx, rig_request(rig)->tag, &f);
+	assert_int_equal(rig->n_sent, sent + 1);
+	rig->ev.failed(rig->ev.ctx, rig_request(rig)->tag, &f);
+	assert_int_equal(rig->n_done, 2);
 	/* for nobody */
-	rig.ev.failed(rig.ev.ctx, (void *)(uintptr_t)4711, &f);
-	rig_done(&rig);
+	rig->ev.failed(rig->ev.ctx, (void *)(uintptr_t)4711, &f);
 }

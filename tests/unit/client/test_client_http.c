@@ -2,8 +2,6 @@
  * another process, tokens, sessions that are lost, servers that are not there or are something else.
  * (Every operation over HTTP: test_client_matrix.c. Certificates: test_fetcher_tls.c.)
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "test.h"
 #include "unit/client/test_client.h"
 

@@ -1,8 +1,6 @@
 /* test_client_life.c - clients of a server in the same process: calls that are given up, clients that are
  * freed at every moment, what the server asks, and memory that ends anywhere.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "test.h"
 #include "unit/client/test_client.h"
 
@@ -45,31 +43,29 @@ static void *cancel_thread(void *call)
 	return NULL;
 }
 
-TEST(a_call_is_given_up_by_another_thread)
+RIG_TEST(a_call_is_given_up_by_another_thread)
 {
 	enum { CALLS = 8 };
 	struct ending e[CALLS] = { { 0 } };
 	pthread_t threads[CALLS];
-	struct rig g;
 
-	rig_begin(&g, NULL);
+	rig_begin(g, NULL);
 	for (int i = 0; i < CALLS; i++) {
 		cleat_call_options o = ending_options(&e[i]);
 
-		e[i].call = cleat_client_startf(g.c, &o, "hang", NULL);
+		e[i].call = cleat_client_startf(g->c, &o, "hang", NULL);
 	}
 	while (e[CALLS - 1].progress == 0)
-		cleat_loop_step(cleat_client_loop(g.c), 1000);
+		cleat_loop_step(cleat_client_loop(g->c), 1000);
 	for (int i = 0; i < CALLS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, cancel_thread, e[i].call), 0);
 	for (int i = 0; i < CALLS; i++) {
 		pthread_join(threads[i], NULL);
-		wait_ending(g.c, &e[i]);
+		wait_ending(g->c, &e[i]);
 		assert_int_equal(e[i].status, CLEAT_ECANCELLED);
 	}
-	while (atomic_load(&g.cancelled) < CALLS)
-		cleat_loop_step(cleat_client_loop(g.c), 1000);
-	rig_end(&g);
+	while (atomic_load(&g->cancelled) < CALLS)
+		cleat_loop_step(cleat_client_loop(g->c), 1000);
 }
 
 /* Calls that end while another thread gives them up. The program's own lock sees to it that nobody
@@ -112,16 +108,15 @@ static void race_done(cleat_call *call, cleat_result *r)
 	cleat_result_free(r);
 }
 
-TEST(ending_and_giving_up_at_the_same_time)
+RIG_TEST(ending_and_giving_up_at_the_same_time)
 {
 	enum { CALLS = 2000 };
-	struct rig g;
 	pthread_t thread;
 	int begun = 0;
 
 	race = (struct race){ .lock = PTHREAD_MUTEX_INITIALIZER };
-	rig_begin(&g, NULL);
-	assert_int_equal(cleat_client_open(g.c), CLEAT_OK);
+	rig_begin(g, NULL);
+	assert_int_equal(cleat_client_open(g->c), CLEAT_OK);
 	assert_int_equal(pthread_create(&thread, NULL, cancel_at_random, NULL), 0);
 	while (race.ended < CALLS) {
 		pthread_mutex_lock(&race.lock);
@@ -131,10 +126,10 @@ TEST(ending_and_giving_up_at_the_same_time)
 
 			if (!race.under_way[i] && begun++ < CALLS)
 				race.under_way[i] = cleat_client_startf(
-					g.c, &o, i % 4 ? "echo" : "hang", "{text: 'x'}");
+					g->c, &o, i % 4 ? "echo" : "hang", "{text: 'x'}");
 		}
 		pthread_mutex_unlock(&race.lock);
-		cleat_loop_step(cleat_client_loop(g.c), 1000);
+		cleat_loop_step(cleat_client_loop(g->c), 1000);
 	}
 	pthread_mutex_lock(&race.lock);
 	race.over = true;
@@ -142,24 +137,21 @@ TEST(ending_and_giving_up_at_the_same_time)
 	pthread_join(thread, NULL);
 	assert_int_equal(race.ended, CALLS);
 	assert_true(race.cancelled > 0); /* those that hang, at the least */
-	assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
-	rig_end(&g);
+	assert_text(cleat_client_callf(g->c, "echo", "{text: 'ok'}"), "ok");
 }
 
-TEST(a_call_is_given_up_before_the_server_is_ready)
+RIG_TEST(a_call_is_given_up_before_the_server_is_ready)
 {
 	struct ending e = { 0 };
 	cleat_call_options o = ending_options(&e);
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	cleat_call_cancel(cleat_client_startf(g.c, &o, "echo", "{text: 'x'}"));
+	rig_begin(g, NULL);
+	cleat_call_cancel(cleat_client_startf(g->c, &o, "echo", "{text: 'x'}"));
 	assert_int_equal(e.count, 0);
-	wait_ending(g.c, &e);
+	wait_ending(g->c, &e);
 	assert_int_equal(e.status, CLEAT_ECANCELLED);
-	assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
+	assert_text(cleat_client_callf(g->c, "echo", "{text: 'ok'}"), "ok");
 	assert_int_equal(e.count, 1);
-	rig_end(&g);
 }
 
 /* ---- ending ------------------------------------------------------------------------------- */
@@ -295,12 +287,9 @@ TEST(the_server_stops_under_its_client)
 	}
 }
 
-TEST(a_client_that_was_never_used_is_freed)
+RIG_TEST(a_client_that_was_never_used_is_freed)
 {
-	struct rig g;
-
-	rig_begin(&g, NULL);
-	rig_end(&g);
+	rig_begin(g, NULL);
 }
 
 /* ---- questions ---------------------------------------------------------------------------- */

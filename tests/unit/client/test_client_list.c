@@ -21,56 +21,45 @@ static size_t items(struct rig *rig)
 
 /* ---- pages ------------------------------------------------------------------------------------- */
 
-TEST(all_pages_become_one_result)
+MODERN_TEST(all_pages_become_one_result)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	assert_string_equal(rig_last(&rig)->method, "tools/list");
-	assert_lacks(rig_last(&rig)->text, "cursor");
-	rig_answer(&rig, PAGE(TOOL("a") "," TOOL("b"), ",\"nextCursor\":\"\",\"x\":1"));
-	assert_has(rig_last(&rig)->text, "\"params\":{\"cursor\":\"\",\"_meta\"");
-	rig_answer(&rig, PAGE("", ",\"nextCursor\":\"c\\\"2\""));
-	assert_has(rig_last(&rig)->text, "\"cursor\":\"c\\\"2\"");
-	rig_answer(&rig, PAGE(TOOL("c"), ""));
-	assert_int_equal(rig.n_done, 1);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	assert_int_equal(items(&rig), 3);
-	assert_null(cleat_json_get(cleat_result_raw(rig_result(&rig)), "nextCursor"));
-	assert_int_equal(cleat_json_int(cleat_json_get(cleat_result_raw(rig_result(&rig)), "x"), 0),
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	assert_string_equal(rig_last(rig)->method, "tools/list");
+	assert_lacks(rig_last(rig)->text, "cursor");
+	rig_answer(rig, PAGE(TOOL("a") "," TOOL("b"), ",\"nextCursor\":\"\",\"x\":1"));
+	assert_has(rig_last(rig)->text, "\"params\":{\"cursor\":\"\",\"_meta\"");
+	rig_answer(rig, PAGE("", ",\"nextCursor\":\"c\\\"2\""));
+	assert_has(rig_last(rig)->text, "\"cursor\":\"c\\\"2\"");
+	rig_answer(rig, PAGE(TOOL("c"), ""));
+	assert_int_equal(rig->n_done, 1);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+	assert_int_equal(items(rig), 3);
+	assert_null(cleat_json_get(cleat_result_raw(rig_result(rig)), "nextCursor"));
+	assert_int_equal(cleat_json_int(cleat_json_get(cleat_result_raw(rig_result(rig)), "x"), 0),
 			 1);
-	rig_done(&rig);
 }
 
-TEST(one_page_is_as_it_came)
+MODERN_TEST(one_page_is_as_it_came)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_list(&rig, NULL, CLEAT_LIST_TEMPLATES);
-	assert_string_equal(rig_last(&rig)->method, "resources/templates/list");
-	rig_answer(&rig, "\"result\":{\"resourceTemplates\":[{}],\"nextCursor\":null}");
-	assert_int_equal(items(&rig), 1);
-	rig_done(&rig);
+	rig_list(rig, NULL, CLEAT_LIST_TEMPLATES);
+	assert_string_equal(rig_last(rig)->method, "resources/templates/list");
+	rig_answer(rig, "\"result\":{\"resourceTemplates\":[{}],\"nextCursor\":null}");
+	assert_int_equal(items(rig), 1);
 }
 
-TEST(a_server_without_the_capability_has_an_empty_list)
+RIG_TEST(a_server_without_the_capability_has_an_empty_list)
 {
-	struct rig rig;
-
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-11-25", "{\"prompts\":{}}"));
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-11-25", "{\"prompts\":{}}"));
 	for (int what = CLEAT_LIST_TOOLS; what <= CLEAT_LIST_TEMPLATES; what++) {
-		rig_list(&rig, NULL, (enum cleat_list)what);
-		rig_pump(&rig);
-		assert_int_equal(rig.n_sent, 2);
-		assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-		assert_non_null(cleat_result_items(rig_result(&rig)));
-		assert_int_equal(items(&rig), 0);
+		rig_list(rig, NULL, (enum cleat_list)what);
+		rig_pump(rig);
+		assert_int_equal(rig->n_sent, 2);
+		assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+		assert_non_null(cleat_result_items(rig_result(rig)));
+		assert_int_equal(items(rig), 0);
 	}
-	rig_list(&rig, NULL, CLEAT_LIST_PROMPTS);
-	assert_int_equal(rig.n_sent, 3);
-	rig_done(&rig);
+	rig_list(rig, NULL, CLEAT_LIST_PROMPTS);
+	assert_int_equal(rig->n_sent, 3);
 }
 
 TEST(hostile_pages_are_refused)
@@ -102,24 +91,22 @@ TEST(hostile_pages_are_refused)
 	}
 }
 
-TEST(pages_and_cursors_have_limits)
+RIG_TEST(pages_and_cursors_have_limits)
 {
-	struct rig rig;
 	static char huge[80000];
 	char page[64];
 
-	rig_modern(&rig, &(cleat_client_options){ .max_pages = 3 }, false);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
+	rig_modern(rig, &(cleat_client_options){ .max_pages = 3 }, false);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
 	for (int i = 0; i < 3; i++) {
 		snprintf(page, sizeof page, PAGE("", ",\"nextCursor\":\"%d\""), i);
-		rig_answer(&rig, page);
+		rig_answer(rig, page);
 	}
-	rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "max_pages");
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
+	rig_expect(rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "max_pages");
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
 	snprintf(huge, sizeof huge, "\"result\":{\"tools\":[],\"nextCursor\":\"%070000d\"}", 0);
-	rig_answer(&rig, huge);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "64 KiB");
-	rig_done(&rig);
+	rig_answer(rig, huge);
+	rig_expect(rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "64 KiB");
 }
 
 #define TEN   "1,1,1,1,1,1,1,1,1,1"
@@ -159,44 +146,36 @@ TEST(a_list_has_the_limits_of_a_message)
 	}
 }
 
-TEST(an_error_on_a_page_is_the_result)
+MODERN_TEST(an_error_on_a_page_is_the_result)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	rig_answer(&rig, PAGE(TOOL("a"), ",\"nextCursor\":\"x\""));
-	rig_answer(&rig, "\"error\":{\"code\":-32602,\"message\":\"invalid cursor\"}");
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/list: invalid cursor");
-	rig_done(&rig);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(rig, PAGE(TOOL("a"), ",\"nextCursor\":\"x\""));
+	rig_answer(rig, "\"error\":{\"code\":-32602,\"message\":\"invalid cursor\"}");
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "tools/list: invalid cursor");
 }
 
 /* ---- the cache --------------------------------------------------------------------------------- */
 
 /* caching: fresh while now < t_received + ttlMs; keyed by method and params. */
-TEST(fresh_results_are_not_asked_for_again)
+MODERN_TEST(fresh_results_are_not_asked_for_again)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:1\",\"_meta\":{\"x\":1}}");
-	rig_answer(&rig, "\"result\":{\"contents\":[]" KEEP "}");
-	rig_call(&rig, "resources/read", "{ \"uri\" : \"a:1\" }");
-	assert_int_equal(rig.n_sent, 2);
-	assert_int_equal(rig.n_done, 1); /* never inside the function that starts it */
-	rig_pump(&rig);
-	assert_int_equal(rig.n_done, 2);
-	assert_true(cleat_result_is_cached(rig_result(&rig)));
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:2\"}");
-	assert_int_equal(rig.n_sent, 3);
-	rig_call_with(&rig, &(cleat_call_options){ .no_cache = true }, "resources/read",
+	rig_call(rig, "resources/read", "{\"uri\":\"a:1\",\"_meta\":{\"x\":1}}");
+	rig_answer(rig, "\"result\":{\"contents\":[]" KEEP "}");
+	rig_call(rig, "resources/read", "{ \"uri\" : \"a:1\" }");
+	assert_int_equal(rig->n_sent, 2);
+	assert_int_equal(rig->n_done, 1); /* never inside the function that starts it */
+	rig_pump(rig);
+	assert_int_equal(rig->n_done, 2);
+	assert_true(cleat_result_is_cached(rig_result(rig)));
+	rig_call(rig, "resources/read", "{\"uri\":\"a:2\"}");
+	assert_int_equal(rig->n_sent, 3);
+	rig_call_with(rig, &(cleat_call_options){ .no_cache = true }, "resources/read",
 		      "{\"uri\":\"a:1\"}");
-	assert_int_equal(rig.n_sent, 4);
-	rig_pass(&rig, 60000);
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:1\"}");
-	assert_int_equal(rig_request(&rig)->kind, LINK_REQUEST);
-	assert_has(rig_request(&rig)->text, "a:1");
-	rig_done(&rig);
+	assert_int_equal(rig->n_sent, 4);
+	rig_pass(rig, 60000);
+	rig_call(rig, "resources/read", "{\"uri\":\"a:1\"}");
+	assert_int_equal(rig_request(rig)->kind, LINK_REQUEST);
+	assert_has(rig_request(rig)->text, "a:1");
 }
 
 TEST(what_must_not_be_kept_is_not)
@@ -237,80 +216,69 @@ TEST(what_must_not_be_kept_is_not)
 }
 
 /* "Results produced by retrying a request through [mrtr] MUST NOT be cached" */
-TEST(results_of_questions_are_not_kept)
+MODERN_TEST(results_of_questions_are_not_kept)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig.answer_at_once = "\"result\":{}";
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:1\"}");
-	rig_answer(&rig, "\"result\":{\"resultType\":\"input_required\",\"inputRequests\":"
-			 "{\"r\":{\"method\":\"roots/list\"}}}");
-	rig_answer(&rig, "\"result\":{\"contents\":[]" KEEP "}");
-	assert_int_equal(rig.n_done, 1);
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:1\"}");
-	assert_int_equal(rig.n_sent, 4);
-	rig_done(&rig);
+	rig->answer_at_once = "\"result\":{}";
+	rig_call(rig, "resources/read", "{\"uri\":\"a:1\"}");
+	rig_answer(rig, "\"result\":{\"resultType\":\"input_required\",\"inputRequests\":"
+			"{\"r\":{\"method\":\"roots/list\"}}}");
+	rig_answer(rig, "\"result\":{\"contents\":[]" KEEP "}");
+	assert_int_equal(rig->n_done, 1);
+	rig_call(rig, "resources/read", "{\"uri\":\"a:1\"}");
+	assert_int_equal(rig->n_sent, 4);
 }
 
 /* "each page is an independently cacheable response" */
-TEST(pages_are_kept_one_by_one)
+MODERN_TEST(pages_are_kept_one_by_one)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	rig_answer(&rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\"" KEEP));
-	rig_answer(&rig, PAGE(TOOL("b"), ",\"ttlMs\":1000"));
-	assert_int_equal(rig.n_sent, 3);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 3);
-	assert_int_equal(items(&rig), 2);
-	assert_true(cleat_result_is_cached(rig_result(&rig)));
-	rig_pass(&rig, 2000);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	assert_int_equal(rig.n_sent, 4);
-	assert_has(rig_last(&rig)->text, "\"cursor\":\"2\"");
-	rig_answer(&rig, PAGE(TOOL("b") "," TOOL("c"), ""));
-	assert_int_equal(items(&rig), 3);
-	assert_false(cleat_result_is_cached(rig_result(&rig)));
-	rig_done(&rig);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\"" KEEP));
+	rig_answer(rig, PAGE(TOOL("b"), ",\"ttlMs\":1000"));
+	assert_int_equal(rig->n_sent, 3);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 3);
+	assert_int_equal(items(rig), 2);
+	assert_true(cleat_result_is_cached(rig_result(rig)));
+	rig_pass(rig, 2000);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	assert_int_equal(rig->n_sent, 4);
+	assert_has(rig_last(rig)->text, "\"cursor\":\"2\"");
+	rig_answer(rig, PAGE(TOOL("b") "," TOOL("c"), ""));
+	assert_int_equal(items(rig), 3);
+	assert_false(cleat_result_is_cached(rig_result(rig)));
 }
 
 /* "If a cursor becomes invalid [...], the client SHOULD discard all cached pages and re-fetch from the
  * beginning." Once; and an error that has nothing to do with what was kept is the result. */
-TEST(a_list_begins_anew_when_a_cursor_that_was_kept_is_refused)
+MODERN_TEST(a_list_begins_anew_when_a_cursor_that_was_kept_is_refused)
 {
 	static const char refused[] = "\"error\":{\"code\":-32602,\"message\":\"no such cursor\"}";
-	struct rig rig;
 
-	rig_modern(&rig, NULL, false);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	rig_answer(&rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\"" KEEP));
-	rig_answer(&rig, PAGE(TOOL("b"), ",\"ttlMs\":1000"));
-	rig_pass(&rig, 2000);
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	assert_has(rig_last(&rig)->text, "\"cursor\":\"2\"");
-	rig_answer(&rig, refused);
-	assert_int_equal(rig.n_done, 1);
-	assert_null(strstr(rig_last(&rig)->text, "cursor"));
-	rig_answer(&rig, PAGE(TOOL("c"), ",\"nextCursor\":\"2\"" KEEP));
-	assert_has(rig_last(&rig)->text, "\"cursor\":\"2\"");
-	rig_answer(&rig, PAGE(TOOL("d"), ""));
-	assert_int_equal(items(&rig), 2);
-	assert_false(cleat_result_is_cached(rig_result(&rig)));
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\"" KEEP));
+	rig_answer(rig, PAGE(TOOL("b"), ",\"ttlMs\":1000"));
+	rig_pass(rig, 2000);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	assert_has(rig_last(rig)->text, "\"cursor\":\"2\"");
+	rig_answer(rig, refused);
+	assert_int_equal(rig->n_done, 1);
+	assert_null(strstr(rig_last(rig)->text, "cursor"));
+	rig_answer(rig, PAGE(TOOL("c"), ",\"nextCursor\":\"2\"" KEEP));
+	assert_has(rig_last(rig)->text, "\"cursor\":\"2\"");
+	rig_answer(rig, PAGE(TOOL("d"), ""));
+	assert_int_equal(items(rig), 2);
+	assert_false(cleat_result_is_cached(rig_result(rig)));
 	/* From the cache again, and this server refuses whatever it gives. */
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	rig_answer(&rig, refused);
-	rig_answer(&rig, PAGE(TOOL("c"), ",\"nextCursor\":\"3\"" KEEP));
-	assert_int_equal(rig.n_done, 2);
-	rig_answer(&rig, refused);
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "no such cursor");
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(rig, refused);
+	rig_answer(rig, PAGE(TOOL("c"), ",\"nextCursor\":\"3\"" KEEP));
+	assert_int_equal(rig->n_done, 2);
+	rig_answer(rig, refused);
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "no such cursor");
 	/* What led there is not kept. */
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	assert_null(strstr(rig_last(&rig)->text, "cursor"));
-	rig_done(&rig);
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	assert_null(strstr(rig_last(rig)->text, "cursor"));
 }
 
 /* ---- tools ------------------------------------------------------------------------------------- */
@@ -345,53 +313,47 @@ TEST(headers_follow_the_list_of_tools)
 }
 
 /* "On HeaderMismatch ... refresh tools/list and retry." */
-TEST(a_header_mismatch_refreshes_the_tools_once)
+RIG_TEST(a_header_mismatch_refreshes_the_tools_once)
 {
 	static const char mismatch[] = "\"error\":{\"code\":-32020,\"message\":\"HeaderMismatch\"}";
-	struct rig rig;
 
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, CALL_H);
-	rig_call(&rig, CALL_H);
-	rig_reply(&rig, &rig.sent[1], 400, mismatch);
-	rig_reply(&rig, &rig.sent[2], 400, mismatch);
-	assert_int_equal(rig.n_sent, 4);
-	assert_string_equal(rig_last(&rig)->method, "tools/list");
-	rig_answer(&rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\""));
-	rig_answer(&rig, PAGE(HEADER_TOOL, ""));
-	assert_int_equal(rig.n_sent, 7);
-	assert_has(rig.sent[5].fields, "=eu;");
-	assert_has(rig.sent[6].fields, "=eu;");
-	rig_reply(&rig, &rig.sent[5], 400, mismatch);
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "HeaderMismatch");
-	rig_reply(&rig, &rig.sent[6], 200, "\"result\":{\"content\":[]}");
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	assert_int_equal(rig.n_sent, 7);
+	rig_modern(rig, NULL, true);
+	rig_call(rig, CALL_H);
+	rig_call(rig, CALL_H);
+	rig_reply(rig, &rig->sent[1], 400, mismatch);
+	rig_reply(rig, &rig->sent[2], 400, mismatch);
+	assert_int_equal(rig->n_sent, 4);
+	assert_string_equal(rig_last(rig)->method, "tools/list");
+	rig_answer(rig, PAGE(TOOL("a"), ",\"nextCursor\":\"2\""));
+	rig_answer(rig, PAGE(HEADER_TOOL, ""));
+	assert_int_equal(rig->n_sent, 7);
+	assert_has(rig->sent[5].fields, "=eu;");
+	assert_has(rig->sent[6].fields, "=eu;");
+	rig_reply(rig, &rig->sent[5], 400, mismatch);
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "HeaderMismatch");
+	rig_reply(rig, &rig->sent[6], 200, "\"result\":{\"content\":[]}");
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+	assert_int_equal(rig->n_sent, 7);
 	/* also when the list cannot be read */
-	rig_call(&rig, CALL_H);
-	rig_reply(&rig, rig_request(&rig), 400, mismatch);
-	rig_failed(&rig, rig_request(&rig)->tag, 500, CLEAT_STEP_HTTP, "broken");
-	assert_string_equal(rig_request(&rig)->method, "tools/call");
-	rig_done(&rig);
+	rig_call(rig, CALL_H);
+	rig_reply(rig, rig_request(rig), 400, mismatch);
+	rig_failed(rig, rig_request(rig)->tag, 500, CLEAT_STEP_HTTP, "broken");
+	assert_string_equal(rig_request(rig)->method, "tools/call");
 }
 
-TEST(results_are_held_against_the_output_schema)
+MODERN_TEST(results_are_held_against_the_output_schema)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, "tools/list", NULL);
-	rig_answer(&rig, PAGE("{\"name\":\"o\",\"inputSchema\":{\"type\":\"object\"},"
-			      "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"n\":"
-			      "{\"type\":\"integer\"}},\"required\":[\"n\"]}}",
-			      ""));
-	rig_call(&rig, "tools/call", "{\"name\":\"o\"}");
-	rig_answer(&rig, "\"result\":{\"content\":[],\"structuredContent\":{\"n\":1}}");
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_call(&rig, "tools/call", "{\"name\":\"o\"}");
-	rig_answer(&rig, "\"result\":{\"content\":[],\"structuredContent\":{\"n\":\"1\"}}");
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "tools/call o: ");
-	rig_done(&rig);
+	rig_call(rig, "tools/list", NULL);
+	rig_answer(rig, PAGE("{\"name\":\"o\",\"inputSchema\":{\"type\":\"object\"},"
+			     "\"outputSchema\":{\"type\":\"object\",\"properties\":{\"n\":"
+			     "{\"type\":\"integer\"}},\"required\":[\"n\"]}}",
+			     ""));
+	rig_call(rig, "tools/call", "{\"name\":\"o\"}");
+	rig_answer(rig, "\"result\":{\"content\":[],\"structuredContent\":{\"n\":1}}");
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+	rig_call(rig, "tools/call", "{\"name\":\"o\"}");
+	rig_answer(rig, "\"result\":{\"content\":[],\"structuredContent\":{\"n\":\"1\"}}");
+	rig_expect(rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "tools/call o: ");
 }
 
 #define WITH_OUTPUT                                                                                \

@@ -4,8 +4,6 @@
  * The server is in this process and on the client's loop, except where it is a child: then it is this
  * program again.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "unit/client/test_client.h"
 
 #include "loop/loop.h"

@@ -6,21 +6,18 @@
 /* ---- streams ----------------------------------------------------------------------------------- */
 
 /* stdio: probe with server/discover; a DiscoverResult is a modern server. */
-TEST(a_discover_result_means_modern)
+RIG_TEST(a_discover_result_means_modern)
 {
-	struct rig rig;
-
-	open_stream(&rig, NULL);
-	assert_int_equal(rig.n_sent, 1);
-	assert_string_equal(rig_last(&rig)->method, "server/discover");
-	assert_has(rig_last(&rig)->text,
+	open_stream(rig, NULL);
+	assert_int_equal(rig->n_sent, 1);
+	assert_string_equal(rig_last(rig)->method, "server/discover");
+	assert_has(rig_last(rig)->text,
 		   "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"");
-	assert_true(rig_last(&rig)->modern);
-	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
-	expect_ready(&rig, true);
-	assert_int_equal(rig.n_states, 1);
-	assert_int_equal(rig.states[0].status, CLEAT_OK);
-	rig_done(&rig);
+	assert_true(rig_last(rig)->modern);
+	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
+	expect_ready(rig, true);
+	assert_int_equal(rig->n_states, 1);
+	assert_int_equal(rig->states[0].status, CLEAT_OK);
 }
 
 /* stdio: any other error, or no DiscoverResult: fall back. "MUST NOT be keyed to one specific error
@@ -74,22 +71,19 @@ TEST(an_error_without_id_answers_the_probe)
 }
 
 /* stdio: "does not respond within a reasonable timeout". Late answers to the probe are ignored. */
-TEST(silence_means_legacy)
+RIG_TEST(silence_means_legacy)
 {
-	struct rig rig;
-
-	open_stream(&rig, NULL);
-	assert_int_equal(rig_pump(&rig), 5000);
-	rig_pass(&rig, 5000);
-	expect_initialize(&rig, "2025-11-25");
-	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
-	assert_int_equal(client_phase(rig.c), CLIENT_OPENING);
-	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	expect_ready(&rig, false);
-	assert_string_equal(cleat_client_revision(rig.c), "2025-06-18");
-	rig_reply(&rig, &rig.sent[0], 0, RIG_DISCOVER(RIG_CAPS));
-	assert_int_equal(cleat_client_era(rig.c), CLEAT_ERA_LEGACY);
-	rig_done(&rig);
+	open_stream(rig, NULL);
+	assert_int_equal(rig_pump(rig), 5000);
+	rig_pass(rig, 5000);
+	expect_initialize(rig, "2025-11-25");
+	rig_reply(rig, &rig->sent[0], 0, RIG_DISCOVER(RIG_CAPS));
+	assert_int_equal(client_phase(rig->c), CLIENT_OPENING);
+	rig_answer(rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	expect_ready(rig, false);
+	assert_string_equal(cleat_client_revision(rig->c), "2025-06-18");
+	rig_reply(rig, &rig->sent[0], 0, RIG_DISCOVER(RIG_CAPS));
+	assert_int_equal(cleat_client_era(rig->c), CLEAT_ERA_LEGACY);
 }
 
 /* A program that was still starting when it was probed reads both questions at once: a modern one answers the
@@ -225,27 +219,24 @@ TEST(other_modern_errors_mean_modern)
 }
 
 /* A call that is refused with -32022 is sent again once. */
-TEST(a_call_is_sent_again_with_a_supported_version)
+RIG_TEST(a_call_is_sent_again_with_a_supported_version)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2026-07-28\""));
-	assert_int_equal(rig.n_sent, 3);
-	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2026-07-28\""));
-	assert_int_equal(rig.n_sent, 3);
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "Unsupported protocol version");
+	rig_modern(rig, NULL, true);
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	rig_reply(rig, rig_request(rig), 400, UNSUPPORTED("\"2026-07-28\""));
+	assert_int_equal(rig->n_sent, 3);
+	rig_reply(rig, rig_request(rig), 400, UNSUPPORTED("\"2026-07-28\""));
+	assert_int_equal(rig->n_sent, 3);
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ANSWER, "Unsupported protocol version");
 	/* another server than it was */
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2025-11-25\""));
-	assert_string_equal(rig_request(&rig)->method, "server/discover");
-	rig_reply(&rig, rig_request(&rig), 400, UNSUPPORTED("\"2025-11-25\""));
-	expect_initialize(&rig, "2025-11-25");
-	rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
-	rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
-	expect_ready(&rig, false);
-	rig_done(&rig);
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	rig_reply(rig, rig_request(rig), 400, UNSUPPORTED("\"2025-11-25\""));
+	assert_string_equal(rig_request(rig)->method, "server/discover");
+	rig_reply(rig, rig_request(rig), 400, UNSUPPORTED("\"2025-11-25\""));
+	expect_initialize(rig, "2025-11-25");
+	rig_answer(rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	rig->ev.accepted(rig->ev.ctx, rig_last(rig)->tag);
+	expect_ready(rig, false);
 }
 
 /* ---- legacy ------------------------------------------------------------------------------------ */
@@ -365,27 +356,24 @@ TEST(over_http_calls_wait_for_the_log_level)
 }
 
 /* 2025-03-26 basic: "Implementations MUST support receiving batches". */
-TEST(batches_are_read_where_there_are_any)
+RIG_TEST(batches_are_read_where_there_are_any)
 {
-	struct rig rig;
-
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-03-26", RIG_CAPS));
-	rig_call(&rig, "prompts/get", "{\"name\":\"a\"}");
-	rig_call(&rig, "prompts/get", "{\"name\":\"b\"}");
-	rig_message(&rig,
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-03-26", RIG_CAPS));
+	rig_call(rig, "prompts/get", "{\"name\":\"a\"}");
+	rig_call(rig, "prompts/get", "{\"name\":\"b\"}");
+	rig_message(rig,
 		    "[{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"messages\":[]}},"
 		    "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"ping\"},7,"
 		    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":"
 		    "{\"level\":\"info\",\"data\":\"x\"}},"
 		    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":1,\"message\":\"no\"}}]",
 		    NULL, 0);
-	assert_int_equal(rig.n_done, 2);
-	assert_int_equal(cleat_result_status(rig.done[0]), CLEAT_OK);
-	assert_int_equal(cleat_result_status(rig.done[1]), CLEAT_EREMOTE);
-	assert_string_equal(rig_last(&rig)->text,
+	assert_int_equal(rig->n_done, 2);
+	assert_int_equal(cleat_result_status(rig->done[0]), CLEAT_OK);
+	assert_int_equal(cleat_result_status(rig->done[1]), CLEAT_EREMOTE);
+	assert_string_equal(rig_last(rig)->text,
 			    "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{}}");
-	assert_string_equal(rig.logs, "1 - x\n");
-	rig_done(&rig);
+	assert_string_equal(rig->logs, "1 - x\n");
 }
 
 /* ---- options ----------------------------------------------------------------------------------- */
@@ -443,15 +431,12 @@ TEST(wrong_options_are_the_result_of_calls)
 	}
 }
 
-TEST(modern_only_does_not_fall_back)
+RIG_TEST(modern_only_does_not_fall_back)
 {
-	struct rig rig;
-
-	open_stream(&rig, &(cleat_client_options){ .era = CLEAT_ERA_MODERN });
-	assert_int_equal(rig_pump(&rig), 30000);
-	rig_answer(&rig, UNKNOWN);
-	rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "Method not found");
-	rig_done(&rig);
+	open_stream(rig, &(cleat_client_options){ .era = CLEAT_ERA_MODERN });
+	assert_int_equal(rig_pump(rig), 30000);
+	rig_answer(rig, UNKNOWN);
+	rig_expect(rig, CLEAT_EPROTO, CLEAT_STEP_NEGOTIATE, "Method not found");
 }
 
 /* "re-probing if the cached assumption later fails": what was known is wrong by now. */
@@ -473,66 +458,54 @@ TEST(a_wrong_hint_costs_one_question)
 }
 
 /* The verdict is kept over restarts. */
-TEST(what_was_found_out_is_kept)
+RIG_TEST(what_was_found_out_is_kept)
 {
-	struct rig rig;
-
-	open_stream(&rig, NULL);
-	rig_answer(&rig, UNKNOWN);
-	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", "{}"));
-	expect_ready(&rig, false);
-	rig_down(&rig, "gone");
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	assert_int_equal(rig.opens, 2);
-	rig_up(&rig);
-	expect_initialize(&rig, "2025-11-25");
-	rig_done(&rig);
+	open_stream(rig, NULL);
+	rig_answer(rig, UNKNOWN);
+	rig_answer(rig, RIG_INITIALIZE("2025-06-18", "{}"));
+	expect_ready(rig, false);
+	rig_down(rig, "gone");
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	assert_int_equal(rig->opens, 2);
+	rig_up(rig);
+	expect_initialize(rig, "2025-11-25");
 }
 
 /* HTTP: an answer that no modern server gives makes the next call find out anew. */
-TEST(another_server_at_the_same_address_is_noticed)
+RIG_TEST(another_server_at_the_same_address_is_noticed)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, true);
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	rig_failed(&rig, rig_request(&rig)->tag, 404, CLEAT_STEP_HTTP, "not found");
-	rig_expect(&rig, CLEAT_EIO, CLEAT_STEP_HTTP, "not found");
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	assert_string_equal(rig_request(&rig)->method, "server/discover");
-	rig_failed(&rig, rig_request(&rig)->tag, 400, CLEAT_STEP_HTTP, "bad");
-	rig_answer(&rig, RIG_INITIALIZE("2025-11-25", "{}"));
-	rig.ev.accepted(rig.ev.ctx, rig_last(&rig)->tag);
-	expect_ready(&rig, false);
-	rig_done(&rig);
+	rig_modern(rig, NULL, true);
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	rig_failed(rig, rig_request(rig)->tag, 404, CLEAT_STEP_HTTP, "not found");
+	rig_expect(rig, CLEAT_EIO, CLEAT_STEP_HTTP, "not found");
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	assert_string_equal(rig_request(rig)->method, "server/discover");
+	rig_failed(rig, rig_request(rig)->tag, 400, CLEAT_STEP_HTTP, "bad");
+	rig_answer(rig, RIG_INITIALIZE("2025-11-25", "{}"));
+	rig->ev.accepted(rig->ev.ctx, rig_last(rig)->tag);
+	expect_ready(rig, false);
 }
 
-TEST(opening_has_a_limit)
+RIG_TEST(opening_has_a_limit)
 {
-	struct rig rig;
-
-	assert_true(rig_init(&rig, &(cleat_client_options){ .connect_timeout_ms = 5000 }));
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	rig_pass(&rig, 4999);
-	assert_int_equal(rig.n_done, 0);
-	rig_pass(&rig, 1);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "not ready within 5 s");
-	rig_up(&rig); /* too late, but good for the next call */
-	assert_int_equal(rig.n_sent, 0);
-	rig_call(&rig, "tools/call", "{\"name\":\"t\"}");
-	assert_string_equal(rig_last(&rig)->method, "server/discover");
-	rig_done(&rig);
+	assert_true(rig_init(rig, &(cleat_client_options){ .connect_timeout_ms = 5000 }));
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	rig_pass(rig, 4999);
+	assert_int_equal(rig->n_done, 0);
+	rig_pass(rig, 1);
+	rig_expect(rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "not ready within 5 s");
+	rig_up(rig); /* too late, but good for the next call */
+	assert_int_equal(rig->n_sent, 0);
+	rig_call(rig, "tools/call", "{\"name\":\"t\"}");
+	assert_string_equal(rig_last(rig)->method, "server/discover");
 }
 
 /* 2025-11-25 basic/utilities/cancellation: initialize MUST NOT be cancelled. */
-TEST(initialize_is_never_cancelled)
+RIG_TEST(initialize_is_never_cancelled)
 {
-	struct rig rig;
-
-	open_stream(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY });
-	rig_pass(&rig, 30000);
-	assert_int_equal(rig.n_sent, 1);
-	assert_int_equal(rig.n_done, 1);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_ETIMEOUT);
-	rig_done(&rig);
+	open_stream(rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY });
+	rig_pass(rig, 30000);
+	assert_int_equal(rig->n_sent, 1);
+	assert_int_equal(rig->n_done, 1);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_ETIMEOUT);
 }

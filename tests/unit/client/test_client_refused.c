@@ -4,8 +4,6 @@
  * A filter (seccomp) cannot be taken off again, so each case is a process of its own, which begins with
  * everything that is none of its business (libraries, a server) in place.
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/child/child_support.h"
 

@@ -13,85 +13,70 @@
 #define DONE   "\"result\":{\"resultType\":\"complete\",\"content\":[]}"
 
 /* Client Requirements 1-3: the inputs first, the state as it came, a new id, the same params. */
-TEST(answers_go_back_with_the_retry)
+MODERN_TEST(answers_go_back_with_the_retry)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"confirm\":" FORM ",\"who\":{\"method\":\"roots/list\"}",
-			     ",\"requestState\":\"a\\u00e9\\\"b\\\\ \\u0001\""));
-	assert_int_equal(rig.n_questions, 2);
-	assert_int_equal(rig.facts.mode, PEER_ASKED);
-	assert_int_equal(rig.facts.rev, REV_2026_07_28);
-	assert_has(rig.questions[0].text,
+	rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"confirm\":" FORM ",\"who\":{\"method\":\"roots/list\"}",
+			    ",\"requestState\":\"a\\u00e9\\\"b\\\\ \\u0001\""));
+	assert_int_equal(rig->n_questions, 2);
+	assert_int_equal(rig->facts.mode, PEER_ASKED);
+	assert_int_equal(rig->facts.rev, REV_2026_07_28);
+	assert_has(rig->questions[0].text,
 		   "\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\"");
-	assert_string_equal(rig.questions[1].text,
+	assert_string_equal(rig->questions[1].text,
 			    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"roots/list\"}");
-	assert_int_equal(rig.n_sent, 2);
-	rig_answer_question(&rig, 1, "\"result\":{\"roots\":[]}");
-	assert_int_equal(rig.n_sent, 2);
-	rig_answer_question(&rig, 0, ACCEPT);
-	assert_int_equal(rig.n_sent, 3);
-	assert_has(rig_last(&rig)->text,
+	assert_int_equal(rig->n_sent, 2);
+	rig_answer_question(rig, 1, "\"result\":{\"roots\":[]}");
+	assert_int_equal(rig->n_sent, 2);
+	rig_answer_question(rig, 0, ACCEPT);
+	assert_int_equal(rig->n_sent, 3);
+	assert_has(rig_last(rig)->text,
 		   "\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":"
 		   "{\"x\":1},\"inputResponses\":{\"who\":{\"roots\":[]},\"confirm\":{\"action\":"
 		   "\"accept\",\"content\":{\"ok\":true}}},\"requestState\":\"a\xc3\xa9\\\"b\\\\ "
 		   "\\u0001\",\"_meta\":{\"progressToken\":3,");
-	rig_answer(&rig, DONE);
-	assert_int_equal(rig.n_done, 1);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
+	rig_answer(rig, DONE);
+	assert_int_equal(rig->n_done, 1);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
 /* "If the InputRequiredResult does not contain a requestState field, the client MUST NOT include one";
  * nor does any other request have it. */
-TEST(no_state_means_no_member)
+MODERN_TEST(no_state_means_no_member)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig.answer_at_once = ACCEPT;
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"c\":" FORM, ",\"requestState\":\"s1\""));
-	assert_has(rig_last(&rig)->text, "\"requestState\":\"s1\"");
-	rig_call(&rig, CALL_T);
-	assert_lacks(rig_last(&rig)->text, "requestState");
-	assert_lacks(rig_last(&rig)->text, "inputResponses");
-	rig_reply(&rig, &rig.sent[2], 0, ASK("\"d\":" FORM, ""));
-	assert_has(rig_last(&rig)->text, "\"inputResponses\":{\"d\":");
-	assert_lacks(rig_last(&rig)->text, "requestState");
-	assert_lacks(rig_last(&rig)->text, "\"c\":");
-	rig_done(&rig);
+	rig->answer_at_once = ACCEPT;
+	rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"c\":" FORM, ",\"requestState\":\"s1\""));
+	assert_has(rig_last(rig)->text, "\"requestState\":\"s1\"");
+	rig_call(rig, CALL_T);
+	assert_lacks(rig_last(rig)->text, "requestState");
+	assert_lacks(rig_last(rig)->text, "inputResponses");
+	rig_reply(rig, &rig->sent[2], 0, ASK("\"d\":" FORM, ""));
+	assert_has(rig_last(rig)->text, "\"inputResponses\":{\"d\":");
+	assert_lacks(rig_last(rig)->text, "requestState");
+	assert_lacks(rig_last(rig)->text, "\"c\":");
 }
 
 /* "If the InputRequiredResult does not contain the inputRequests field, the client MAY retry the original
  * request immediately." */
-TEST(state_alone_is_sent_back_at_once)
+MODERN_TEST(state_alone_is_sent_back_at_once)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"\"}");
-	assert_int_equal(rig.n_sent, 3);
-	assert_has(rig_last(&rig)->text, "\"requestState\":\"\"");
-	assert_lacks(rig_last(&rig)->text, "inputResponses");
-	rig_done(&rig);
+	rig_call(rig, CALL_T);
+	rig_answer(rig, "\"result\":{\"resultType\":\"input_required\",\"requestState\":\"\"}");
+	assert_int_equal(rig->n_sent, 3);
+	assert_has(rig_last(rig)->text, "\"requestState\":\"\"");
+	assert_lacks(rig_last(rig)->text, "inputResponses");
 }
 
-TEST(rounds_have_a_limit)
+RIG_TEST(rounds_have_a_limit)
 {
-	struct rig rig;
-
-	rig_modern(&rig, &(cleat_client_options){ .max_rounds = 3 }, false);
-	rig.answer_at_once = ACCEPT;
-	rig_call(&rig, CALL_T);
+	rig_modern(rig, &(cleat_client_options){ .max_rounds = 3 }, false);
+	rig->answer_at_once = ACCEPT;
+	rig_call(rig, CALL_T);
 	for (int i = 0; i < 4; i++)
-		rig_answer(&rig, ASK("\"c\":" FORM, ""));
-	assert_int_equal(rig.n_sent, 5);
-	rig_expect(&rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "max_rounds");
-	rig_done(&rig);
+		rig_answer(rig, ASK("\"c\":" FORM, ""));
+	assert_int_equal(rig->n_sent, 5);
+	rig_expect(rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "max_rounds");
 }
 
 /* Servers MUST NOT send InputRequiredResult on any other client requests; and what it must look like. */
@@ -160,113 +145,95 @@ TEST(questions_have_limits)
 }
 
 /* All three methods may ask. */
-TEST(prompts_and_resources_may_ask)
+MODERN_TEST(prompts_and_resources_may_ask)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig.answer_at_once = ACCEPT;
-	rig_call(&rig, "prompts/get", "{\"name\":\"p\"}");
-	rig_answer(&rig, ASK("\"c\":" FORM, ""));
-	assert_has(rig_last(&rig)->text, "\"name\":\"p\",\"inputResponses\"");
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:b\"}");
-	rig_answer(&rig, ASK("\"c\":" FORM, ""));
-	assert_has(rig_last(&rig)->text, "\"uri\":\"a:b\",\"inputResponses\"");
-	rig_done(&rig);
+	rig->answer_at_once = ACCEPT;
+	rig_call(rig, "prompts/get", "{\"name\":\"p\"}");
+	rig_answer(rig, ASK("\"c\":" FORM, ""));
+	assert_has(rig_last(rig)->text, "\"name\":\"p\",\"inputResponses\"");
+	rig_call(rig, "resources/read", "{\"uri\":\"a:b\"}");
+	rig_answer(rig, ASK("\"c\":" FORM, ""));
+	assert_has(rig_last(rig)->text, "\"uri\":\"a:b\",\"inputResponses\"");
 }
 
-TEST(a_question_that_cannot_be_answered_ends_the_call)
+MODERN_TEST(a_question_that_cannot_be_answered_ends_the_call)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"a\":" FORM ",\"b\":" FORM, ""));
-	rig_answer_question(&rig, 0, "\"error\":{\"code\":-32603,\"message\":\"handler broke\"}");
-	rig_pump(&rig);
+	rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"a\":" FORM ",\"b\":" FORM, ""));
+	rig_answer_question(rig, 0, "\"error\":{\"code\":-32603,\"message\":\"handler broke\"}");
+	rig_pump(rig);
 	rig_expect(
-		&rig, CLEAT_EREMOTE, CLEAT_STEP_ASKED,
+		rig, CLEAT_EREMOTE, CLEAT_STEP_ASKED,
 		"tools/call t: the server's question \"a\" could not be answered: handler broke");
 	/* the other one is given up, and its late answer is for nobody */
-	assert_has(rig.cancelled, "\"requestId\":2");
-	rig_answer_question(&rig, 1, ACCEPT);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_done, 1);
-	assert_int_equal(rig.n_sent, 2);
+	assert_has(rig->cancelled, "\"requestId\":2");
+	rig_answer_question(rig, 1, ACCEPT);
+	rig_pump(rig);
+	assert_int_equal(rig->n_done, 1);
+	assert_int_equal(rig->n_sent, 2);
 	/* a method that no client knows */
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"a\":{\"method\":\"shell/run\"}", ""));
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ASKED, "does not know");
+	rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"a\":{\"method\":\"shell/run\"}", ""));
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ASKED, "does not know");
 	/* a peer that ends without an answer */
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"a\":" FORM, ""));
-	rig.sink.ended(rig.sink.ctx, rig.questions[2].tag, true);
-	rig_pump(&rig);
-	rig_expect(&rig, CLEAT_EREMOTE, CLEAT_STEP_ASKED, "no answer");
-	rig_done(&rig);
+	rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"a\":" FORM, ""));
+	rig->sink.ended(rig->sink.ctx, rig->questions[2].tag, true);
+	rig_pump(rig);
+	rig_expect(rig, CLEAT_EREMOTE, CLEAT_STEP_ASKED, "no answer");
 }
 
 /* A person may be typing: the idle timeout stands still, the hard one counts. */
-TEST(time_stands_still_while_somebody_is_asked)
+MODERN_TEST(time_stands_still_while_somebody_is_asked)
 {
-	struct rig rig;
 	const cleat_call_options o = { .timeout_ms = 1000, .hard_timeout_ms = 10000 };
 
-	rig_modern(&rig, NULL, false);
-	rig_call_with(&rig, &o, CALL_T);
-	rig_answer(&rig, ASK("\"a\":" FORM, ""));
-	rig_pass(&rig, 9000);
-	assert_int_equal(rig.n_done, 0);
-	rig_answer_question(&rig, 0, ACCEPT);
-	assert_int_equal(rig.n_sent, 3);
-	rig_pass(&rig, 999);
-	assert_int_equal(rig.n_done, 0);
-	rig_pass(&rig, 1);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "t: the server");
-	rig_call_with(&rig, &o, CALL_T);
-	rig_answer(&rig, ASK("\"a\":" FORM, ""));
-	rig_pass(&rig, 10000);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "hard_timeout_ms");
-	assert_has(rig.cancelled, "notifications/cancelled");
-	rig_done(&rig);
+	rig_call_with(rig, &o, CALL_T);
+	rig_answer(rig, ASK("\"a\":" FORM, ""));
+	rig_pass(rig, 9000);
+	assert_int_equal(rig->n_done, 0);
+	rig_answer_question(rig, 0, ACCEPT);
+	assert_int_equal(rig->n_sent, 3);
+	rig_pass(rig, 999);
+	assert_int_equal(rig->n_done, 0);
+	rig_pass(rig, 1);
+	rig_expect(rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "t: the server");
+	rig_call_with(rig, &o, CALL_T);
+	rig_answer(rig, ASK("\"a\":" FORM, ""));
+	rig_pass(rig, 10000);
+	rig_expect(rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "hard_timeout_ms");
+	assert_has(rig->cancelled, "notifications/cancelled");
 }
 
-TEST(cancelling_a_call_cancels_its_questions)
+MODERN_TEST(cancelling_a_call_cancels_its_questions)
 {
-	struct rig rig;
 	cleat_call *call;
 
-	rig_modern(&rig, NULL, false);
-	call = rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"a\":" FORM, ""));
+	call = rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"a\":" FORM, ""));
 	client_call_cancel(call);
-	rig_pump(&rig);
-	assert_string_equal(rig.cancelled, "{\"jsonrpc\":\"2.0\",\"method\":"
-					   "\"notifications/cancelled\",\"params\":"
-					   "{\"requestId\":1}}");
-	rig_expect(&rig, CLEAT_ECANCELLED, CLEAT_STEP_CANCELLED, "");
-	assert_int_equal(rig.n_sent, 2); /* nothing of it is on the wire */
-	rig_done(&rig);
+	rig_pump(rig);
+	assert_string_equal(rig->cancelled, "{\"jsonrpc\":\"2.0\",\"method\":"
+					    "\"notifications/cancelled\",\"params\":"
+					    "{\"requestId\":1}}");
+	rig_expect(rig, CLEAT_ECANCELLED, CLEAT_STEP_CANCELLED, "");
+	assert_int_equal(rig->n_sent, 2); /* nothing of it is on the wire */
 }
 
 /* The link may break while somebody is asked; the answers go to the next one. */
-TEST(questions_survive_a_lost_link)
+MODERN_TEST(questions_survive_a_lost_link)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, ASK("\"a\":" FORM, ""));
-	rig_down(&rig, "gone");
-	assert_int_equal(rig.n_done, 0);
-	rig_answer_question(&rig, 0, ACCEPT);
-	assert_int_equal(rig.opens, 2);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
-	assert_has(rig_last(&rig)->text, "inputResponses");
-	rig_answer(&rig, DONE);
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
+	rig_call(rig, CALL_T);
+	rig_answer(rig, ASK("\"a\":" FORM, ""));
+	rig_down(rig, "gone");
+	assert_int_equal(rig->n_done, 0);
+	rig_answer_question(rig, 0, ACCEPT);
+	assert_int_equal(rig->opens, 2);
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
+	assert_has(rig_last(rig)->text, "inputResponses");
+	rig_answer(rig, DONE);
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
 /* ---- requests of a legacy server ---------------------------------------------------------------- */
@@ -318,61 +285,48 @@ TEST(time_does_not_run_while_a_legacy_server_waits_for_us)
 	}
 }
 
-TEST(ping_is_answered_at_any_time)
+RIG_TEST(ping_is_answered_at_any_time)
 {
-	struct rig rig;
-
-	assert_true(rig_init(&rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY }));
-	client_start(rig.c);
-	rig_up(&rig);
-	rig_say(&rig, REQUEST("1", "ping", ""));
-	assert_string_equal(rig_last(&rig)->text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-	assert_int_equal(rig_last(&rig)->kind, LINK_ANSWER);
+	assert_true(rig_init(rig, &(cleat_client_options){ .era = CLEAT_ERA_LEGACY }));
+	client_start(rig->c);
+	rig_up(rig);
+	rig_say(rig, REQUEST("1", "ping", ""));
+	assert_string_equal(rig_last(rig)->text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+	assert_int_equal(rig_last(rig)->kind, LINK_ANSWER);
 	/* the rest not before there is a session */
-	rig_say(&rig, REQUEST("2", "roots/list", ""));
-	assert_has(rig_last(&rig)->text, "\"code\":-32601");
-	assert_int_equal(rig.n_questions, 0);
-	rig_done(&rig);
+	rig_say(rig, REQUEST("2", "roots/list", ""));
+	assert_has(rig_last(rig)->text, "\"code\":-32601");
+	assert_int_equal(rig->n_questions, 0);
 }
 
-TEST(unknown_methods_are_refused)
+RIG_TEST(unknown_methods_are_refused)
 {
-	struct rig rig;
-
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	rig_say(&rig, REQUEST("\"x\"", "tools/call", ""));
-	assert_has(rig_last(&rig)->text, "\"id\":\"x\",\"error\":{\"code\":-32601");
-	rig.no_peer = true;
-	rig_say(&rig, REQUEST("\"y\"", "roots/list", ""));
-	assert_has(rig_last(&rig)->text, "\"id\":\"y\",\"error\":{\"code\":-32603");
-	rig_done(&rig);
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	rig_say(rig, REQUEST("\"x\"", "tools/call", ""));
+	assert_has(rig_last(rig)->text, "\"id\":\"x\",\"error\":{\"code\":-32601");
+	rig->no_peer = true;
+	rig_say(rig, REQUEST("\"y\"", "roots/list", ""));
+	assert_has(rig_last(rig)->text, "\"id\":\"y\",\"error\":{\"code\":-32603");
 }
 
 /* 2026-07-28 stdio: "The server MUST NOT write JSON-RPC requests to stdout." */
-TEST(a_modern_server_may_not_ask_by_requests)
+MODERN_TEST(a_modern_server_may_not_ask_by_requests)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
-	rig_say(&rig, REQUEST("1", "roots/list", ""));
-	assert_int_equal(rig.n_sent, 1);
-	assert_int_equal(rig.n_questions, 0);
-	assert_has(rig.notes, "must not");
-	rig_done(&rig);
+	rig_say(rig, REQUEST("1", "roots/list", ""));
+	assert_int_equal(rig->n_sent, 1);
+	assert_int_equal(rig->n_questions, 0);
+	assert_has(rig->notes, "must not");
 }
 
-TEST(a_server_may_give_its_question_up)
+RIG_TEST(a_server_may_give_its_question_up)
 {
-	struct rig rig;
-
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	rig_say(&rig, CANCEL("\"s1\""));
-	rig_say(&rig, REQUEST("\"s1\"", "sampling/createMessage", ""));
-	rig_say(&rig, CANCEL("\"s1\""));
-	assert_string_equal(rig.cancelled, CANCEL("\"s1\""));
-	rig.sink.ended(rig.sink.ctx, rig.questions[0].tag, false);
-	assert_int_equal(rig.n_sent, 2);
-	rig_done(&rig);
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	rig_say(rig, CANCEL("\"s1\""));
+	rig_say(rig, REQUEST("\"s1\"", "sampling/createMessage", ""));
+	rig_say(rig, CANCEL("\"s1\""));
+	assert_string_equal(rig->cancelled, CANCEL("\"s1\""));
+	rig->sink.ended(rig->sink.ctx, rig->questions[0].tag, false);
+	assert_int_equal(rig->n_sent, 2);
 }
 
 TEST(open_questions_go_with_the_link)
@@ -393,18 +347,15 @@ TEST(open_questions_go_with_the_link)
 	rig_done(&rig);
 }
 
-TEST(what_a_handler_says_meanwhile_is_passed_on)
+RIG_TEST(what_a_handler_says_meanwhile_is_passed_on)
 {
-	struct rig rig;
-
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	rig_say(&rig, REQUEST("1", "sampling/createMessage", ""));
-	rig_peer_says(&rig, rig.questions[0].tag, PEER_NOTICE,
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	rig_say(rig, REQUEST("1", "sampling/createMessage", ""));
+	rig_peer_says(rig, rig->questions[0].tag, PEER_NOTICE,
 		      NOTE("notifications/progress", "\"progressToken\":1,\"progress\":1"));
-	assert_int_equal(rig_last(&rig)->kind, LINK_NOTICE);
-	rig_peer_says(&rig, rig.questions[0].tag, PEER_TAKE_BACK, "half");
-	assert_int_equal(rig.n_sent, 3);
-	rig_done(&rig);
+	assert_int_equal(rig_last(rig)->kind, LINK_NOTICE);
+	rig_peer_says(rig, rig->questions[0].tag, PEER_TAKE_BACK, "half");
+	assert_int_equal(rig->n_sent, 3);
 }
 
 TEST(roots_that_change_are_told_where_they_were_offered)

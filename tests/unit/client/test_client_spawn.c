@@ -1,8 +1,6 @@
 /* test_client_spawn.c - clients of real programs: the examples, this program as a server that behaves
  * badly, and programs that are no servers at all.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "test.h"
 #include "unit/client/test_client.h"
 

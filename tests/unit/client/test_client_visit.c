@@ -70,24 +70,21 @@ TEST(a_call_is_made_again_when_all_pages_are_accepted)
 }
 
 /* Any method may need it. */
-TEST(lists_and_resources_are_asked_for_again_too)
+RIG_TEST(lists_and_resources_are_asked_for_again_too)
 {
-	struct rig rig;
-
-	begin(&rig, false);
-	rig.answer_at_once = ACCEPT;
-	rig_list(&rig, NULL, CLEAT_LIST_TOOLS);
-	rig_answer(&rig, "\"result\":{\"tools\":[],\"nextCursor\":\"2\"}");
-	rig_answer(&rig, NEEDS(PAGE("a")));
-	assert_has(rig_last(&rig)->text, "\"cursor\":\"2\"");
-	rig_answer(&rig, "\"result\":{\"tools\":[]}");
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_call(&rig, "resources/read", "{\"uri\":\"a:b\"}");
-	rig_answer(&rig, NEEDS(PAGE("a")));
-	assert_has(rig_last(&rig)->text, "\"uri\":\"a:b\"");
-	rig_answer(&rig, "\"result\":{\"contents\":[]}");
-	assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
-	rig_done(&rig);
+	begin(rig, false);
+	rig->answer_at_once = ACCEPT;
+	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+	rig_answer(rig, "\"result\":{\"tools\":[],\"nextCursor\":\"2\"}");
+	rig_answer(rig, NEEDS(PAGE("a")));
+	assert_has(rig_last(rig)->text, "\"cursor\":\"2\"");
+	rig_answer(rig, "\"result\":{\"tools\":[]}");
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+	rig_call(rig, "resources/read", "{\"uri\":\"a:b\"}");
+	rig_answer(rig, NEEDS(PAGE("a")));
+	assert_has(rig_last(rig)->text, "\"uri\":\"a:b\"");
+	rig_answer(rig, "\"result\":{\"contents\":[]}");
+	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
 TEST(whoever_does_not_agree_gets_the_error)
@@ -120,19 +117,16 @@ TEST(whoever_does_not_agree_gets_the_error)
 }
 
 /* The user agreed, and was not done when the server was asked again; or never will be. */
-TEST(a_server_that_says_it_again_is_believed)
+RIG_TEST(a_server_that_says_it_again_is_believed)
 {
-	struct rig rig;
-
-	begin(&rig, false);
-	rig.answer_at_once = ACCEPT;
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, NEEDS(PAGE("a")));
-	assert_int_equal(rig.n_sent, 4);
-	rig_answer(&rig, NEEDS(PAGE("a")));
-	expect_error(&rig);
-	assert_int_equal(rig.n_questions, 1);
-	rig_done(&rig);
+	begin(rig, false);
+	rig->answer_at_once = ACCEPT;
+	rig_call(rig, CALL_T);
+	rig_answer(rig, NEEDS(PAGE("a")));
+	assert_int_equal(rig->n_sent, 4);
+	rig_answer(rig, NEEDS(PAGE("a")));
+	expect_error(rig);
+	assert_int_equal(rig->n_questions, 1);
 }
 
 /* Where it is not defined, nobody can be asked, or there is nothing to ask: an error like any other. */
@@ -207,43 +201,38 @@ TEST(a_server_may_not_send_the_user_everywhere)
 }
 
 /* What the server asks meanwhile is its own: its ids, its answers, its cancellations. */
-TEST(questions_of_the_server_are_told_apart)
+RIG_TEST(questions_of_the_server_are_told_apart)
 {
-	struct rig rig;
 	size_t sent;
 
-	begin(&rig, false);
-	rig_call(&rig, CALL_T);
-	rig_answer(&rig, NEEDS(PAGE("a")));
-	sent = rig.n_sent;
-	rig_say(&rig, REQUEST("1", "elicitation/create", "\"message\":\"m\""));
-	assert_int_equal(rig.n_questions, 2);
+	begin(rig, false);
+	rig_call(rig, CALL_T);
+	rig_answer(rig, NEEDS(PAGE("a")));
+	sent = rig->n_sent;
+	rig_say(rig, REQUEST("1", "elicitation/create", "\"message\":\"m\""));
+	assert_int_equal(rig->n_questions, 2);
 	/* progress of our own question is nobody's business */
-	rig_peer_says(&rig, rig.questions[0].tag, PEER_NOTICE,
+	rig_peer_says(rig, rig->questions[0].tag, PEER_NOTICE,
 		      NOTE("notifications/progress", "\"progressToken\":1,\"progress\":1"));
-	assert_int_equal(rig.n_sent, sent);
-	rig_answer_question(&rig, 1, ACCEPT);
-	assert_int_equal(rig.n_sent, sent + 1);
-	assert_int_equal(rig_last(&rig)->kind, LINK_ANSWER);
-	rig_answer_question(&rig, 0, ACCEPT);
-	assert_string_equal(rig_last(&rig)->method, "tools/call");
-	rig_done(&rig);
+	assert_int_equal(rig->n_sent, sent);
+	rig_answer_question(rig, 1, ACCEPT);
+	assert_int_equal(rig->n_sent, sent + 1);
+	assert_int_equal(rig_last(rig)->kind, LINK_ANSWER);
+	rig_answer_question(rig, 0, ACCEPT);
+	assert_string_equal(rig_last(rig)->method, "tools/call");
 }
 
-TEST(time_stands_still_while_the_user_decides)
+RIG_TEST(time_stands_still_while_the_user_decides)
 {
-	struct rig rig;
-
-	begin(&rig, false);
-	rig_call_with(&rig, &(cleat_call_options){ .timeout_ms = 1000, .hard_timeout_ms = 9000 },
+	begin(rig, false);
+	rig_call_with(rig, &(cleat_call_options){ .timeout_ms = 1000, .hard_timeout_ms = 9000 },
 		      CALL_T);
-	rig_answer(&rig, NEEDS(PAGE("a")));
-	rig_pass(&rig, 5000);
-	assert_int_equal(rig.n_done, 0);
-	rig_pass(&rig, 5000);
-	rig_expect(&rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "hard_timeout_ms");
-	assert_has(rig.cancelled, "\"requestId\":-1");
-	rig_done(&rig);
+	rig_answer(rig, NEEDS(PAGE("a")));
+	rig_pass(rig, 5000);
+	assert_int_equal(rig->n_done, 0);
+	rig_pass(rig, 5000);
+	rig_expect(rig, CLEAT_ETIMEOUT, CLEAT_STEP_TIMEOUT, "hard_timeout_ms");
+	assert_has(rig->cancelled, "\"requestId\":-1");
 }
 
 TEST(a_call_that_ends_meanwhile_leaves_no_question)

@@ -43,98 +43,90 @@ static void notify(struct rig *rig, int subscription, const char *what, const ch
 
 /* ---- modern ------------------------------------------------------------------------------------ */
 
-TEST(one_request_listens_for_all)
+MODERN_TEST(one_request_listens_for_all)
 {
-	struct rig rig;
 	cleat_watch *a, *b;
 
-	rig_modern(&rig, NULL, false);
-	a = watch(&rig, "a", CLEAT_CHANGE_TOOLS, "file:///x");
-	b = watch(&rig, "b", CLEAT_CHANGE_PROMPTS | CLEAT_CHANGE_TOOLS, "file:///x");
-	assert_int_equal(rig.n_sent, 1);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 2);
+	a = watch(rig, "a", CLEAT_CHANGE_TOOLS, "file:///x");
+	b = watch(rig, "b", CLEAT_CHANGE_PROMPTS | CLEAT_CHANGE_TOOLS, "file:///x");
+	assert_int_equal(rig->n_sent, 1);
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 2);
 	assert_has(
-		rig_last(&rig)->text,
+		rig_last(rig)->text,
 		"\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":"
 		"{\"toolsListChanged\":true,\"promptsListChanged\":true,"
 		"\"resourceSubscriptions\":[\"file:///x\"]},\"_meta\":{\"io.modelcontextprotocol/");
 	/* nothing counts before the acknowledgment, and nothing of another subscription */
-	notify(&rig, id(&rig), "tools/list_changed", "");
-	acknowledge(&rig, id(&rig) + 1, "\"toolsListChanged\":true");
-	acknowledge(&rig, id(&rig),
+	notify(rig, id(rig), "tools/list_changed", "");
+	acknowledge(rig, id(rig) + 1, "\"toolsListChanged\":true");
+	acknowledge(rig, id(rig),
 		    "\"toolsListChanged\":true,\"promptsListChanged\":true,"
 		    "\"resourceSubscriptions\":[\"file:///x\"]");
-	notify(&rig, id(&rig) + 1, "tools/list_changed", "");
-	rig_say(&rig, NOTE("notifications/tools/list_changed", ""));
-	assert_string_equal(rig.changes, "");
-	notify(&rig, id(&rig), "prompts/list_changed", "");
-	notify(&rig, id(&rig), "tools/list_changed", "");
-	notify(&rig, id(&rig), "resources/list_changed", "");
-	notify(&rig, id(&rig), "resources/updated", ",\"uri\":\"file:///x\"");
-	notify(&rig, id(&rig), "resources/updated", ",\"uri\":\"file:///xy\"");
-	notify(&rig, id(&rig), "resources/updated", ",\"uri\":7");
-	assert_string_equal(rig.changes, "b2\nb1\na1\nb8 file:///x\na8 file:///x\n");
-	assert_int_equal(rig_pump(&rig), -1); /* it may stay quiet for as long as it likes */
+	notify(rig, id(rig) + 1, "tools/list_changed", "");
+	rig_say(rig, NOTE("notifications/tools/list_changed", ""));
+	assert_string_equal(rig->changes, "");
+	notify(rig, id(rig), "prompts/list_changed", "");
+	notify(rig, id(rig), "tools/list_changed", "");
+	notify(rig, id(rig), "resources/list_changed", "");
+	notify(rig, id(rig), "resources/updated", ",\"uri\":\"file:///x\"");
+	notify(rig, id(rig), "resources/updated", ",\"uri\":\"file:///xy\"");
+	notify(rig, id(rig), "resources/updated", ",\"uri\":7");
+	assert_string_equal(rig->changes, "b2\nb1\na1\nb8 file:///x\na8 file:///x\n");
+	assert_int_equal(rig_pump(rig), -1); /* it may stay quiet for as long as it likes */
 	cleat_watch_free(a);
 	cleat_watch_free(b);
-	rig_done(&rig);
 }
 
 /* The new one is acknowledged before the old one is dropped. */
-TEST(changes_of_the_set_leave_no_gap)
+MODERN_TEST(changes_of_the_set_leave_no_gap)
 {
-	struct rig rig;
 	cleat_watch *a, *b;
 	int first, second;
 
-	rig_modern(&rig, NULL, false);
-	a = watch(&rig, "a", CLEAT_CHANGE_TOOLS, NULL);
-	rig_pump(&rig);
-	first = id(&rig);
-	acknowledge(&rig, first, "\"toolsListChanged\":true");
-	b = watch(&rig, "b", CLEAT_CHANGE_PROMPTS, NULL);
-	rig_pump(&rig);
-	second = id(&rig);
+	a = watch(rig, "a", CLEAT_CHANGE_TOOLS, NULL);
+	rig_pump(rig);
+	first = id(rig);
+	acknowledge(rig, first, "\"toolsListChanged\":true");
+	b = watch(rig, "b", CLEAT_CHANGE_PROMPTS, NULL);
+	rig_pump(rig);
+	second = id(rig);
 	assert_int_not_equal(first, second);
-	notify(&rig, first, "tools/list_changed", "");
-	assert_string_equal(rig.changes, "a1\n");
-	acknowledge(&rig, second, "\"toolsListChanged\":true,\"promptsListChanged\":true");
-	assert_string_equal(rig_last(&rig)->method, "notifications/cancelled");
-	notify(&rig, first, "tools/list_changed", ""); /* late */
-	notify(&rig, second, "prompts/list_changed", "");
-	assert_string_equal(rig.changes, "a1\nb2\n");
+	notify(rig, first, "tools/list_changed", "");
+	assert_string_equal(rig->changes, "a1\n");
+	acknowledge(rig, second, "\"toolsListChanged\":true,\"promptsListChanged\":true");
+	assert_string_equal(rig_last(rig)->method, "notifications/cancelled");
+	notify(rig, first, "tools/list_changed", ""); /* late */
+	notify(rig, second, "prompts/list_changed", "");
+	assert_string_equal(rig->changes, "a1\nb2\n");
 	/* the last one ends it */
 	cleat_watch_free(a);
 	cleat_watch_free(b);
-	rig_pump(&rig);
-	assert_string_equal(rig_last(&rig)->method, "notifications/cancelled");
-	assert_int_equal(rig_pump(&rig), -1);
-	rig_done(&rig);
+	rig_pump(rig);
+	assert_string_equal(rig_last(rig)->method, "notifications/cancelled");
+	assert_int_equal(rig_pump(rig), -1);
 }
 
 /* On HTTP the exchange itself is the subscription. */
-TEST(closing_the_exchange_ends_it_on_http)
+RIG_TEST(closing_the_exchange_ends_it_on_http)
 {
-	struct rig rig;
 	cleat_watch *w;
 	void *tag;
 
-	rig_modern(&rig, NULL, true);
-	w = watch(&rig, "", CLEAT_CHANGE_TOOLS, NULL);
-	rig_pump(&rig);
-	tag = rig_request(&rig)->tag;
-	rig_message(&rig,
+	rig_modern(rig, NULL, true);
+	w = watch(rig, "", CLEAT_CHANGE_TOOLS, NULL);
+	rig_pump(rig);
+	tag = rig_request(rig)->tag;
+	rig_message(rig,
 		    NOTE("notifications/subscriptions/acknowledged",
 			 "\"notifications\":{\"toolsListChanged\":true}"),
 		    tag, 0);
-	rig_message(&rig, NOTE("notifications/tools/list_changed", ""), tag, 0);
-	assert_string_equal(rig.changes, "1\n");
+	rig_message(rig, NOTE("notifications/tools/list_changed", ""), tag, 0);
+	assert_string_equal(rig->changes, "1\n");
 	cleat_watch_free(w);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_forgotten, 1);
-	assert_ptr_equal(rig.forgotten[0], tag);
-	rig_done(&rig);
+	rig_pump(rig);
+	assert_int_equal(rig->n_forgotten, 1);
+	assert_ptr_equal(rig->forgotten[0], tag);
 }
 
 /* Graceful Closure, and the ungraceful ones: made anew after a random while, and what may have been missed
@@ -180,71 +172,65 @@ TEST(a_lost_subscription_is_made_anew)
 }
 
 /* One that lasted is no reason to wait long. */
-TEST(a_subscription_that_lasted_is_made_anew_soon)
+RIG_TEST(a_subscription_that_lasted_is_made_anew_soon)
 {
-	struct rig rig;
 	cleat_watch *w;
 
-	rig_modern(&rig, NULL, true);
-	w = watch(&rig, "", 0, "file:///x");
-	rig_pump(&rig);
+	rig_modern(rig, NULL, true);
+	w = watch(rig, "", 0, "file:///x");
+	rig_pump(rig);
 	for (int i = 0; i < 3; i++) {
-		acknowledge(&rig, id(&rig), "\"resourceSubscriptions\":[\"file:///x\"]");
-		rig_pass(&rig, 61000);
-		rig.random = 1000;
-		rig_failed(&rig, rig_request(&rig)->tag, 0, CLEAT_STEP_EXCHANGE, "reset");
-		assert_int_equal(rig_pump(&rig), 1000);
-		rig_pass(&rig, 1000);
+		acknowledge(rig, id(rig), "\"resourceSubscriptions\":[\"file:///x\"]");
+		rig_pass(rig, 61000);
+		rig->random = 1000;
+		rig_failed(rig, rig_request(rig)->tag, 0, CLEAT_STEP_EXCHANGE, "reset");
+		assert_int_equal(rig_pump(rig), 1000);
+		rig_pass(rig, 1000);
 	}
-	assert_string_equal(rig.changes, "16\n16\n");
+	assert_string_equal(rig->changes, "16\n16\n");
 	cleat_watch_free(w);
-	rig_done(&rig);
 }
 
 /* "On stdio, if the connection is terminated and then re-established, the client MUST re-send
  * subscriptions/listen". */
-TEST(watches_survive_a_restart)
+RIG_TEST(watches_survive_a_restart)
 {
-	struct rig rig;
 	cleat_watch *w;
 
-	rig_modern(&rig, &(cleat_client_options){ .restart = true }, false);
-	w = watch(&rig, "", CLEAT_CHANGE_TOOLS, NULL);
-	rig_pump(&rig);
-	acknowledge(&rig, id(&rig), "\"toolsListChanged\":true");
-	rig_down(&rig, "gone");
-	rig_pass(&rig, 100);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER(RIG_CAPS));
-	assert_string_equal(rig_request(&rig)->method, "subscriptions/listen");
-	acknowledge(&rig, id(&rig), "\"toolsListChanged\":true");
-	assert_string_equal(rig.changes, "16\n");
+	rig_modern(rig, &(cleat_client_options){ .restart = true }, false);
+	w = watch(rig, "", CLEAT_CHANGE_TOOLS, NULL);
+	rig_pump(rig);
+	acknowledge(rig, id(rig), "\"toolsListChanged\":true");
+	rig_down(rig, "gone");
+	rig_pass(rig, 100);
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
+	assert_string_equal(rig_request(rig)->method, "subscriptions/listen");
+	acknowledge(rig, id(rig), "\"toolsListChanged\":true");
+	assert_string_equal(rig->changes, "16\n");
 	cleat_watch_free(w);
-	rig_done(&rig);
 }
 
-TEST(what_a_server_does_not_offer_ends_the_watch)
+RIG_TEST(what_a_server_does_not_offer_ends_the_watch)
 {
-	struct rig rig;
 	cleat_watch *w[3];
 
-	assert_true(rig_init(&rig, NULL));
-	w[0] = watch(&rig, "a", CLEAT_CHANGE_PROMPTS, NULL);
-	w[1] = watch(&rig, "b", ALL, "file:///x");
-	w[2] = watch(&rig, "c", 0, "file:///x");
-	assert_int_equal(rig.opens, 1); /* a watch reaches the server like a call */
-	rig_up(&rig);
-	rig_answer(&rig, RIG_DISCOVER("{\"tools\":{\"listChanged\":true},\"resources\":{}}"));
-	assert_has(rig_last(&rig)->text, "\"notifications\":{\"toolsListChanged\":true}");
-	assert_int_equal(count_of(rig.changes, "end -13"), 2);
-	assert_has(rig.changes, "aend");
-	assert_has(rig.changes, "cend");
+	assert_true(rig_init(rig, NULL));
+	w[0] = watch(rig, "a", CLEAT_CHANGE_PROMPTS, NULL);
+	w[1] = watch(rig, "b", ALL, "file:///x");
+	w[2] = watch(rig, "c", 0, "file:///x");
+	assert_int_equal(rig->opens, 1); /* a watch reaches the server like a call */
+	rig_up(rig);
+	rig_answer(rig, RIG_DISCOVER("{\"tools\":{\"listChanged\":true},\"resources\":{}}"));
+	assert_has(rig_last(rig)->text, "\"notifications\":{\"toolsListChanged\":true}");
+	assert_int_equal(count_of(rig->changes, "end -13"), 2);
+	assert_has(rig->changes, "aend");
+	assert_has(rig->changes, "cend");
 	/* acknowledged is less than was asked for */
-	acknowledge(&rig, id(&rig), "");
-	assert_has(rig.changes, "bend -13");
+	acknowledge(rig, id(rig), "");
+	assert_has(rig->changes, "bend -13");
 	for (int i = 0; i < 3; i++)
 		cleat_watch_free(w[i]);
-	rig_done(&rig);
 }
 
 TEST(a_refusal_ends_the_watch)
@@ -276,22 +262,20 @@ TEST(a_refusal_ends_the_watch)
 }
 
 /* Nothing comes of a request that nobody acknowledges. */
-TEST(silence_is_tried_again)
+RIG_TEST(silence_is_tried_again)
 {
-	struct rig rig;
 	cleat_watch *w;
 
-	rig_modern(&rig, &(cleat_client_options){ .timeout_ms = 2000 }, false);
-	rig.random = 500;
-	w = watch(&rig, "a", CLEAT_CHANGE_TOOLS, NULL);
-	rig_pump(&rig);
-	rig_pass(&rig, 2000);
-	assert_string_equal(rig_last(&rig)->method, "notifications/cancelled");
-	rig_pass(&rig, 500);
-	assert_string_equal(rig_last(&rig)->method, "subscriptions/listen");
-	assert_string_equal(rig.changes, "");
+	rig_modern(rig, &(cleat_client_options){ .timeout_ms = 2000 }, false);
+	rig->random = 500;
+	w = watch(rig, "a", CLEAT_CHANGE_TOOLS, NULL);
+	rig_pump(rig);
+	rig_pass(rig, 2000);
+	assert_string_equal(rig_last(rig)->method, "notifications/cancelled");
+	rig_pass(rig, 500);
+	assert_string_equal(rig_last(rig)->method, "subscriptions/listen");
+	assert_string_equal(rig->changes, "");
 	cleat_watch_free(w);
-	rig_done(&rig);
 }
 
 static cleat_watch *victims[3];
@@ -311,24 +295,20 @@ static void free_at_end(cleat_watch *w, const cleat_error *why)
 	cleat_watch_free(w);
 }
 
-TEST(watches_may_be_freed_in_their_callbacks)
+MODERN_TEST(watches_may_be_freed_in_their_callbacks)
 {
-	struct rig rig;
-
-	rig_modern(&rig, NULL, false);
 	for (size_t i = 0; i < CLEAT_COUNT(victims); i++)
-		victims[i] = cleat_client_watch(rig.c,
+		victims[i] = cleat_client_watch(rig->c,
 						&(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
 									.on_change = free_all });
-	rig_pump(&rig);
-	acknowledge(&rig, id(&rig), "\"toolsListChanged\":true");
-	notify(&rig, id(&rig), "tools/list_changed", "");
-	assert_string_equal(rig.changes, "1\n"); /* the others were gone before they could hear */
-	assert_string_equal(rig_last(&rig)->method, "notifications/cancelled");
-	cleat_client_watch(rig.c, &(cleat_watch_options){ .on_end = free_at_end });
-	rig_pump(&rig);
-	assert_has(rig.changes, "end -13");
-	rig_done(&rig);
+	rig_pump(rig);
+	acknowledge(rig, id(rig), "\"toolsListChanged\":true");
+	notify(rig, id(rig), "tools/list_changed", "");
+	assert_string_equal(rig->changes, "1\n"); /* the others were gone before they could hear */
+	assert_string_equal(rig_last(rig)->method, "notifications/cancelled");
+	cleat_client_watch(rig->c, &(cleat_watch_options){ .on_end = free_at_end });
+	rig_pump(rig);
+	assert_has(rig->changes, "end -13");
 }
 
 static unsigned watched_again;
@@ -345,48 +325,43 @@ static void watch_again(cleat_watch *w, const cleat_error *why)
 }
 
 /* A program that does not take no for an answer: the loop goes on, and closing has an end. */
-TEST(watching_again_at_once_does_not_keep_the_loop)
+RIG_TEST(watching_again_at_once_does_not_keep_the_loop)
 {
-	struct rig rig;
 	cleat_error why = { .status = CLEAT_EINVAL, .message = "wrong" };
 
 	watched_again = 0;
-	assert_true(rig_init(&rig, &(cleat_client_options){ .max_calls = 10 }));
-	client_fail(rig.c, CLEAT_STEP_ARGUMENTS, &why);
-	cleat_client_watch(rig.c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
-							  .on_end = watch_again });
-	client_pump(rig.c);
-	client_close(rig.c);
+	assert_true(rig_init(rig, &(cleat_client_options){ .max_calls = 10 }));
+	client_fail(rig->c, CLEAT_STEP_ARGUMENTS, &why);
+	cleat_client_watch(rig->c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
+							   .on_end = watch_again });
+	client_pump(rig->c);
+	client_close(rig->c);
 	assert_true(watched_again > 0);
 	assert_true(watched_again < 1000);
-	rig_done(&rig);
 }
 
 /* caching: on HTTP a notification may overtake the answer to what was asked before it. */
-TEST(an_answer_that_a_change_overtook_is_not_kept)
+MODERN_TEST(an_answer_that_a_change_overtook_is_not_kept)
 {
-	struct rig rig;
 	cleat_watch *w;
 	struct rig_sent *list;
 	int listen;
 	size_t sent;
 
-	rig_modern(&rig, NULL, false);
-	w = watch(&rig, "", ALL, NULL);
-	rig_pump(&rig);
-	listen = id(&rig);
-	acknowledge(&rig, listen, "\"toolsListChanged\":true");
-	rig_call(&rig, "tools/list", "{}");
-	list = rig_request(&rig);
-	notify(&rig, listen, "tools/list_changed", "");
-	rig_reply(&rig, list, 0,
+	w = watch(rig, "", ALL, NULL);
+	rig_pump(rig);
+	listen = id(rig);
+	acknowledge(rig, listen, "\"toolsListChanged\":true");
+	rig_call(rig, "tools/list", "{}");
+	list = rig_request(rig);
+	notify(rig, listen, "tools/list_changed", "");
+	rig_reply(rig, list, 0,
 		  "\"result\":{\"tools\":[],\"ttlMs\":9999,\"cacheScope\":\"public\"}");
-	assert_int_equal(rig.n_done, 1);
-	sent = rig.n_sent;
-	rig_call(&rig, "tools/list", "{}");
-	assert_int_equal(rig.n_sent, sent + 1);
+	assert_int_equal(rig->n_done, 1);
+	sent = rig->n_sent;
+	rig_call(rig, "tools/list", "{}");
+	assert_int_equal(rig->n_sent, sent + 1);
 	cleat_watch_free(w);
-	rig_done(&rig);
 }
 
 /* caching, Interaction with Notifications. */
@@ -434,58 +409,54 @@ TEST(a_change_makes_what_is_kept_stale)
 
 /* ---- legacy ------------------------------------------------------------------------------------ */
 
-TEST(legacy_lists_need_no_request)
+RIG_TEST(legacy_lists_need_no_request)
 {
-	struct rig rig;
 	cleat_watch *w;
 
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
-	w = watch(&rig, "", ALL, NULL);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 2);
-	rig_say(&rig, NOTE("notifications/tools/list_changed", ""));
-	rig_say(&rig, NOTE("notifications/prompts/list_changed", ""));
-	rig_say(&rig, NOTE("notifications/resources/list_changed", ""));
-	assert_string_equal(rig.changes, "1\n2\n4\n");
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+	w = watch(rig, "", ALL, NULL);
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 2);
+	rig_say(rig, NOTE("notifications/tools/list_changed", ""));
+	rig_say(rig, NOTE("notifications/prompts/list_changed", ""));
+	rig_say(rig, NOTE("notifications/resources/list_changed", ""));
+	assert_string_equal(rig->changes, "1\n2\n4\n");
 	cleat_watch_free(w);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 2);
-	rig_done(&rig);
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 2);
 }
 
-TEST(legacy_resources_are_subscribed_once)
+RIG_TEST(legacy_resources_are_subscribed_once)
 {
-	struct rig rig;
 	cleat_watch *a, *b;
 
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	a = watch(&rig, "a", 0, "file:///x");
-	b = watch(&rig, "b", 0, "file:///x");
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 3);
-	assert_has(rig_last(&rig)->text,
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	a = watch(rig, "a", 0, "file:///x");
+	b = watch(rig, "b", 0, "file:///x");
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 3);
+	assert_has(rig_last(rig)->text,
 		   "\"method\":\"resources/subscribe\",\"params\":{\"uri\":\"file:///x\"}");
-	rig_answer(&rig, "\"result\":{}");
+	rig_answer(rig, "\"result\":{}");
 	/* the resource, or a part of it */
-	rig_say(&rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///x/y\""));
-	rig_say(&rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///xy\""));
-	rig_say(&rig, NOTE("notifications/resources/updated", "\"uri\":\"a\\u0000b\""));
-	assert_string_equal(rig.changes, "b8 file:///x/y\na8 file:///x/y\n");
+	rig_say(rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///x/y\""));
+	rig_say(rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///xy\""));
+	rig_say(rig, NOTE("notifications/resources/updated", "\"uri\":\"a\\u0000b\""));
+	assert_string_equal(rig->changes, "b8 file:///x/y\na8 file:///x/y\n");
 	cleat_watch_free(a);
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 3);
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 3);
 	cleat_watch_free(b);
-	rig_pump(&rig);
-	assert_has(rig_last(&rig)->text,
+	rig_pump(rig);
+	assert_has(rig_last(rig)->text,
 		   "\"method\":\"resources/unsubscribe\",\"params\":{\"uri\":\"file:///x\"}");
 	/* wanted again before that is answered */
-	a = watch(&rig, "a", 0, "file:///x");
-	rig_pump(&rig);
-	assert_int_equal(rig.n_sent, 4);
-	rig_answer(&rig, "\"result\":{}");
-	assert_has(rig_last(&rig)->text, "resources/subscribe");
+	a = watch(rig, "a", 0, "file:///x");
+	rig_pump(rig);
+	assert_int_equal(rig->n_sent, 4);
+	rig_answer(rig, "\"result\":{}");
+	assert_has(rig_last(rig)->text, "resources/subscribe");
 	cleat_watch_free(a);
-	rig_done(&rig);
 }
 
 TEST(legacy_refusals_end_the_watch)
@@ -565,74 +536,68 @@ TEST(legacy_subscriptions_are_tried_again_after_trouble)
 	}
 }
 
-TEST(legacy_subscriptions_are_tried_again_with_the_connection)
+RIG_TEST(legacy_subscriptions_are_tried_again_with_the_connection)
 {
-	struct rig rig;
 	cleat_watch *w;
 
-	rig_legacy(&rig, &(cleat_client_options){ .restart = true }, false,
+	rig_legacy(rig, &(cleat_client_options){ .restart = true }, false,
 		   RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	rig.random = 60000;
-	w = watch(&rig, "", 0, "file:///x");
-	rig.send_status = CLEAT_ECLOSED; /* the stream has ended, `down` comes soon */
-	rig_pump(&rig);
-	rig.send_status = CLEAT_OK;
-	rig_down(&rig, "gone");
-	rig_pass(&rig, 1000);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	assert_has(rig_request(&rig)->text, "resources/subscribe");
-	rig_answer(&rig, "\"result\":{}");
-	rig_say(&rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///x\""));
-	assert_string_equal(rig.changes, "8 file:///x\n");
+	rig->random = 60000;
+	w = watch(rig, "", 0, "file:///x");
+	rig->send_status = CLEAT_ECLOSED; /* the stream has ended, `down` comes soon */
+	rig_pump(rig);
+	rig->send_status = CLEAT_OK;
+	rig_down(rig, "gone");
+	rig_pass(rig, 1000);
+	rig_up(rig);
+	rig_answer(rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	assert_has(rig_request(rig)->text, "resources/subscribe");
+	rig_answer(rig, "\"result\":{}");
+	rig_say(rig, NOTE("notifications/resources/updated", "\"uri\":\"file:///x\""));
+	assert_string_equal(rig->changes, "8 file:///x\n");
 	/* who is not watched any more is not waited for */
-	rig_down(&rig, "gone");
-	rig_pass(&rig, 2000);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	rig_pass(&rig, 60000); /* no answer */
-	assert_true(rig_pump(&rig) > 0);
+	rig_down(rig, "gone");
+	rig_pass(rig, 2000);
+	rig_up(rig);
+	rig_answer(rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	rig_pass(rig, 60000); /* no answer */
+	assert_true(rig_pump(rig) > 0);
 	cleat_watch_free(w);
-	assert_int_equal(rig_pump(&rig), -1);
-	rig_done(&rig);
+	assert_int_equal(rig_pump(rig), -1);
 }
 
-TEST(legacy_watches_survive_a_restart_and_a_gap)
+RIG_TEST(legacy_watches_survive_a_restart_and_a_gap)
 {
-	struct rig rig;
 	cleat_watch *w;
 
-	rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	w = watch(&rig, "", CLEAT_CHANGE_TOOLS, "file:///x");
-	rig_pump(&rig);
-	rig_answer(&rig, "\"result\":{}");
-	rig_down(&rig, "gone");
-	client_start(rig.c);
-	rig_up(&rig);
-	rig_answer(&rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	assert_has(rig_last(&rig)->text, "resources/subscribe");
-	rig_answer(&rig, "\"result\":{}");
-	assert_string_equal(rig.changes, "16\n");
-	rig.ev.gap(rig.ev.ctx);
-	assert_string_equal(rig.changes, "16\n16\n");
+	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	w = watch(rig, "", CLEAT_CHANGE_TOOLS, "file:///x");
+	rig_pump(rig);
+	rig_answer(rig, "\"result\":{}");
+	rig_down(rig, "gone");
+	client_start(rig->c);
+	rig_up(rig);
+	rig_answer(rig, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
+	assert_has(rig_last(rig)->text, "resources/subscribe");
+	rig_answer(rig, "\"result\":{}");
+	assert_string_equal(rig->changes, "16\n");
+	rig->ev.gap(rig->ev.ctx);
+	assert_string_equal(rig->changes, "16\n16\n");
 	cleat_watch_free(w);
-	rig_done(&rig);
 }
 
-TEST(watches_on_hopeless_clients_end)
+RIG_TEST(watches_on_hopeless_clients_end)
 {
-	struct rig rig;
 	cleat_watch *w;
 
 	assert_null(cleat_client_watch(NULL, NULL));
 	assert_null(cleat_watch_client(NULL));
 	assert_null(cleat_watch_userdata(NULL));
 	cleat_watch_free(NULL);
-	assert_true(rig_init(&rig, &(cleat_client_options){ .protocol = "never" }));
-	w = watch(&rig, "", ALL, NULL);
-	assert_string_equal(rig.changes, "");
-	rig_pump(&rig);
-	assert_has(rig.changes, "end -2 opts.protocol");
+	assert_true(rig_init(rig, &(cleat_client_options){ .protocol = "never" }));
+	w = watch(rig, "", ALL, NULL);
+	assert_string_equal(rig->changes, "");
+	rig_pump(rig);
+	assert_has(rig->changes, "end -2 opts.protocol");
 	cleat_watch_free(w);
-	rig_done(&rig);
 }

@@ -1,11 +1,9 @@
 /* tests/unit/endpoint_rig.h - a server with a few tools behind the MCP endpoint, its store, an HTTP server
  * and clients on real sockets, all in one thread; time of the endpoint stands still unless a test
- * moves it. Include first: it asks for POSIX.
+ * moves it.
  */
 #ifndef TESTS_MCP_RIG_H
 #define TESTS_MCP_RIG_H
-
-#define _XOPEN_SOURCE 700
 
 #include "endpoint/endpoint.h"
 #include "http/field.h"
@@ -673,5 +671,11 @@ static inline int talk_status(struct talk *t, const char *method, const char *bo
 }
 
 #define PING(id) REQUEST(id, "ping", "")
+
+/* A case on an endpoint; BENCH_TEST_WITH: with these members of struct bench_options. */
+#define BENCH_TEST(name) TEST_ON(name, struct bench, b, bench_open(b), bench_close)
+#define BENCH_TEST_WITH(name, ...)                                                                 \
+	TEST_ON(name, struct bench, b, bench_open_with(b, &(struct bench_options){ __VA_ARGS__ }), \
+		bench_close)
 
 #endif

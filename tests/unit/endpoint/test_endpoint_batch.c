@@ -15,7 +15,7 @@ static const char *const later[] = { "2025-06-18", "2025-11-25" };
 
 /* 2025-03-26 basic/transports: "If the input consists solely of JSON-RPC responses or notifications:
  * 202 Accepted with no body"; otherwise one answer for all requests. */
-TEST(batches_have_one_answer)
+BENCH_TEST(batches_have_one_answer)
 {
 	static const struct {
 		const char *body;
@@ -38,13 +38,11 @@ TEST(batches_have_one_answer)
 		{ "[[" ECHO "]]", 200, 1, "-32600" },
 		{ "[" CALL("1", "chat", "{\"n\":2}") "," PING("2") "]", 200, 4, "<2>" },
 	};
-	struct bench b;
 	struct talk t;
 	struct client *c;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-03-26");
-	c = join(&b);
+	talk_open(b, &t, "2025-03-26");
+	c = join(b);
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
 		const struct answer *a;
 
@@ -63,27 +61,24 @@ TEST(batches_have_one_answer)
 			assert_int_equal(count_of(a->body, "\"jsonrpc\""), rows[i].answers);
 	}
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* The array waits for its last member, but not for one that was cancelled. */
-TEST(a_batch_waits_for_its_members)
+BENCH_TEST(a_batch_waits_for_its_members)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	const char *body;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-03-26");
-	c = join(&b);
+	talk_open(b, &t, "2025-03-26");
+	c = join(b);
 	talk_post(&t, c, "[" CALL("1", "park", "{}") "," PING("2") "," CALL("3", "park", "{}") "]");
-	WAIT_FOR(&b.h, n_parked == 2);
-	turn(&b);
+	WAIT_FOR(&b->h, n_parked == 2);
+	turn(b);
 	look(c);
 	assert_int_equal(c->n, 0);
 	unpark("first");
-	turn(&b);
+	turn(b);
 	look(c);
 	assert_int_equal(c->n, 0);
 	assert_int_equal(talk_status(&t, "POST", "[" CANCEL("3") "]"), 202);
@@ -92,27 +87,23 @@ TEST(a_batch_waits_for_its_members)
 	assert_int_equal(count_of(body, "\"jsonrpc\""), 2);
 	/* all cancelled: nothing to say */
 	talk_post(&t, c, "[" CALL("5", "park", "{}") "]");
-	WAIT_FOR(&b.h, n_parked == 2);
+	WAIT_FOR(&b->h, n_parked == 2);
 	assert_int_equal(talk_status(&t, "POST", CANCEL("5")), 202);
 	assert_string_equal(expect_answer(c, 200), "");
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* 2025-06-18 changelog: "Remove support for JSON-RPC batching". */
-TEST(later_revisions_have_no_batches)
+BENCH_TEST(later_revisions_have_no_batches)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(later); i++) {
-		talk_open(&b, &t, later[i]);
-		c = join(&b);
+		talk_open(b, &t, later[i]);
+		c = join(b);
 		talk_post(&t, c, "[" ECHO "]");
 		assert_has(expect_answer(c, 400), "-32600");
 		hang_up(c);
 	}
-	bench_close(&b);
 }

@@ -17,16 +17,14 @@ static void listen_on(struct client *c, struct stream *st, const char *body)
 
 /* "The server MUST send notifications/subscriptions/acknowledged as the first message"; it shows the
  * subset that is honoured, and everything carries the subscription's id. */
-TEST(the_acknowledgement_comes_first)
+BENCH_TEST(the_acknowledgement_comes_first)
 {
-	struct bench b;
 	struct client *c;
 	struct stream st;
 	struct event e;
 
-	bench_open(&b);
-	cleat_server_resource_changed(b.s, "test://one"); /* before: nobody hears */
-	c = join(&b);
+	cleat_server_resource_changed(b->s, "test://one"); /* before: nobody hears */
+	c = join(b);
 	modern_listen(c, LISTEN("\"s\"", EVERYTHING));
 	stream_expect(c, &st);
 	assert_has(st.head, "X-Accel-Buffering: no\r\n");
@@ -38,84 +36,77 @@ TEST(the_acknowledgement_comes_first)
 	assert_lacks(e.data, "promptsListChanged"); /* there are none */
 	assert_string_equal(e.id, "");
 	event_done(&e);
-	expect_silence(&b, &st);
-	cleat_server_resource_changed(b.s, "test://two"); /* not asked for */
-	cleat_server_resource_changed(b.s, "test://one");
+	expect_silence(b, &st);
+	cleat_server_resource_changed(b->s, "test://two"); /* not asked for */
+	cleat_server_resource_changed(b->s, "test://one");
 	assert_true(stream_next(&st, &e));
 	assert_has(e.data, "notifications/resources/updated");
 	assert_has(e.data, "\"io.modelcontextprotocol/subscriptionId\":\"s\"");
 	assert_has(e.data, "\"uri\":\"test://one\"");
 	event_done(&e);
-	cleat_server_remove_tool(b.s, "who");
+	cleat_server_remove_tool(b->s, "who");
 	expect_event(&st, "notifications/tools/list_changed");
-	expect_silence(&b, &st);
+	expect_silence(b, &st);
 	stream_done(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Each on a stream of its own, and each only what it asked for. */
-TEST(subscriptions_are_apart)
+BENCH_TEST(subscriptions_are_apart)
 {
 	static const char *const uris[] = { "test://one", "test://two" };
-	struct bench b;
 	struct client *c[2];
 	struct stream st[2];
 
-	bench_open(&b);
 	for (int i = 0; i < 2; i++) {
-		c[i] = join(&b);
+		c[i] = join(b);
 		listen_on(c[i], &st[i],
 			  i ? LISTEN("1", "\"resourceSubscriptions\":[\"test://two\"]")
 			    : LISTEN("1", "\"resourceSubscriptions\":[\"test://one\"]"));
 	}
-	assert_int_equal(stats_of(&b).streams, 2);
+	assert_int_equal(stats_of(b).streams, 2);
 	for (int i = 0; i < 2; i++) {
-		cleat_server_resource_changed(b.s, uris[i]);
+		cleat_server_resource_changed(b->s, uris[i]);
 		expect_event(&st[i], uris[i]);
-		expect_silence(&b, &st[!i]);
+		expect_silence(b, &st[!i]);
 	}
 	hang_up(c[0]); /* "The client cancels it - close the SSE stream" */
-	WAIT_FOR(&b.h, stats_of(&b).streams == 1);
-	cleat_server_resource_changed(b.s, "test://one");
-	cleat_server_resource_changed(b.s, "test://two");
+	WAIT_FOR(&b->h, stats_of(b).streams == 1);
+	cleat_server_resource_changed(b->s, "test://one");
+	cleat_server_resource_changed(b->s, "test://two");
 	expect_event(&st[1], "test://two");
-	expect_silence(&b, &st[1]);
+	expect_silence(b, &st[1]);
 	hang_up(c[1]);
 	for (int i = 0; i < 2; i++)
 		stream_done(&st[i]);
-	bench_close(&b);
 }
 
 /* "servers are encouraged to periodically emit an SSE comment line as a keep-alive": only when there
  * was nothing else to say. */
-TEST(silent_streams_are_kept_alive)
+BENCH_TEST_WITH(silent_streams_are_kept_alive, .mcp = { .keep_alive_ms = 1000 })
 {
-	struct bench b;
 	struct client *c;
 	struct stream st;
 
-	bench_open_with(&b, &(struct bench_options){ .mcp = { .keep_alive_ms = 1000 } });
-	c = join(&b);
+	c = join(b);
 	listen_on(c, &st, LISTEN("1", EVERYTHING));
-	pass(&b, 999);
-	expect_silence(&b, &st);
+	pass(b, 999);
+	expect_silence(b, &st);
 	assert_int_equal(st.comments, 0);
-	pass(&b, 1);
-	expect_silence(&b, &st);
+	pass(b, 1);
+	expect_silence(b, &st);
 	assert_int_equal(st.comments, 1);
-	pass(&b, 600);
-	cleat_server_resource_changed(b.s, "test://one");
+	pass(b, 600);
+	cleat_server_resource_changed(b->s, "test://one");
 	expect_event(&st, "test://one");
-	pass(&b, 600); /* less than a second after it */
-	expect_silence(&b, &st);
+	pass(b, 600); /* less than a second after it */
+	expect_silence(b, &st);
 	assert_int_equal(st.comments, 1);
-	pass(&b, 400);
-	expect_silence(&b, &st);
+	pass(b, 400);
+	expect_silence(b, &st);
 	assert_int_equal(st.comments, 2);
 	stream_done(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* A client that does not read: what it takes has no gap, and the end says that something is missing.
@@ -169,25 +160,22 @@ TEST(a_slow_listener_ends_with_an_error)
 
 /* "it SHOULD send a successful subscriptions/listen response to signal a graceful end, then close the
  * stream"; over HTTP nothing else. */
-TEST(shutdown_ends_subscriptions_gracefully)
+BENCH_TEST(shutdown_ends_subscriptions_gracefully)
 {
-	struct bench b;
 	struct client *c;
 	struct stream st;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	listen_on(c, &st, LISTEN("5", EVERYTHING));
-	bench_stop(&b);
+	bench_stop(b);
 	expect_event(&st, "\"id\":5,\"result\":{\"resultType\":\"complete\"");
 	expect_stream_end(&st);
 	expect_end(c);
-	WAIT_FOR(&b.h, b.h.done);
+	WAIT_FOR(&b->h, b->h.done);
 	hang_up(c);
-	bench_close(&b);
 }
 
-TEST(a_wrong_filter_is_answered_at_once)
+BENCH_TEST(a_wrong_filter_is_answered_at_once)
 {
 	static const char *const bodies[] = {
 		REQUEST("1", "subscriptions/listen", MODERN),
@@ -195,41 +183,35 @@ TEST(a_wrong_filter_is_answered_at_once)
 		LISTEN("1", "\"resourceSubscriptions\":\"test://one\""),
 		LISTEN("1", "\"resourceSubscriptions\":[1]"),
 	};
-	struct bench b;
 	struct client *c;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	for (size_t i = 0; i < CLEAT_COUNT(bodies); i++) {
 		modern_listen(c, bodies[i]);
 		assert_has(expect_answer(c, 200), "-32602");
 	}
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Many streams, all told, none twice. */
-TEST(two_hundred_listeners)
+BENCH_TEST(two_hundred_listeners)
 {
 	enum { N = 200 };
 	static struct client *c[N];
 	static struct stream st[N];
-	struct bench b;
 
-	bench_open(&b);
 	for (int i = 0; i < N; i++) {
-		c[i] = join(&b);
+		c[i] = join(b);
 		listen_on(c[i], &st[i], LISTEN("1", "\"toolsListChanged\":true"));
 	}
-	cleat_server_remove_tool(b.s, "who");
+	cleat_server_remove_tool(b->s, "who");
 	for (int i = 0; i < N; i++)
 		expect_event(&st[i], "notifications/tools/list_changed");
 	for (int i = 0; i < N; i++)
-		expect_silence(&b, &st[i]);
+		expect_silence(b, &st[i]);
 	for (int i = 0; i < N; i++) {
 		stream_done(&st[i]);
 		hang_up(c[i]);
 	}
-	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
-	bench_close(&b);
+	WAIT_FOR(&b->h, stats_of(b).streams == 0);
 }

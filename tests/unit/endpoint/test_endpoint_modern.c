@@ -76,15 +76,13 @@ static const struct row rows[] = {
 	{ ECHOES "Content-Type: application/json; charset=utf-8\r\n", ECHO, 200, "echo a" },
 };
 
-TEST(answers_say_what_is_wrong)
+BENCH_TEST(answers_say_what_is_wrong)
 {
-	struct bench b;
 	struct talk t;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
+	talk_open(b, &t, "2025-11-25");
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		struct client *c = join(&b);
+		struct client *c = join(b);
 		const struct answer *a;
 
 		/* what older clients do meanwhile does not matter */
@@ -107,7 +105,6 @@ TEST(answers_say_what_is_wrong)
 		assert_has(expect_answer(c, 200), "echo a");
 		hang_up(c);
 	}
-	bench_close(&b);
 }
 
 /* The bytes of an answer, up to the end of the connection, without the date. From malloc. */
@@ -131,7 +128,7 @@ static char *converse(struct bench *b, const char *bytes, size_t step)
 }
 
 /* The same answers whatever pieces a request comes in. */
-TEST(slices_do_not_matter)
+BENCH_TEST(slices_do_not_matter)
 {
 	static const size_t steps[] = { 1, 2, 3, 7, 100 };
 	static const struct {
@@ -146,19 +143,17 @@ TEST(slices_do_not_matter)
 		{ "tools/call", "echo", "{" },
 		{ "notifications/x", NULL, NOTE("notifications/x", "") },
 	};
-	struct bench b;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(all); i++) {
 		char *request = strdup(request_text(
 			"POST", "/mcp",
 			modern_fields(all[i].method, all[i].name, "Connection: close\r\n"),
 			all[i].body));
-		char *whole = converse(&b, request, SIZE_MAX);
+		char *whole = converse(b, request, SIZE_MAX);
 
 		assert_has(whole, "HTTP/1.1 ");
 		for (size_t k = 0; k < CLEAT_COUNT(steps); k++) {
-			char *got = converse(&b, request, steps[k]);
+			char *got = converse(b, request, steps[k]);
 
 			assert_string_equal(got, whole);
 			free(got);
@@ -166,28 +161,24 @@ TEST(slices_do_not_matter)
 		free(whole);
 		free(request);
 	}
-	bench_close(&b);
 }
 
-TEST(pipelined_requests_are_answered_in_order)
+BENCH_TEST(pipelined_requests_are_answered_in_order)
 {
-	struct bench b;
 	struct client *c;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	for (int i = 0; i < 3; i++)
 		modern_call(c, "echo", ECHO);
 	modern_call(c, "park", MODERN_CALL("2", "park", "{}"));
 	modern_call(c, "echo", MODERN_CALL("3", "echo", "{\"text\":\"last\"}"));
 	for (int i = 0; i < 3; i++)
 		assert_has(expect_answer(c, 200), "\"id\":1");
-	WAIT_FOR(&b.h, n_parked == 1);
+	WAIT_FOR(&b->h, n_parked == 1);
 	unpark("parked");
 	assert_has(expect_answer(c, 200), "parked");
 	assert_has(expect_answer(c, 200), "echo last");
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* ---- JSON or events ----------------------------------------------------------------------- */
@@ -195,14 +186,12 @@ TEST(pipelined_requests_are_answered_in_order)
 #define STEPS(id) REQUEST(id, "tools/call", LOGGING ",\"name\":\"steps\",\"arguments\":{\"n\":2}")
 
 /* Events as soon as there is something to say before the answer; nothing that a proxy may hold back. */
-TEST(progress_makes_it_a_stream)
+BENCH_TEST(progress_makes_it_a_stream)
 {
-	struct bench b;
 	struct client *c;
 	struct stream st;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	modern_call(c, "steps", STEPS("9"));
 	stream_expect(c, &st);
 	assert_has(st.head, "X-Accel-Buffering: no\r\n");
@@ -215,16 +204,13 @@ TEST(progress_makes_it_a_stream)
 	modern_call(c, "echo", ECHO);
 	assert_has(expect_answer(c, 200), "echo a");
 	hang_up(c);
-	bench_close(&b);
 }
 
-TEST(a_client_that_takes_no_events_gets_none)
+BENCH_TEST(a_client_that_takes_no_events_gets_none)
 {
-	struct bench b;
 	struct client *c;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	send_request(c, "POST", "/mcp", modern_fields("tools/call", "steps", JSON_ONLY),
 		     STEPS("9"));
 	assert_has(expect_answer(c, 200), "walked");
@@ -233,21 +219,18 @@ TEST(a_client_that_takes_no_events_gets_none)
 		     LISTEN("1", "\"toolsListChanged\":true"));
 	assert_has(expect_answer(c, 200), "\"error\"");
 	hang_up(c);
-	bench_close(&b);
 }
 
-TEST(a_client_may_prefer_events)
+BENCH_TEST(a_client_may_prefer_events)
 {
 	static const char *const accepts[] = {
 		EVENTS_ONLY, "Accept: text/event-stream, application/json\r\n",
 		"Accept: application/json;q=0.5, text/event-stream\r\n"
 	};
-	struct bench b;
 	struct stream st;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(accepts); i++) {
-		struct client *c = join(&b);
+		struct client *c = join(b);
 
 		send_request(c, "POST", "/mcp", modern_fields("tools/call", "echo", accepts[i]),
 			     ECHO);
@@ -256,18 +239,15 @@ TEST(a_client_may_prefer_events)
 		expect_stream_end(&st);
 		hang_up(c);
 	}
-	bench_close(&b);
 }
 
 /* The bound of a stream's queue is none for the size of one message. */
-TEST(large_answers_come_whole)
+BENCH_TEST_WITH(large_answers_come_whole, .http = { .max_stream_queue = 1000 })
 {
 	static const char *const accepts[] = { "", EVENTS_ONLY };
-	struct bench b;
 
-	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 1000 } });
 	for (size_t i = 0; i < CLEAT_COUNT(accepts); i++) {
-		struct client *c = join(&b);
+		struct client *c = join(b);
 		const struct answer *a;
 
 		send_request(c, "POST", "/mcp", modern_fields("tools/call", "big", accepts[i]),
@@ -278,40 +258,36 @@ TEST(large_answers_come_whole)
 		assert_has(a->body, "\"id\":1");
 		hang_up(c);
 	}
-	bench_close(&b);
 }
 
 /* ---- cancelling --------------------------------------------------------------------------- */
 
 /* "Closing the SSE response stream MUST be treated by the server as cancellation of that request." */
-TEST(closing_the_connection_cancels)
+BENCH_TEST(closing_the_connection_cancels)
 {
-	struct bench b;
 	struct client *c, *other;
 
-	bench_open(&b);
-	other = join(&b);
+	other = join(b);
 	modern_call(other, "park", MODERN_CALL("1", "park", "{}"));
 	for (int i = 0; i < 2; i++) { /* while it would be JSON, and while it is a stream */
-		c = join(&b);
+		c = join(b);
 		modern_call(
 			c, "park",
 			REQUEST("1", "tools/call", LOGGING ",\"name\":\"park\",\"arguments\":{}"));
-		WAIT_FOR(&b.h, n_parked == 2);
+		WAIT_FOR(&b->h, n_parked == 2);
 		if (i)
 			cleat_request_progress(parked[1], 1, 0, "x");
-		turn(&b);
+		turn(b);
 		hang_up(c);
-		WAIT_FOR(&b.h, n_cancelled == (size_t)i + 1);
+		WAIT_FOR(&b->h, n_cancelled == (size_t)i + 1);
 		assert_false(cleat_request_cancelled(parked[0]));
 		assert_true(cleat_request_cancelled(parked[1]));
 		cleat_request_finish(parked[--n_parked], CLEAT_ECANCELLED);
-		turn(&b);
+		turn(b);
 	}
 	unpark("still here");
 	assert_has(expect_answer(other, 200), "still here");
 	hang_up(other);
-	bench_close(&b);
 }
 
 /* A request that took too long is answered while its handler runs on. The connection is free for the
@@ -349,36 +325,31 @@ TEST(a_late_handler_does_not_disturb_the_next_request)
 #define YES ",\"inputResponses\":{\"sure\":{\"action\":\"accept\",\"content\":{\"confirm\":true}}}"
 
 /* Message Flow: a question is a result, its answer comes with the next request, on any connection. */
-TEST(questions_are_results)
+BENCH_TEST(questions_are_results)
 {
-	struct bench b;
 	struct client *c;
 	const char *body;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	modern_call(c, "ask", ASK("1", ""));
 	body = expect_answer(c, 200);
 	assert_has(body, "\"resultType\":\"input_required\"");
 	assert_has(body, "\"inputRequests\":{\"sure\":{\"method\":\"elicitation/create\"");
 	hang_up(c);
-	c = join(&b);
+	c = join(b);
 	modern_call(c, "ask", ASK("2", YES));
 	assert_has(expect_answer(c, 200), "\"id\":2,\"result\"");
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* ---- who ---------------------------------------------------------------------------------- */
 
-TEST(whoever_sends_the_request_is_its_principal)
+BENCH_TEST_WITH(whoever_sends_the_request_is_its_principal, .tokens = true)
 {
 	static const char *const names[] = { "ann", "ann", "bob", "ann", "annabel" };
-	struct bench b;
 	struct client *c;
 
-	bench_open_with(&b, &(struct bench_options){ .tokens = true });
-	c = join(&b);
+	c = join(b);
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++) { /* on one connection */
 		char fields[128], wanted[64];
 
@@ -387,20 +358,19 @@ TEST(whoever_sends_the_request_is_its_principal)
 		send_request(c, "POST", "/mcp", modern_fields("tools/call", "who", fields),
 			     MODERN_CALL("1", "who", "{}"));
 		assert_has(expect_answer(c, 200), wanted);
-		assert_int_equal(b.asked, i + 1); /* once for each */
+		assert_int_equal(b->asked, i + 1); /* once for each */
 	}
 	/* nobody, and nobody in particular */
 	modern_call(c, "who", MODERN_CALL("1", "who", "{}"));
 	assert_has(expect_answer(c, 401), "token");
 	hang_up(c);
-	c = join(&b);
+	c = join(b);
 	send_request(c, "POST", "/mcp",
 		     modern_fields("tools/call", "who",
 				   "Authorization: Bearer ann\r\nAuthorization: Bearer bob\r\n"),
 		     MODERN_CALL("1", "who", "{}"));
 	expect_answer(c, 401);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Who it is was found when the header came; what is asked about others until the body is there does not
@@ -480,18 +450,15 @@ TEST(only_post_is_modern)
 }
 
 /* A server that speaks no other revision takes even initialize for a modern request. */
-TEST(without_sessions_nothing_is_legacy)
+BENCH_TEST_WITH(without_sessions_nothing_is_legacy, .mcp = { .no_sessions = true })
 {
-	struct bench b;
 	struct client *c;
 
-	bench_open_with(&b, &(struct bench_options){ .mcp = { .no_sessions = true } });
-	c = join(&b);
+	c = join(b);
 	assert_lacks(ask(c, 400, "POST", "", INITIALIZE("2025-11-25", "{}")), "result");
 	assert_lacks(ask(c, 400, "POST", "Mcp-Session-Id: 0123\r\n", PING("1")), "result");
 	modern_call(c, "echo", ECHO);
 	expect_answer(c, 200);
-	assert_int_equal(stats_of(&b).sessions, 0);
+	assert_int_equal(stats_of(b).sessions, 0);
 	hang_up(c);
-	bench_close(&b);
 }

@@ -61,13 +61,11 @@ static void link_close(struct link *k)
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-TEST(answers_come_as_events)
+BENCH_TEST(answers_come_as_events)
 {
-	struct bench b;
 	struct link k;
 
-	bench_open(&b);
-	link_open(&b, &k);
+	link_open(b, &k);
 	assert_int_equal(link_post(&k, CALL("1", "echo", "{\"text\":\"a\"}")), 202);
 	expect_event(&k.st, "echo a");
 	assert_int_equal(link_post(&k, CALL("2", "chat", "{\"n\":2}")), 202);
@@ -77,26 +75,23 @@ TEST(answers_come_as_events)
 	assert_int_equal(link_post(&k, "{"),
 			 202); /* what is wrong with it comes as an event, too */
 	expect_event(&k.st, "-32700");
-	cleat_server_remove_tool(b.s, "who");
+	cleat_server_remove_tool(b->s, "who");
 	expect_event(&k.st, "notifications/tools/list_changed");
 	assert_int_equal(link_post(&k, CALL("3", "park", "{}")), 202);
 	assert_int_equal(link_post(&k, CANCEL("3")), 202);
 	assert_int_equal(n_cancelled, 1);
-	expect_silence(&b, &k.st);
+	expect_silence(b, &k.st);
 	link_close(&k);
-	bench_close(&b);
 }
 
 /* Clients of later revisions may come this way; their sessions are as they are elsewhere. */
-TEST(later_revisions_are_served)
+BENCH_TEST(later_revisions_are_served)
 {
-	struct bench b;
 	struct link k;
 	struct event e;
 	char answer[256];
 
-	bench_open(&b);
-	link_open_as(&b, &k, "");
+	link_open_as(b, &k, "");
 	assert_int_equal(link_post(&k, INITIALIZE("2025-06-18", "{\"elicitation\":{}}")), 202);
 	expect_event(&k.st, "2025-06-18");
 	assert_int_equal(link_post(&k, NOTE("notifications/initialized", "")), 202);
@@ -111,58 +106,49 @@ TEST(later_revisions_are_served)
 	assert_int_equal(link_post(&k, answer), 202);
 	expect_event(&k.st, "confirmed");
 	link_close(&k);
-	bench_close(&b);
 }
 
-TEST(links_are_apart)
+BENCH_TEST(links_are_apart)
 {
-	struct bench b;
 	struct link k[2];
 
-	bench_open(&b);
 	for (int i = 0; i < 2; i++)
-		link_open(&b, &k[i]);
+		link_open(b, &k[i]);
 	assert_string_not_equal(k[0].target, k[1].target);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(link_post(&k[i], PING("1")), 202);
 		expect_event(&k[i].st, "\"id\":1,\"result\"");
-		expect_silence(&b, &k[!i].st);
+		expect_silence(b, &k[!i].st);
 	}
 	link_close(&k[0]);
-	WAIT_FOR(&b.h, stats_of(&b).streams == 1);
+	WAIT_FOR(&b->h, stats_of(b).streams == 1);
 	assert_int_equal(link_post(&k[0], PING("2")), 404);
 	assert_int_equal(link_post(&k[1], PING("2")), 202);
 	expect_event(&k[1].st, "\"id\":2,\"result\"");
 	link_close(&k[1]);
-	bench_close(&b);
 }
 
 /* The connection is the session: what runs in it ends with it. */
-TEST(the_end_of_the_connection_cancels)
+BENCH_TEST(the_end_of_the_connection_cancels)
 {
-	struct bench b;
 	struct link k;
 
-	bench_open(&b);
-	link_open(&b, &k);
+	link_open(b, &k);
 	assert_int_equal(link_post(&k, CALL("1", "park", "{}")), 202);
 	assert_int_equal(n_parked, 1);
 	link_close(&k);
-	WAIT_FOR(&b.h, n_cancelled == 1);
-	assert_int_equal(stats_of(&b).streams, 0);
-	bench_close(&b);
+	WAIT_FOR(&b->h, n_cancelled == 1);
+	assert_int_equal(stats_of(b).streams, 0);
 }
 
 /* ---- who may ------------------------------------------------------------------------------ */
 
-TEST(strangers_are_refused)
+BENCH_TEST_WITH(strangers_are_refused, .tokens = true)
 {
-	struct bench b;
 	struct link k, other;
 	struct client *c;
 
-	bench_open_with(&b, &(struct bench_options){ .tokens = true });
-	link_open_as(&b, &k, "Authorization: Bearer ann\r\n");
+	link_open_as(b, &k, "Authorization: Bearer ann\r\n");
 	other = k;
 	snprintf(other.fields, sizeof other.fields, "Authorization: Bearer bob\r\n");
 	assert_int_equal(link_post(&other, PING("1")), 404);
@@ -182,42 +168,36 @@ TEST(strangers_are_refused)
 	snprintf(other.fields, sizeof other.fields,
 		 "Authorization: Bearer ann\r\nContent-Type: text/plain\r\n");
 	assert_int_equal(link_post(&other, PING("1")), 415);
-	c = join(&b);
+	c = join(b);
 	send_request(c, "GET", "/sse", "Authorization: Bearer ann\r\nAccept: application/json\r\n",
 		     NULL);
 	expect_answer(c, 406);
 	hang_up(c);
-	expect_silence(&b, &k.st);
+	expect_silence(b, &k.st);
 	link_close(&k);
-	bench_close(&b);
 }
 
-TEST(it_can_be_switched_off)
+BENCH_TEST_WITH(it_can_be_switched_off, .mcp = { .no_old_sse = true })
 {
-	struct bench b;
 	struct client *c;
 
-	bench_open_with(&b, &(struct bench_options){ .mcp = { .no_old_sse = true } });
-	c = join(&b);
+	c = join(b);
 	send_request(c, "GET", "/sse", "", NULL);
 	expect_answer(c, 404);
 	send_request(c, "POST", "/messages?sessionId=1", "", PING("1"));
 	expect_answer(c, 404);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* ---- slow clients ------------------------------------------------------------------------- */
 
 /* Answers to several requests come on one stream: that they are large is nobody's fault. */
-TEST(large_answers_come_together)
+BENCH_TEST_WITH(large_answers_come_together, .http = { .max_stream_queue = 1000 })
 {
-	struct bench b;
 	struct link k;
 	struct event e;
 
-	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 1000 } });
-	link_open(&b, &k);
+	link_open(b, &k);
 	for (int i = 0; i < 5; i++) {
 		char body[200];
 
@@ -244,48 +224,41 @@ TEST(large_answers_come_together)
 	assert_int_equal(link_post(&k, PING("9")), 202);
 	expect_event(&k.st, "\"id\":9");
 	link_close(&k);
-	bench_close(&b);
 }
 
 /* There is nothing to come back for here, so who does not read has to begin again. */
-TEST(who_does_not_read_is_cut_off)
+BENCH_TEST(who_does_not_read_is_cut_off)
 {
-	struct bench b;
 	struct link slow, quick;
 	struct event e;
 	size_t n = 0;
 
-	bench_open(&b);
-	link_open(&b, &slow);
-	link_open(&b, &quick);
+	link_open(b, &slow);
+	link_open(b, &quick);
 	while (n < 100 && link_post(&slow, CALL("1", "big", "{\"n\":1000000}")) == 202)
 		n++;
 	assert_in_range(n, 2, 99);
-	assert_has(b.notes, "too slowly");
+	assert_has(b->notes, "too slowly");
 	/* what it gets is whole messages, and no end */
 	while (stream_next(&slow.st, &e)) {
 		assert_has(e.data, "\"id\":1,\"result\"");
 		event_done(&e);
 	}
 	assert_false(slow.st.ended);
-	pass(&b, 1000);
+	pass(b, 1000);
 	assert_int_equal(link_post(&quick, PING("1")), 202);
 	expect_event(&quick.st, "\"id\":1");
 	link_close(&slow);
 	link_close(&quick);
-	bench_close(&b);
 }
 
-TEST(silent_links_are_kept_alive)
+BENCH_TEST_WITH(silent_links_are_kept_alive, .mcp = { .keep_alive_ms = 1000 })
 {
-	struct bench b;
 	struct link k;
 
-	bench_open_with(&b, &(struct bench_options){ .mcp = { .keep_alive_ms = 1000 } });
-	link_open(&b, &k);
-	pass(&b, 1000);
-	expect_silence(&b, &k.st);
+	link_open(b, &k);
+	pass(b, 1000);
+	expect_silence(b, &k.st);
 	assert_int_equal(k.st.comments, 1);
 	link_close(&k);
-	bench_close(&b);
 }

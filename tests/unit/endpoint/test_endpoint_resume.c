@@ -81,20 +81,18 @@ static void lose(struct talk *t, struct client *c, struct stream *st, bool reset
 
 /* After every event of a stream that is over: exactly the rest, with the same ids, as often as wanted.
  * Behind the last one there is nothing to come back for. */
-TEST(after_every_event_the_rest)
+BENCH_TEST(after_every_event_the_rest)
 {
 	struct seen all[8], again[8];
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	size_t n;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
 		bool primed = i == 2;
 
-		talk_open(&b, &t, revisions[i]);
-		c = join(&b);
+		talk_open(b, &t, revisions[i]);
+		c = join(b);
 		talk_post(&t, c, FOUR);
 		n = read_all(c, all, CLEAT_COUNT(all));
 		hang_up(c);
@@ -121,22 +119,19 @@ TEST(after_every_event_the_rest)
 			hang_up(c);
 		}
 	}
-	bench_close(&b);
 }
 
 /* The connection is lost in the middle of a call, which goes on: what was said meanwhile comes first,
  * then what is said from now on. */
-TEST(a_lost_connection_loses_nothing)
+BENCH_TEST(a_lost_connection_loses_nothing)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	char id[80];
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
-		talk_open(&b, &t, revisions[i]);
+		talk_open(b, &t, revisions[i]);
 		c = park_call(&t);
 		say("one");
 		stream_expect(c, &st);
@@ -164,48 +159,42 @@ TEST(a_lost_connection_loses_nothing)
 		hang_up(c);
 	}
 	assert_int_equal(n_cancelled, 0);
-	bench_close(&b);
 }
 
 /* The answer comes while nobody is there. */
-TEST(the_answer_waits)
+BENCH_TEST(the_answer_waits)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	char id[80];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
+	talk_open(b, &t, "2025-11-25");
 	c = park_call(&t);
 	say("one");
 	stream_expect(c, &st);
 	snprintf(id, sizeof id, "%s", expect_event(&st, "")); /* it has seen no more than that */
 	lose(&t, c, &st, true);
 	unpark("the answer");
-	turn(&b);
+	turn(b);
 	c = resume_stream(&t, id, &st);
 	expect_event(&st, "one");
 	expect_event(&st, "the answer");
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* A question that was asked meanwhile is there, and can be answered. */
-TEST(questions_wait_too)
+BENCH_TEST(questions_wait_too)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	struct event e;
 	char id[80], answer[256];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
-	c = join(&b);
+	talk_open(b, &t, "2025-11-25");
+	c = join(b);
 	talk_post(&t, c, CALL("1", "ask", "{}"));
 	stream_expect(c, &st);
 	snprintf(id, sizeof id, "%s", expect_event(&st, ""));
@@ -221,35 +210,32 @@ TEST(questions_wait_too)
 	expect_event(&st, "confirmed");
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Who comes back while the old connection is still there has noticed first that it is dead. */
-TEST(the_new_connection_takes_over)
+BENCH_TEST(the_new_connection_takes_over)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c, *d;
 	struct stream st, old;
 	char id[80];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
+	talk_open(b, &t, "2025-06-18");
 	for (int standing = 0; standing < 2; standing++) {
-		c = join(&b);
+		c = join(b);
 		if (standing) {
 			talk_get(&t, c, NULL);
-			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "one");
+			cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "one");
 		} else {
 			talk_post(&t, c, CALL("1", "park", "{}"));
-			WAIT_FOR(&b.h, n_parked == 1);
+			WAIT_FOR(&b->h, n_parked == 1);
 			say("one");
 		}
 		stream_expect(c, &old);
 		snprintf(id, sizeof id, "%s", expect_event(&old, "one"));
 		d = resume_stream(&t, id, &st);
 		if (standing)
-			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "two");
+			cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "two");
 		else
 			say("two");
 		expect_event(&st, "two");
@@ -269,24 +255,21 @@ TEST(the_new_connection_takes_over)
 		hang_up(c);
 		hang_up(d);
 	}
-	bench_close(&b);
 }
 
 /* An event id that names nothing, or something of another session, is 404, also with Last-Event-ID of
  * events that were not sent yet. */
-TEST(only_own_events_are_resumed)
+BENCH_TEST_WITH(only_own_events_are_resumed, .tokens = true)
 {
 	struct seen all[8];
-	struct bench b;
 	struct talk t, other;
 	struct client *c;
 	char ids[12][80];
 	size_t n, mark;
 
-	bench_open_with(&b, &(struct bench_options){ .tokens = true });
-	talk_open_with(&b, &t, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
-	talk_open_with(&b, &other, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
-	c = join(&b);
+	talk_open_with(b, &t, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
+	talk_open_with(b, &other, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
+	c = join(b);
 	talk_post(&t, c, FOUR);
 	n = read_all(c, all, CLEAT_COUNT(all));
 	hang_up(c);
@@ -315,24 +298,21 @@ TEST(only_own_events_are_resumed)
 	c = resume(&t, all[0].id);
 	assert_int_equal(read_all(c, all, CLEAT_COUNT(all)), n - 1);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Streams that are over are kept for a while, not for ever. */
-TEST(old_streams_are_forgotten)
+BENCH_TEST(old_streams_are_forgotten)
 {
 	enum { CALLS = 80 };
 	static struct seen first[CALLS][8];
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct store_stats kept;
 	size_t known = 0;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
+	talk_open(b, &t, "2025-06-18");
 	for (int i = 0; i < CALLS; i++) {
-		c = join(&b);
+		c = join(b);
 		talk_post(&t, c, FOUR);
 		read_all(c, first[i], CLEAT_COUNT(first[i]));
 		hang_up(c);
@@ -348,25 +328,22 @@ TEST(old_streams_are_forgotten)
 		hang_up(c);
 	}
 	assert_true(known >= 32 && known < CALLS);
-	store_memory_stats(b.store, &kept);
+	store_memory_stats(b->store, &kept);
 	assert_int_equal(kept.streams, known);
-	bench_close(&b);
 }
 
 /* ---- what is not there any more ----------------------------------------------------------- */
 
 /* "replay of a purged range is an error, never partial" */
-TEST(a_purged_range_is_an_error)
+BENCH_TEST_WITH(a_purged_range_is_an_error, .store = { .max_session_bytes = 5000 })
 {
 	struct seen all[32];
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	size_t n, whole = 0;
 
-	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 5000 } });
-	talk_open(&b, &t, "2025-06-18");
-	c = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	c = join(b);
 	talk_post(&t, c, CALL("1", "chat", "{\"n\":20,\"size\":500}"));
 	n = read_all(c, all, CLEAT_COUNT(all));
 	hang_up(c);
@@ -388,21 +365,18 @@ TEST(a_purged_range_is_an_error)
 		hang_up(c);
 	}
 	assert_true(whole > 2 && whole < n - 2);
-	bench_close(&b);
 }
 
 /* An event that is larger than all that may be kept reaches who is there, and is missed by who comes
  * back for it; what comes after it is kept again. */
-TEST(what_was_never_kept_is_missed)
+BENCH_TEST_WITH(what_was_never_kept_is_missed, .store = { .max_session_bytes = 2000 })
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	char first[80], before[80], large[80], after[80];
 
-	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 2000 } });
-	talk_open(&b, &t, "2025-06-18");
+	talk_open(b, &t, "2025-06-18");
 	c = park_call(&t);
 	say("first");
 	stream_expect(c, &st);
@@ -427,20 +401,18 @@ TEST(what_was_never_kept_is_missed)
 	expect_event(&st, "done");
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Nobody is there, and the answer is too large to be kept: an answer says so instead of nothing. */
-TEST(an_answer_that_cannot_be_kept_becomes_an_error)
+BENCH_TEST_WITH(an_answer_that_cannot_be_kept_becomes_an_error,
+		.store = { .max_session_bytes = 2000 })
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	char id[80], text[4000];
 
-	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 2000 } });
-	talk_open(&b, &t, "2025-06-18");
+	talk_open(b, &t, "2025-06-18");
 	c = park_call(&t);
 	say("one");
 	stream_expect(c, &st);
@@ -449,45 +421,43 @@ TEST(an_answer_that_cannot_be_kept_becomes_an_error)
 	memset(text, 'x', sizeof text - 1);
 	text[sizeof text - 1] = '\0';
 	unpark(text);
-	turn(&b);
+	turn(b);
 	c = resume_stream(&t, id, &st);
 	expect_event(&st, "\"id\":1,\"error\"");
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* The same for the stream that listens: who asks for events by id is told that they are missing, who
  * only wants to listen can. */
-TEST(a_purged_standing_stream_can_be_opened_again)
+BENCH_TEST_WITH(a_purged_standing_stream_can_be_opened_again,
+		.store = { .max_session_bytes = 3000 })
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	char id[80];
 
-	bench_open_with(&b, &(struct bench_options){ .store = { .max_session_bytes = 3000 } });
 	for (int i = 1; i < 3; i++) {
-		talk_open(&b, &t, revisions[i]);
-		c = join(&b);
+		talk_open(b, &t, revisions[i]);
+		c = join(b);
 		talk_get(&t, c, NULL);
-		cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "one");
+		cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "one");
 		stream_expect(c, &st);
 		if (i == 2)
 			expect_event(&st, "");
 		snprintf(id, sizeof id, "%s", expect_event(&st, "one"));
 		lose(&t, c, &st, false);
 		for (int k = 0; k < 20; k++)
-			cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "%-300d", k);
+			cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "%-300d", k);
 		expect_missing(&t, id);
-		c = join(&b);
+		c = join(b);
 		talk_get(&t, c, NULL);
 		stream_expect(c, &st);
 		if (i == 2) /* and can be come back to from here on */
 			snprintf(id, sizeof id, "%s", expect_event(&st, ""));
-		expect_silence(&b, &st);
-		cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "afterwards");
+		expect_silence(b, &st);
+		cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "afterwards");
 		if (i == 1) {
 			expect_event(&st, "afterwards");
 		} else {
@@ -500,21 +470,18 @@ TEST(a_purged_standing_stream_can_be_opened_again)
 		hang_up(c);
 		assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
 	}
-	bench_close(&b);
 }
 
 /* Events that are larger than the queue of a stream are replayed as well. */
-TEST(large_events_are_replayed)
+BENCH_TEST_WITH(large_events_are_replayed, .http = { .max_stream_queue = 1000 })
 {
 	struct seen all[4];
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	char id[80];
 
-	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 1000 } });
-	talk_open(&b, &t, "2025-11-25");
-	c = join(&b);
+	talk_open(b, &t, "2025-11-25");
+	c = join(b);
 	snprintf(t.fields + strlen(t.fields), sizeof t.fields - strlen(t.fields),
 		 "Accept: text/event-stream, application/json\r\n");
 	talk_post(&t, c, CALL("1", "big", "{\"n\":100000}"));
@@ -528,24 +495,21 @@ TEST(large_events_are_replayed)
 		assert_has(all[0].data, "zzzz");
 		hang_up(c);
 	}
-	bench_close(&b);
 }
 
 /* ---- the server lets go ------------------------------------------------------------------- */
 
 /* "the server MAY close the connection (without terminating the SSE stream) ... it SHOULD send an SSE
  * event with a standard retry field before closing the connection." */
-TEST(a_released_client_comes_back)
+BENCH_TEST(a_released_client_comes_back)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	struct event e;
 	char id[80];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
+	talk_open(b, &t, "2025-11-25");
 	c = park_call(&t);
 	cleat_request_release(parked[0], 4321);
 	stream_expect(c, &st);
@@ -564,35 +528,31 @@ TEST(a_released_client_comes_back)
 	expect_answer(c, 200);
 	talk_get(&t, c, id);
 	stream_expect(c, &st);
-	expect_silence(&b, &st);
+	expect_silence(b, &st);
 	unpark("after minutes");
 	expect_event(&st, "after minutes");
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
-TEST(who_cannot_come_back_is_not_released)
+BENCH_TEST(who_cannot_come_back_is_not_released)
 {
 	static const struct {
 		const char *rev, *accept;
 	} rows[] = { { "2025-06-18", "" }, { "2025-11-25", "Accept: application/json\r\n" } };
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	char fields[512];
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		talk_open(&b, &t, rows[i].rev);
-		c = join(&b);
+		talk_open(b, &t, rows[i].rev);
+		c = join(b);
 		snprintf(fields, sizeof fields, "%s%s", t.fields, rows[i].accept);
 		send_request(c, "POST", "/mcp", fields, CALL("1", "park", "{}"));
-		WAIT_FOR(&b.h, n_parked == 1);
+		WAIT_FOR(&b->h, n_parked == 1);
 		cleat_request_release(parked[0], 1);
 		unpark("at once");
 		assert_has(expect_answer(c, 200), "at once");
 		hang_up(c);
 	}
-	bench_close(&b);
 }

@@ -11,17 +11,15 @@ static const char *const revisions[] = { "2025-03-26", "2025-06-18", "2025-11-25
 
 /* ---- beginning and end -------------------------------------------------------------------- */
 
-TEST(a_session_lives_from_initialize_to_delete)
+BENCH_TEST(a_session_lives_from_initialize_to_delete)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
-		talk_open(&b, &t, revisions[i]);
-		assert_int_equal(stats_of(&b).sessions, 1);
-		c = join(&b);
+		talk_open(b, &t, revisions[i]);
+		assert_int_equal(stats_of(b).sessions, 1);
+		c = join(b);
 		talk_post(&t, c, ECHO);
 		assert_has(expect_answer(c, 200), "echo a");
 		talk_post(&t, c, PING("\"p\""));
@@ -31,39 +29,35 @@ TEST(a_session_lives_from_initialize_to_delete)
 		assert_string_equal(expect_answer(c, 202), "");
 		send_request(c, "DELETE", "/mcp", t.fields, NULL);
 		assert_string_equal(expect_answer(c, 204), "");
-		assert_int_equal(stats_of(&b).sessions, 0);
+		assert_int_equal(stats_of(b).sessions, 0);
 		/* "after which it MUST respond to requests containing that session ID with HTTP 404" */
 		assert_int_equal(talk_status(&t, "POST", ECHO), 404);
 		assert_int_equal(talk_status(&t, "GET", NULL), 404);
 		assert_int_equal(talk_status(&t, "DELETE", NULL), 404);
 		hang_up(c);
 	}
-	bench_close(&b);
 }
 
 /* Ids are ours: 128 random bits, no two the same, none taken from a client. */
-TEST(ids_are_random_and_never_adopted)
+BENCH_TEST(ids_are_random_and_never_adopted)
 {
 	static char ids[50][64];
-	struct bench b;
 	struct talk t;
 	struct client *c;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
-		talk_open(&b, &t, "2025-11-25");
+		talk_open(b, &t, "2025-11-25");
 		assert_int_equal(strlen(t.id), 32);
 		assert_int_equal(strspn(t.id, "0123456789abcdef"), 32);
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(ids[k], t.id);
 		memcpy(ids[i], t.id, sizeof t.id);
 	}
-	c = join(&b);
+	c = join(b);
 	ask(c, 404, "POST", "Mcp-Session-Id: 0123456789abcdef0123456789abcdef\r\n",
 	    INITIALIZE("2025-11-25", "{}"));
-	assert_int_equal(stats_of(&b).sessions, CLEAT_COUNT(ids));
+	assert_int_equal(stats_of(b).sessions, CLEAT_COUNT(ids));
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* Puts the id where a '$' is. */
@@ -78,9 +72,8 @@ static void put_id(char *to, size_t size, const char *from, const char *id)
 }
 
 /* What is wrong with a request is said before anything is done with it. */
-TEST(sessions_are_asked_for_in_order)
+BENCH_TEST(sessions_are_asked_for_in_order)
 {
-	struct bench b;
 	struct talk t;
 	char fields[512];
 	static const struct {
@@ -112,10 +105,9 @@ TEST(sessions_are_asked_for_in_order)
 		{ "POST", "Mcp-Session-Id: $\r\nContent-Type: text/plain\r\n", 415 },
 	};
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
+	talk_open(b, &t, "2025-11-25");
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		struct client *c = join(&b);
+		struct client *c = join(b);
 		const struct answer *a;
 
 		put_id(fields, sizeof fields, rows[i].fields, t.id);
@@ -128,10 +120,9 @@ TEST(sessions_are_asked_for_in_order)
 		assert_int_equal(a->status, rows[i].status);
 		hang_up(c);
 	}
-	bench_close(&b);
 }
 
-TEST(a_failed_initialize_leaves_no_session)
+BENCH_TEST(a_failed_initialize_leaves_no_session)
 {
 	static const struct {
 		const char *body;
@@ -148,11 +139,9 @@ TEST(a_failed_initialize_leaves_no_session)
 		{ "[" INITIALIZE("2025-03-26", "{}") "]", 400, "begin with initialize" },
 		{ "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"initialize\"}", 400, "-32600" },
 	};
-	struct bench b;
 	struct client *c;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
 		const struct answer *a;
 
@@ -162,23 +151,20 @@ TEST(a_failed_initialize_leaves_no_session)
 		assert_int_equal(a->status, rows[i].status);
 		assert_has(a->body, rows[i].part);
 		assert_null(header(a, "Mcp-Session-Id"));
-		assert_int_equal(stats_of(&b).sessions, 0);
+		assert_int_equal(stats_of(b).sessions, 0);
 	}
-	b.refuse = 1;
+	b->refuse = 1;
 	ask(c, 503, "POST", "", INITIALIZE("2025-11-25", "{}"));
 	ask(c, 200, "POST", "", INITIALIZE("2025-11-25", "{}"));
 	hang_up(c);
-	bench_close(&b);
 }
 
-TEST(initialize_may_be_answered_with_events)
+BENCH_TEST(initialize_may_be_answered_with_events)
 {
-	struct bench b;
 	struct client *c;
 	struct stream st;
 
-	bench_open(&b);
-	c = join(&b);
+	c = join(b);
 	send_request(c, "POST", "/mcp", "Accept: text/event-stream, application/json\r\n",
 		     INITIALIZE("2025-06-18", "{}"));
 	stream_expect(c, &st);
@@ -186,23 +172,20 @@ TEST(initialize_may_be_answered_with_events)
 	expect_event(&st, "\"protocolVersion\":\"2025-06-18\"");
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* ---- whose -------------------------------------------------------------------------------- */
 
 /* The same answer for "unknown" and "not yours". */
-TEST(a_session_is_its_principals)
+BENCH_TEST_WITH(a_session_is_its_principals, .tokens = true)
 {
 	static const char *const methods[] = { "POST", "GET", "DELETE" };
-	struct bench b;
 	struct talk ann, bob;
 	char unknown[512];
 
-	bench_open_with(&b, &(struct bench_options){ .tokens = true });
-	talk_open_with(&b, &ann, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
+	talk_open_with(b, &ann, "2025-11-25", "{}", "Authorization: Bearer ann\r\n");
 	for (size_t i = 0; i < CLEAT_COUNT(methods); i++) {
-		struct client *c = join(&b);
+		struct client *c = join(b);
 		const char *body = i == 0 ? CALL("1", "who", "{}") : NULL;
 
 		bob = ann;
@@ -217,115 +200,103 @@ TEST(a_session_is_its_principals)
 		hang_up(c);
 	}
 	assert_int_equal(talk_status(&ann, "POST", CALL("1", "who", "{}")), 200);
-	bench_close(&b);
 }
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
-TEST(too_many_sessions_are_refused)
+BENCH_TEST_WITH(too_many_sessions_are_refused, .store = { .max_sessions = 3 })
 {
-	struct bench b;
 	struct talk t[3];
 	struct client *c;
 	const struct answer *a;
 
-	bench_open_with(&b, &(struct bench_options){ .store = { .max_sessions = 3 } });
 	for (int i = 0; i < 3; i++)
-		talk_open(&b, &t[i], "2025-11-25");
-	c = join(&b);
+		talk_open(b, &t[i], "2025-11-25");
+	c = join(b);
 	send_request(c, "POST", "/mcp", "", INITIALIZE("2025-11-25", "{}"));
 	a = answer_of(c);
 	assert_non_null(a);
 	assert_int_equal(a->status, 503);
 	assert_non_null(header(a, "Retry-After"));
 	assert_null(header(a, "Mcp-Session-Id"));
-	assert_int_equal(stats_of(&b).sessions, 3);
+	assert_int_equal(stats_of(b).sessions, 3);
 	assert_int_equal(talk_status(&t[0], "POST", ECHO), 200); /* the others do not notice */
 	assert_int_equal(talk_status(&t[1], "DELETE", NULL), 204);
 	ask(c, 200, "POST", "", INITIALIZE("2025-11-25", "{}"));
 	hang_up(c);
-	bench_close(&b);
 }
 
-TEST(a_thousand_sessions_expire)
+BENCH_TEST_WITH(a_thousand_sessions_expire, .mcp = { .session_idle_ms = 60000 })
 {
-	struct bench b;
 	struct talk t, last;
 	struct store_stats kept;
 
-	bench_open_with(&b, &(struct bench_options){ .mcp = { .session_idle_ms = 60000 } });
 	for (int i = 0; i < 1000; i++)
-		talk_open(&b, &last, "2025-11-25");
-	talk_open(&b, &t, "2025-11-25");
-	assert_int_equal(stats_of(&b).sessions, 1001);
-	pass(&b, 59999);
+		talk_open(b, &last, "2025-11-25");
+	talk_open(b, &t, "2025-11-25");
+	assert_int_equal(stats_of(b).sessions, 1001);
+	pass(b, 59999);
 	assert_int_equal(talk_status(&t, "POST", PING("1")), 200);
-	assert_int_equal(stats_of(&b).sessions, 1001);
-	pass(&b, 1);
-	assert_int_equal(stats_of(&b).sessions, 1); /* the one that was used */
+	assert_int_equal(stats_of(b).sessions, 1001);
+	pass(b, 1);
+	assert_int_equal(stats_of(b).sessions, 1); /* the one that was used */
 	assert_int_equal(talk_status(&last, "POST", PING("1")), 404);
 	assert_int_equal(talk_status(&t, "POST", PING("1")), 200);
-	store_memory_stats(b.store, &kept);
+	store_memory_stats(b->store, &kept);
 	assert_int_equal(kept.sessions, 1);
-	pass(&b, 60000);
-	assert_int_equal(stats_of(&b).sessions, 0);
-	bench_close(&b);
+	pass(b, 60000);
+	assert_int_equal(stats_of(b).sessions, 0);
 }
 
 /* A session with an open stream, or a call that runs, is in use; the time counts from its end. */
-TEST(sessions_in_use_do_not_expire)
+BENCH_TEST_WITH(sessions_in_use_do_not_expire, .mcp = { .session_idle_ms = 1000 })
 {
-	struct bench b;
 	struct talk listening, calling;
 	struct client *c, *d;
 	struct stream st;
 
-	bench_open_with(&b, &(struct bench_options){ .mcp = { .session_idle_ms = 1000 } });
-	talk_open(&b, &listening, "2025-11-25");
-	talk_open(&b, &calling, "2025-11-25");
-	c = join(&b);
+	talk_open(b, &listening, "2025-11-25");
+	talk_open(b, &calling, "2025-11-25");
+	c = join(b);
 	talk_get(&listening, c, NULL);
 	stream_expect(c, &st);
-	d = join(&b);
+	d = join(b);
 	talk_post(&calling, d, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
+	WAIT_FOR(&b->h, n_parked == 1);
 	hang_up(d); /* not a cancellation */
-	turn(&b);
+	turn(b);
 	for (int i = 0; i < 5; i++)
-		pass(&b, 900);
-	assert_int_equal(stats_of(&b).sessions, 2);
+		pass(b, 900);
+	assert_int_equal(stats_of(b).sessions, 2);
 	assert_int_equal(n_cancelled, 0);
 	unpark("done");
 	stream_done(&st);
 	hang_up(c);
-	turn(&b);
-	pass(&b, 999);
-	assert_int_equal(stats_of(&b).sessions, 2);
-	pass(&b, 1000);
-	assert_int_equal(stats_of(&b).sessions, 0);
-	bench_close(&b);
+	turn(b);
+	pass(b, 999);
+	assert_int_equal(stats_of(b).sessions, 2);
+	pass(b, 1000);
+	assert_int_equal(stats_of(b).sessions, 0);
 }
 
 /* ---- streams of a session ----------------------------------------------------------------- */
 
 /* "the server MUST send each of its JSON-RPC messages on only one of the connected streams": what
  * concerns a request on its own, the rest on the one that listens. */
-TEST(every_message_is_on_one_stream_only)
+BENCH_TEST(every_message_is_on_one_stream_only)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c[3];
 	struct stream standing, call[2];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
+	talk_open(b, &t, "2025-06-18");
 	for (int i = 0; i < 3; i++)
-		c[i] = join(&b);
+		c[i] = join(b);
 	talk_get(&t, c[2], NULL);
 	stream_expect(c[2], &standing);
 	for (int i = 0; i < 2; i++) {
 		talk_post(&t, c[i], i ? CALL("2", "park", "{}") : CALL("1", "park", "{}"));
-		WAIT_FOR(&b.h, n_parked == (size_t)i + 1);
+		WAIT_FOR(&b->h, n_parked == (size_t)i + 1);
 	}
 	for (int i = 0; i < 2; i++) {
 		cleat_request_log(parked[i], CLEAT_LOG_ERROR, "call %d", i + 1);
@@ -333,84 +304,77 @@ TEST(every_message_is_on_one_stream_only)
 	}
 	expect_event(&call[0], "call 1");
 	expect_event(&call[1], "call 2");
-	cleat_server_log(b.s, CLEAT_LOG_ERROR, "all", "everybody");
-	cleat_server_remove_tool(b.s, "who");
+	cleat_server_log(b->s, CLEAT_LOG_ERROR, "all", "everybody");
+	cleat_server_remove_tool(b->s, "who");
 	expect_event(&standing, "everybody");
 	expect_event(&standing, "notifications/tools/list_changed");
-	expect_silence(&b, &call[0]);
-	expect_silence(&b, &call[1]);
+	expect_silence(b, &call[0]);
+	expect_silence(b, &call[1]);
 	unpark("one");
 	expect_event(&call[0], "\"id\":1,\"result\"");
 	expect_stream_end(&call[0]);
-	expect_silence(&b, &call[1]);
+	expect_silence(b, &call[1]);
 	unpark("two");
 	expect_event(&call[1], "\"id\":2,\"result\"");
 	expect_stream_end(&call[1]);
-	expect_silence(&b, &standing);
+	expect_silence(b, &standing);
 	stream_done(&standing);
 	for (int i = 0; i < 3; i++)
 		hang_up(c[i]);
-	bench_close(&b);
 }
 
-TEST(one_stream_listens)
+BENCH_TEST(one_stream_listens)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c, *d;
 	struct stream st;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
-	cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "before it listened");
-	c = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "before it listened");
+	c = join(b);
 	talk_get(&t, c, NULL);
 	stream_expect(c, &st);
 	assert_has(st.head, "X-Accel-Buffering: no\r\n");
 	expect_event(&st, "before it listened");
-	d = join(&b);
+	d = join(b);
 	talk_get(&t, d, NULL);
 	expect_answer(d, 409);
 	hang_up(d);
 	stream_done(&st);
 	hang_up(c);
-	WAIT_FOR(&b.h, stats_of(&b).streams == 0);
-	cleat_server_log(b.s, CLEAT_LOG_ERROR, "x", "while it was away");
-	c = join(&b);
+	WAIT_FOR(&b->h, stats_of(b).streams == 0);
+	cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "while it was away");
+	c = join(b);
 	talk_get(&t, c, NULL);
 	stream_expect(c, &st);
 	expect_event(&st, "while it was away"); /* and not what it has had */
-	expect_silence(&b, &st);
+	expect_silence(b, &st);
 	/* the end of the session is the end of the stream */
 	assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
 	expect_stream_end(&st);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* The end of a session cancels what runs in it; who waits for the answer is not left hanging. */
-TEST(delete_cancels_calls)
+BENCH_TEST(delete_cancels_calls)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
+	talk_open(b, &t, "2025-11-25");
 	c = park_call(&t);
 	assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
 	assert_int_equal(n_cancelled, 1);
 	answer_of(c); /* an end of some kind */
 	unpark("too late");
-	turn(&b);
+	turn(b);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
 /* JSON when there is nothing to say before the answer, events otherwise. */
-TEST(answers_are_json_or_events)
+BENCH_TEST(answers_are_json_or_events)
 {
 	static const struct {
 		const char *accept, *body;
@@ -423,14 +387,12 @@ TEST(answers_are_json_or_events)
 		{ "Accept: text/event-stream, application/json\r\n", ECHO, true },
 		{ "Accept: */*\r\n", ECHO, false },
 	};
-	struct bench b;
 	struct talk t;
 
-	bench_open(&b);
 	for (size_t k = 0; k < CLEAT_COUNT(revisions); k++) {
-		talk_open(&b, &t, revisions[k]);
+		talk_open(b, &t, revisions[k]);
 		for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-			struct client *c = join(&b);
+			struct client *c = join(b);
 			char fields[512];
 			const struct answer *a;
 
@@ -447,20 +409,17 @@ TEST(answers_are_json_or_events)
 			hang_up(c);
 		}
 	}
-	bench_close(&b);
 }
 
 /* "Disconnection SHOULD NOT be interpreted as the client cancelling its request. To cancel, the client
  * SHOULD explicitly send an MCP CancelledNotification." */
-TEST(only_a_notification_cancels)
+BENCH_TEST(only_a_notification_cancels)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
+	talk_open(b, &t, "2025-06-18");
 	for (int events = 0; events < 2; events++) {
 		c = park_call(&t);
 		if (events) {
@@ -478,38 +437,35 @@ TEST(only_a_notification_cancels)
 		talk_post(&t, c, ECHO);
 		assert_has(expect_answer(c, 200), "\"id\":1,\"result\"");
 		unpark("too late");
-		turn(&b);
+		turn(b);
 		hang_up(c);
 	}
-	c = join(&b);
+	c = join(b);
 	talk_post(&t, c, CALL("2", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 1);
+	WAIT_FOR(&b->h, n_parked == 1);
 	slam(c);
-	turn(&b);
+	turn(b);
 	assert_false(cleat_request_cancelled(parked[0]));
 	unpark("nobody hears");
-	turn(&b);
+	turn(b);
 	assert_int_equal(talk_status(&t, "POST", ECHO), 200);
-	bench_close(&b);
 }
 
 /* Pending requests are those of a session: the same id in another one is another request. */
-TEST(ids_belong_to_their_session)
+BENCH_TEST(ids_belong_to_their_session)
 {
-	struct bench b;
 	struct talk t[2];
 	struct client *c[2];
 
-	bench_open(&b);
 	for (int i = 0; i < 2; i++) {
-		talk_open(&b, &t[i], "2025-11-25");
-		c[i] = join(&b);
+		talk_open(b, &t[i], "2025-11-25");
+		c[i] = join(b);
 		talk_post(&t[i], c[i], CALL("1", "park", "{}"));
-		WAIT_FOR(&b.h, n_parked == (size_t)i + 1);
+		WAIT_FOR(&b->h, n_parked == (size_t)i + 1);
 	}
 	/* a second one with this id in the same session is refused, without that id */
 	for (int i = 0; i < 2; i++) {
-		struct client *d = join(&b);
+		struct client *d = join(b);
 		const struct answer *a;
 
 		talk_post(&t[i], d, ECHO);
@@ -527,7 +483,6 @@ TEST(ids_belong_to_their_session)
 	assert_string_equal(expect_answer(c[1], 200), ""); /* a stream that ends */
 	for (int i = 0; i < 2; i++)
 		hang_up(c[i]);
-	bench_close(&b);
 }
 
 /* ---- questions ---------------------------------------------------------------------------- */
@@ -557,23 +512,21 @@ static const char *yes(long id)
 }
 
 /* On the stream of the request that asks; the answer comes with another POST. */
-TEST(questions_come_on_the_stream_of_their_request)
+BENCH_TEST(questions_come_on_the_stream_of_their_request)
 {
 	static const char *const with_forms[] = { "2025-06-18", "2025-11-25" };
-	struct bench b;
 	struct talk t, other;
 	struct client *c, *d;
 	struct stream st, standing;
 	long id;
 
-	bench_open(&b);
 	for (size_t i = 0; i < CLEAT_COUNT(with_forms); i++) {
 		bool primed = i == 1;
 
-		talk_open(&b, &t, with_forms[i]);
-		talk_open(&b, &other, with_forms[i]);
-		c = join(&b);
-		d = join(&b);
+		talk_open(b, &t, with_forms[i]);
+		talk_open(b, &other, with_forms[i]);
+		c = join(b);
+		d = join(b);
 		talk_get(&t, d, NULL);
 		stream_expect(d, &standing);
 		if (primed)
@@ -583,12 +536,12 @@ TEST(questions_come_on_the_stream_of_their_request)
 		if (primed)
 			expect_event(&st, "");
 		id = question_id(&st);
-		expect_silence(&b, &standing);
+		expect_silence(b, &standing);
 		/* an answer of another session is none */
 		assert_int_equal(talk_status(&other, "POST", yes(id)), 202);
-		expect_silence(&b, &st);
+		expect_silence(b, &st);
 		assert_int_equal(talk_status(&t, "POST", yes(id + 1)), 202);
-		expect_silence(&b, &st);
+		expect_silence(b, &st);
 		assert_int_equal(talk_status(&t, "POST", yes(id)), 202);
 		expect_event(&st, "confirmed");
 		expect_stream_end(&st);
@@ -597,38 +550,32 @@ TEST(questions_come_on_the_stream_of_their_request)
 		hang_up(c);
 		hang_up(d);
 	}
-	bench_close(&b);
 }
 
 /* Whoever cannot be asked is told so, now. */
-TEST(who_cannot_be_asked_is_not_waited_for)
+BENCH_TEST(who_cannot_be_asked_is_not_waited_for)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	char fields[512];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
-	c = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	c = join(b);
 	snprintf(fields, sizeof fields, "%sAccept: application/json\r\n", t.fields);
 	assert_has(ask(c, 200, "POST", fields, CALL("1", "ask", "{}")), "\"isError\":true");
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* A cancelled request takes its question back. */
-TEST(a_cancelled_request_takes_its_question_back)
+BENCH_TEST(a_cancelled_request_takes_its_question_back)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c;
 	struct stream st;
 	long id;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
-	c = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	c = join(b);
 	talk_post(&t, c, CALL("1", "ask", "{}"));
 	stream_expect(c, &st);
 	id = question_id(&st);
@@ -637,7 +584,6 @@ TEST(a_cancelled_request_takes_its_question_back)
 	expect_stream_end(&st);
 	assert_int_equal(talk_status(&t, "POST", yes(id)), 202);
 	hang_up(c);
-	bench_close(&b);
 }
 
 /* ---- time --------------------------------------------------------------------------------- */

@@ -8,63 +8,58 @@
 
 /* ---- in order ----------------------------------------------------------------------------- */
 
-TEST(idle_connections_are_closed)
+BENCH_TEST(idle_connections_are_closed)
 {
-	struct bench b;
 	struct client *c[3];
 
-	bench_open(&b);
 	for (int i = 0; i < 3; i++) {
-		c[i] = join(&b);
+		c[i] = join(b);
 		if (i) {
 			modern_call(c[i], "echo", MODERN_CALL("1", "echo", "{\"text\":\"a\"}"));
 			expect_answer(c[i], 200);
 		}
 	}
-	WAIT_FOR(&b.h, rig_stats(&b.h).connections == 3);
-	bench_stop(&b);
+	WAIT_FOR(&b->h, rig_stats(&b->h).connections == 3);
+	bench_stop(b);
 	for (int i = 0; i < 3; i++) {
 		expect_end(c[i]);
 		hang_up(c[i]);
 	}
-	assert_true(b.h.done);
-	bench_close(&b);
+	assert_true(b->h.done);
 }
 
 /* Calls of every kind, begun before the end: they finish, and their answers arrive. */
-TEST(calls_may_finish)
+BENCH_TEST(calls_may_finish)
 {
-	struct bench b;
 	struct talk t;
 	struct client *modern, *json, *events, *standing, *sse, *c;
 	struct stream call, listening, link;
 	struct event e;
 	char target[96];
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-06-18");
-	modern = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	modern = join(b);
 	modern_call(modern, "park", PARK("1"));
-	WAIT_FOR(&b.h, n_parked == 1);
-	json = join(&b);
+	WAIT_FOR(&b->h, n_parked == 1);
+	json = join(b);
 	talk_post(&t, json, CALL("2", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 2);
-	events = join(&b);
+	WAIT_FOR(&b->h, n_parked == 2);
+	events = join(b);
 	talk_post(&t, events, CALL("3", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 3);
+	WAIT_FOR(&b->h, n_parked == 3);
 	cleat_request_log(parked[2], CLEAT_LOG_ERROR, "begun");
 	stream_expect(events, &call);
 	expect_event(&call, "begun");
-	standing = join(&b);
+	standing = join(b);
 	talk_get(&t, standing, NULL);
 	stream_expect(standing, &listening);
-	sse = join(&b);
+	sse = join(b);
 	send_request(sse, "GET", "/sse", "", NULL);
 	stream_expect(sse, &link);
 	assert_true(stream_next(&link, &e));
 	snprintf(target, sizeof target, "%.90s", e.data);
 	event_done(&e);
-	c = join(&b);
+	c = join(b);
 	send_request(c, "POST", target, "", INITIALIZE("2024-11-05", "{}"));
 	expect_answer(c, 202);
 	expect_event(&link, "2024-11-05");
@@ -72,11 +67,11 @@ TEST(calls_may_finish)
 	expect_answer(c, 202);
 	assert_int_equal(n_parked, 4);
 
-	bench_stop(&b);
+	bench_stop(b);
 	expect_stream_end(&listening);
 	expect_end(c);
 	hang_up(c);
-	turn(&b);
+	turn(b);
 	assert_int_equal(n_cancelled, 0);
 	unpark("finished 1");
 	assert_has(expect_answer(modern, 200), "finished 1");
@@ -85,7 +80,7 @@ TEST(calls_may_finish)
 	unpark("finished 3");
 	expect_event(&call, "finished 3");
 	expect_stream_end(&call);
-	assert_false(b.h.done);
+	assert_false(b->h.done);
 	unpark("finished 4");
 	expect_event(&link, "finished 4");
 	expect_stream_end(&link);
@@ -93,83 +88,76 @@ TEST(calls_may_finish)
 	expect_end(json);
 	expect_end(events);
 	expect_end(sse);
-	WAIT_FOR(&b.h, b.h.done);
+	WAIT_FOR(&b->h, b->h.done);
 	hang_up(modern);
 	hang_up(json);
 	hang_up(events);
 	hang_up(standing);
 	hang_up(sse);
-	bench_close(&b);
 }
 
 /* What has not begun, or waits for the client, does not. */
-TEST(what_waits_is_answered_at_once)
+BENCH_TEST_WITH(what_waits_is_answered_at_once, .server = { .max_inflight = 1 })
 {
-	struct bench b;
 	struct talk t;
 	struct client *running, *queued, *asking;
 	struct stream st;
 
-	bench_open_with(&b, &(struct bench_options){ .server = { .max_inflight = 1 } });
-	talk_open(&b, &t, "2025-06-18");
-	asking = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	asking = join(b);
 	talk_post(&t, asking, CALL("1", "ask", "{}"));
 	stream_expect(asking, &st);
 	expect_event(&st, "elicitation/create");
-	talk_open(&b, &t, "2025-06-18");
-	running = join(&b);
+	talk_open(b, &t, "2025-06-18");
+	running = join(b);
 	talk_post(&t, running, CALL("1", "park", "{}"));
-	queued = join(&b);
+	queued = join(b);
 	talk_post(&t, queued, CALL("2", "echo", "{\"text\":\"a\"}"));
-	WAIT_FOR(&b.h, n_parked == 1);
-	turn(&b);
-	bench_stop(&b);
+	WAIT_FOR(&b->h, n_parked == 1);
+	turn(b);
+	bench_stop(b);
 	assert_has(expect_answer(queued, 200), "the server is stopping");
 	expect_event(&st, "the server is stopping");
 	expect_event(&st, "notifications/cancelled");
 	expect_stream_end(&st);
 	unpark("done");
 	assert_has(expect_answer(running, 200), "done");
-	WAIT_FOR(&b.h, b.h.done);
+	WAIT_FOR(&b->h, b->h.done);
 	hang_up(running);
 	hang_up(queued);
 	hang_up(asking);
-	bench_close(&b);
 }
 
 /* When patience is at an end: calls are answered for, and their handlers told. */
-TEST(calls_that_do_not_finish_are_aborted)
+BENCH_TEST(calls_that_do_not_finish_are_aborted)
 {
-	struct bench b;
 	struct talk t;
 	struct client *c, *d;
 	struct stream st;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
-	c = join(&b);
+	talk_open(b, &t, "2025-11-25");
+	c = join(b);
 	modern_call(c, "park", PARK("1"));
-	d = join(&b);
+	d = join(b);
 	talk_post(&t, d, CALL("1", "park", "{}"));
-	WAIT_FOR(&b.h, n_parked == 2);
+	WAIT_FOR(&b->h, n_parked == 2);
 	cleat_request_log(parked[1], CLEAT_LOG_ERROR, "begun");
 	stream_expect(d, &st);
 	expect_event(&st, "");
 	expect_event(&st, "begun");
-	bench_stop(&b);
-	server_abort(b.s);
+	bench_stop(b);
+	server_abort(b->s);
 	assert_int_equal(n_cancelled, 2);
 	assert_has(expect_answer(c, 200), "the server is stopping");
 	expect_event(&st, "the server is stopping");
 	expect_stream_end(&st);
-	WAIT_FOR(&b.h, b.h.done);
+	WAIT_FOR(&b->h, b->h.done);
 	hang_up(c);
 	hang_up(d);
-	bench_close(&b);
 }
 
 /* Nothing new is begun meanwhile. */
-TEST(a_stopping_server_refuses)
+BENCH_TEST(a_stopping_server_refuses)
 {
 	static const struct {
 		const char *method, *target, *body;
@@ -179,28 +167,25 @@ TEST(a_stopping_server_refuses)
 		{ "GET", "/sse", NULL, 503 },
 		{ "GET", "/healthz", NULL, 503 },
 	};
-	struct bench b;
 	struct talk t;
 	struct client *c;
 
-	bench_open(&b);
-	talk_open(&b, &t, "2025-11-25");
-	server_shutdown(b.s);
-	endpoint_shutdown(b.m);
+	talk_open(b, &t, "2025-11-25");
+	server_shutdown(b->s);
+	endpoint_shutdown(b->m);
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		c = join(&b);
+		c = join(b);
 		send_request(c, rows[i].method, rows[i].target, "", rows[i].body);
 		expect_answer(c, rows[i].status);
 		hang_up(c);
 	}
-	c = join(&b);
+	c = join(b);
 	modern_call(c, "echo", MODERN_CALL("1", "echo", "{\"text\":\"a\"}"));
 	expect_answer(c, 503);
 	hang_up(c);
 	assert_int_equal(talk_status(&t, "POST", PING("1")), 503);
 	assert_int_equal(talk_status(&t, "GET", NULL), 503);
 	assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
-	bench_close(&b);
 }
 
 /* ---- all at once -------------------------------------------------------------------------- */
@@ -261,21 +246,18 @@ static void see_off(struct guests *g)
 }
 
 /* First the connections, then the endpoint, then the server. */
-TEST(everything_may_be_open_at_the_end)
+BENCH_TEST(everything_may_be_open_at_the_end)
 {
-	struct bench b;
 	struct guests g;
 
-	bench_open(&b);
-	fill(&b, &g);
-	httpd_free(b.h.h);
-	b.h.h = NULL;
+	fill(b, &g);
+	httpd_free(b->h.h);
+	b->h.h = NULL;
 	assert_int_equal(n_cancelled, 2); /* the session's call goes on: its client may come back */
-	endpoint_free(b.m);
-	b.m = NULL;
+	endpoint_free(b->m);
+	b->m = NULL;
 	assert_int_equal(n_cancelled, 3);
 	see_off(&g);
-	bench_close(&b);
 }
 
 /* Clients vanish in any order, also while the server is being stopped. */

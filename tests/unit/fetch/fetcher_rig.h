@@ -519,4 +519,10 @@ static inline void expect_alive(struct rig *r)
 	expect_ok(do_get(r, "/alive"), 200, "hello");
 }
 
+/* A case on a fetcher; RIG_TEST_WITH: with these members of struct fetcher_options. */
+#define RIG_TEST(name) TEST_ON(name, struct rig, r, rig_open(r), rig_close)
+#define RIG_TEST_WITH(name, ...)                                                                   \
+	TEST_ON(name, struct rig, r, rig_open_with(r, (struct fetcher_options){ __VA_ARGS__ }),    \
+		rig_close)
+
 #endif

@@ -1,7 +1,6 @@
 /* test_fetcher.c - transport/http_client: what is sent, how answers are read however they come,
  * connections, proxies, backpressure, the trace.
  */
-#define _GNU_SOURCE
 #include "test.h"
 #include "unit/fetch/fetcher_rig.h"
 
@@ -55,27 +54,24 @@ static const struct {
 	  200, "", "a/b; charset=x" },
 };
 
-TEST(answers_are_read_whole_and_in_slices_of_any_size)
+RIG_TEST(answers_are_read_whole_and_in_slices_of_any_size)
 {
 	static const size_t slices[] = { 0, 1, 2, 3, 7, 64 };
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(answers); i++)
 		for (size_t k = 0; k < 2 * CLEAT_COUNT(slices); k++) {
 			bool post = k >= CLEAT_COUNT(slices);
 			struct got *g;
 
-			r.answer = str_of(answers[i].bytes);
-			r.after = answers[i].after;
-			r.slice = slices[k % CLEAT_COUNT(slices)];
-			g = post ? do_post(&r, "/x", STR_LIT("{}")) : do_get(&r, "/x");
+			r->answer = str_of(answers[i].bytes);
+			r->after = answers[i].after;
+			r->slice = slices[k % CLEAT_COUNT(slices)];
+			g = post ? do_post(r, "/x", STR_LIT("{}")) : do_get(r, "/x");
 			if (!g->ok)
 				fail_msg("%s: %s", answers[i].name, g->why.error.message);
 			assert_string_equal(g->type, answers[i].type);
 			expect_ok(g, answers[i].status, answers[i].body);
 		}
-	rig_close(&r);
 }
 
 TEST(header_of_an_answer_is_found_without_regard_to_case)
@@ -180,32 +176,28 @@ TEST(request_is_sent_as_it_was_asked_for)
 }
 
 /* The same handles serve all methods. */
-TEST(methods_alternate_and_leave_nothing_behind)
+RIG_TEST(methods_alternate_and_leave_nothing_behind)
 {
-	struct rig r;
-
-	rig_open(&r);
-	r.answer = STR_LIT(OK_HELLO);
+	r->answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 3; i++) {
-		struct got *g = got_new(&r);
-		struct fetch_options o = got_options(&r, g, "/d");
+		struct got *g = got_new(r);
+		struct fetch_options o = got_options(r, g, "/d");
 
-		expect_ok(do_post(&r, "/p", STR_LIT("body")), 200, "hello");
-		assert_memory_equal(r.request, "POST /p ", 8);
-		assert_true(sent_line(&r, "Content-Length: 4"));
-		expect_ok(do_get(&r, "/g"), 200, "hello");
-		assert_memory_equal(r.request, "GET /g ", 7);
-		assert_null(strstr(r.request, "Content-"));
+		expect_ok(do_post(r, "/p", STR_LIT("body")), 200, "hello");
+		assert_memory_equal(r->request, "POST /p ", 8);
+		assert_true(sent_line(r, "Content-Length: 4"));
+		expect_ok(do_get(r, "/g"), 200, "hello");
+		assert_memory_equal(r->request, "GET /g ", 7);
+		assert_null(strstr(r->request, "Content-"));
 		o.method = "DELETE";
 		got_start(g, &o);
 		expect_ok(wait_end(g), 200, "hello");
-		assert_memory_equal(r.request, "DELETE /d ", 10);
-		assert_null(strstr(r.request, "Content-"));
-		expect_ok(do_post(&r, "/e", (struct str){ 0 }), 200, "hello");
-		assert_true(sent_line(&r, "Content-Length: 0"));
+		assert_memory_equal(r->request, "DELETE /d ", 10);
+		assert_null(strstr(r->request, "Content-"));
+		expect_ok(do_post(r, "/e", (struct str){ 0 }), 200, "hello");
+		assert_true(sent_line(r, "Content-Length: 0"));
 	}
-	assert_int_equal(r.accepted, 1);
-	rig_close(&r);
+	assert_int_equal(r->accepted, 1);
 }
 
 TEST(large_body_is_sent_without_waiting_for_permission)
@@ -356,22 +348,18 @@ TEST(requests_at_the_same_time_do_not_wait_for_each_other)
 }
 
 /* A server closes an idle connection; what follows goes over a new one, unnoticed. */
-TEST(connection_that_was_closed_meanwhile_is_replaced)
+RIG_TEST(connection_that_was_closed_meanwhile_is_replaced)
 {
-	struct rig r;
-
-	rig_open(&r);
-	r.answer = STR_LIT(OK_HELLO);
+	r->answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 4; i++) {
-		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
+		expect_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
 		for (size_t k = 0; k < CONNS; k++)
-			if (r.conns[k])
-				conn_close(r.conns[k], i % 2);
-		rig_turn(&r);
+			if (r->conns[k])
+				conn_close(r->conns[k], i % 2);
+		rig_turn(r);
 	}
-	assert_int_equal(r.accepted, 4);
-	assert_int_equal(r.requests, 4);
-	rig_close(&r);
+	assert_int_equal(r->accepted, 4);
+	assert_int_equal(r->requests, 4);
 }
 
 TEST(unix_socket_is_spoken_to)
@@ -484,21 +472,18 @@ TEST(proxy_is_asked_for_a_tunnel_and_sees_no_secret)
 	close_both(&r, &proxy);
 }
 
-TEST(proxy_that_is_not_there_is_named_as_such)
+RIG_TEST_WITH(proxy_that_is_not_there_is_named_as_such, .proxy = "http://user:secret@127.0.0.1:1")
 {
-	struct rig r;
 	struct got *g;
 	struct fetch_options o;
 
-	rig_open_with(&r, (struct fetcher_options){ .proxy = "http://user:secret@127.0.0.1:1" });
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
+	g = got_new(r);
+	o = got_options(r, g, "/");
 	o.url = "http://far.example/x";
 	got_start(g, &o);
 	wait_end(g);
 	assert_null(strstr(g->why.error.message, "secret"));
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
-	rig_close(&r);
 }
 
 TEST(proxy_of_the_environment_is_not_used_for_this_machine)
@@ -535,25 +520,23 @@ static char *big_answer(size_t n, size_t *ret_n)
 	return z;
 }
 
-TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
+RIG_TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 {
 	size_t n, all = 4 << 20;
 	char *z = big_answer(all, &n);
 	uint64_t before;
-	struct rig r;
 	struct got *g;
 
-	rig_open(&r);
-	r.answer = (struct str){ z, n };
-	g = start_get(&r, "/big");
+	r->answer = (struct str){ z, n };
+	g = start_get(r, "/big");
 	g->pause_in_body = true;
 	while (g->n < 200000) {
 		before = g->n;
 		fetch_pause(g->f, false);
 		fetch_pause(g->f, false);
-		WAIT_FOR(&r, g->n > before);
+		WAIT_FOR(r, g->n > before);
 		before = g->n;
-		rig_turn(&r);
+		rig_turn(r);
 		assert_int_equal(g->n, before); /* not a byte while it is paused */
 	}
 	assert_int_equal(g->ends, 0);
@@ -567,9 +550,8 @@ TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 	for (size_t i = 0; i < sizeof g->body - 1; i++)
 		assert_int_equal(g->body[i], 'a' + (int)(i % 23));
 	free(g);
-	expect_alive(&r);
+	expect_alive(r);
 	free(z);
-	rig_close(&r);
 }
 
 TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)

@@ -1,7 +1,6 @@
 /* test_fetcher_failures.c - transport/http_client when things go wrong: servers that break off, say
  * nothing, too much or rubbish, or are not there. Every fetch ends exactly once (see fetcher_rig.h).
  */
-#define _GNU_SOURCE
 #include "test.h"
 #include "unit/fetch/fetcher_rig.h"
 
@@ -43,20 +42,16 @@ static void close_now(struct rig *r, struct conn *c)
 	conn_close(c, r->after == RESET);
 }
 
-TEST(connection_that_closes_without_an_answer_is_a_failure)
+RIG_TEST(connection_that_closes_without_an_answer_is_a_failure)
 {
-	struct rig r;
-
-	rig_open(&r);
-	r.script = close_now;
-	expect_failure(do_post(&r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
+	r->script = close_now;
+	expect_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
 		       "the connection was closed before any answer");
-	assert_int_equal(r.requests, 1);
-	r.after = RESET;
-	expect_failure(do_post(&r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
-	assert_int_equal(r.requests, 2);
-	expect_alive(&r);
-	rig_close(&r);
+	assert_int_equal(r->requests, 1);
+	r->after = RESET;
+	expect_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
+	assert_int_equal(r->requests, 2);
+	expect_alive(r);
 }
 
 static bool with_reset;
@@ -89,17 +84,13 @@ TEST(post_that_may_have_arrived_is_not_sent_twice)
 	}
 }
 
-TEST(get_that_may_be_repeated_is)
+RIG_TEST(get_that_may_be_repeated_is)
 {
-	struct rig r;
-
-	rig_open(&r);
 	with_reset = false;
-	r.script = close_on_second;
-	expect_ok(do_get(&r, "/"), 200, "hello");
-	expect_ok(do_get(&r, "/"), 200, "hello");
-	assert_int_equal(r.requests, 3);
-	rig_close(&r);
+	r->script = close_on_second;
+	expect_ok(do_get(r, "/"), 200, "hello");
+	expect_ok(do_get(r, "/"), 200, "hello");
+	assert_int_equal(r->requests, 3);
 }
 
 /* ---- not reached ------------------------------------------------------------------------------- */
@@ -114,60 +105,50 @@ static struct got *get_url(struct rig *r, const char *url)
 	return wait_end(g);
 }
 
-TEST(refused_connection_names_place_and_remedy)
+RIG_TEST(refused_connection_names_place_and_remedy)
 {
-	struct rig r;
 	struct got *g;
 
-	rig_open(&r);
-	g = get_url(&r, "http://127.0.0.1:1/secret?secret");
+	g = get_url(r, "http://127.0.0.1:1/secret?secret");
 	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
 	assert_true(g->why.unsent);
 	assert_null(strstr(g->why.error.message, "secret"));
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO,
 		       "connecting to 127.0.0.1:1: Connection refused: is the server running?");
 	/* The handle is used again: what it remembers of the last failure must not come back. */
-	g = get_url(&r, "https://[::1]:1/");
+	g = get_url(r, "https://[::1]:1/");
 	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "connecting to [::1]:1: ");
-	r.script = close_now;
-	g = do_get(&r, "/");
+	r->script = close_now;
+	g = do_get(r, "/");
 	assert_int_equal(g->why.error.os_errno, 0);
 	expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "");
-	rig_close(&r);
 }
 
 /* RFC 6761: .invalid never resolves. */
-TEST(unknown_name_is_a_failure_of_dns)
+RIG_TEST_WITH(unknown_name_is_a_failure_of_dns, .connect_ms = 20000)
 {
-	struct rig r;
 	struct got *g;
 
-	rig_open_with(&r, (struct fetcher_options){ .connect_ms = 20000 });
-	g = get_url(&r, "http://nosuch.invalid:8080/");
+	g = get_url(r, "http://nosuch.invalid:8080/");
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
-	rig_close(&r);
 }
 
-TEST(fetch_can_be_cancelled_while_its_name_is_resolved)
+RIG_TEST(fetch_can_be_cancelled_while_its_name_is_resolved)
 {
-	struct rig r;
-
-	rig_open(&r);
 	for (int i = 0; i < 10; i++) {
-		struct got *g = got_new(&r);
-		struct fetch_options o = got_options(&r, g, "/");
+		struct got *g = got_new(r);
+		struct fetch_options o = got_options(r, g, "/");
 
 		o.url = "http://nosuch.invalid/";
 		got_start(g, &o);
-		cleat_loop_step(r.l, 0);
+		cleat_loop_step(r->l, 0);
 		if (!g->ends)
 			fetch_cancel(g->f);
 		free(g);
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* A listening socket whose queue is full lets the rest wait for ever. */
@@ -201,21 +182,19 @@ TEST(connecting_has_a_time_limit)
 
 /* ---- silence ----------------------------------------------------------------------------------- */
 
-TEST(server_that_says_nothing_more_is_given_up)
+RIG_TEST(server_that_says_nothing_more_is_given_up)
 {
 	static const char answer[] = OK_HELLO;
 	/* nothing; in the status line; in the header; before the body; in the body */
 	static const size_t cuts[] = { 0, 5, 30, sizeof answer - 6, sizeof answer - 3 };
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cuts); i++) {
-		struct got *g = got_new(&r);
-		struct fetch_options o = got_options(&r, g, "/");
+		struct got *g = got_new(r);
+		struct fetch_options o = got_options(r, g, "/");
 
-		r.answer = STR_LIT(OK_HELLO);
-		r.silent = cuts[i] == 0;
-		r.cut = cuts[i];
+		r->answer = STR_LIT(OK_HELLO);
+		r->silent = cuts[i] == 0;
+		r->cut = cuts[i];
 		o.method = "POST";
 		o.idle_ms = 30;
 		got_start(g, &o);
@@ -224,10 +203,9 @@ TEST(server_that_says_nothing_more_is_given_up)
 		assert_int_equal(g->heads, i >= 3);
 		assert_int_equal(g->why.http_status, i >= 3 ? 200 : 0);
 		expect_failure(g, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 30 ms");
-		WAIT_FOR(&r, rig_connections(&r) == 0); /* and is closed */
+		WAIT_FOR(r, rig_connections(r) == 0); /* and is closed */
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 struct drip {
@@ -256,21 +234,18 @@ static void drip_script(struct rig *r, struct conn *c)
 }
 
 /* Every byte counts: 500 ms altogether, with a limit of 400 between two. */
-TEST(slow_answer_is_waited_for_as_long_as_something_comes)
+RIG_TEST(slow_answer_is_waited_for_as_long_as_something_comes)
 {
-	struct rig r;
 	struct got *g;
 	struct fetch_options o;
 
-	rig_open(&r);
-	r.script = drip_script;
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
+	r->script = drip_script;
+	g = got_new(r);
+	o = got_options(r, g, "/");
 	o.idle_ms = 400;
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "xxxxx");
 	loop_timer_free(drip.timer);
-	rig_close(&r);
 }
 
 static void read_on(void *rig)
@@ -356,15 +331,12 @@ TEST(endless_answer_is_stopped_at_the_limit)
 	rig_close(&r);
 }
 
-TEST(body_of_exactly_the_limit_is_not_too_much)
+RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
 {
-	struct rig r;
-
-	rig_open(&r);
-	r.answer = STR_LIT(OK_HELLO);
+	r->answer = STR_LIT(OK_HELLO);
 	for (size_t max = 4; max <= 5; max++) {
-		struct got *g = got_new(&r);
-		struct fetch_options o = got_options(&r, g, "/");
+		struct got *g = got_new(r);
+		struct fetch_options o = got_options(r, g, "/");
 
 		o.max_body = max;
 		got_start(g, &o);
@@ -374,7 +346,6 @@ TEST(body_of_exactly_the_limit_is_not_too_much)
 		else
 			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 4 bytes");
 	}
-	rig_close(&r);
 }
 
 TEST(endless_header_is_stopped)

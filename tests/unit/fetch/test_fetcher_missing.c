@@ -3,7 +3,6 @@
  * A second copy of fetch/curl.c finds what missing_rig.h lets it find, and other functions in the
  * place of libcurl's; fetch/fetcher.c is compiled in place of the library's, with it.
  */
-#define _DEFAULT_SOURCE 1
 #include "test.h"
 #include "unit/base/missing_rig.h"
 
@@ -12,7 +11,6 @@
 #include "fetch/curl.c" /* NOLINT(bugprone-suspicious-include): see above */
 #undef calls
 #include "fetch/fetcher.c" /* NOLINT(bugprone-suspicious-include): see above */
-
 #include "support.h"
 
 static unsigned version; /* that it claims to be; 0: the truth */

@@ -2,88 +2,77 @@
  * moment, inside any event, memory that runs out, options that cannot work. Every fetch ends exactly once,
  * or not at all when nobody wants to know (see fetcher_rig.h).
  */
-#define _GNU_SOURCE
 #include "test.h"
 #include "unit/fetch/fetcher_rig.h"
 
 /* ---- owners who change their minds ------------------------------------------------------------- */
 
-TEST(cancelled_fetch_says_nothing_more)
+RIG_TEST(cancelled_fetch_says_nothing_more)
 {
-	struct rig r;
 	struct got *g;
 
-	rig_open(&r);
 	fetch_cancel(NULL);
 	/* before the loop has turned */
-	g = start_get(&r, "/");
+	g = start_get(r, "/");
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
-	assert_int_equal(r.accepted, 0);
+	assert_int_equal(r->accepted, 0);
 	/* while it connects */
-	g = start_get(&r, "/");
-	cleat_loop_step(r.l, 0);
+	g = start_get(r, "/");
+	cleat_loop_step(r->l, 0);
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	/* after the request has left */
-	r.silent = true;
-	g = start_post(&r, "/", STR_LIT("{}"));
-	WAIT_FOR(&r, r.requests);
+	r->silent = true;
+	g = start_post(r, "/", STR_LIT("{}"));
+	WAIT_FOR(r, r->requests);
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
-	WAIT_FOR(&r, rig_connections(&r) == 0);
+	WAIT_FOR(r, rig_connections(r) == 0);
 	/* in the middle of the answer */
-	r.silent = false;
-	r.answer = STR_LIT(OK_HELLO);
-	r.cut = r.answer.n - 1;
-	g = start_post(&r, "/", STR_LIT("{}"));
-	WAIT_FOR(&r, g->bodies);
+	r->silent = false;
+	r->answer = STR_LIT(OK_HELLO);
+	r->cut = r->answer.n - 1;
+	g = start_post(r, "/", STR_LIT("{}"));
+	WAIT_FOR(r, g->bodies);
 	fetch_cancel(g->f);
 	expect_silence(g, 1);
-	WAIT_FOR(&r, rig_connections(&r) == 0);
-	expect_alive(&r);
-	rig_close(&r);
+	WAIT_FOR(r, rig_connections(r) == 0);
+	expect_alive(r);
 }
 
 /* In whichever event, with and without saying so twice. */
-TEST(fetch_can_be_stopped_from_inside_its_events)
+RIG_TEST(fetch_can_be_stopped_from_inside_its_events)
 {
-	struct rig r;
-
-	rig_open(&r);
 	for (int i = 0; i < 6; i++) {
 		struct got *g;
 
-		r.answer = STR_LIT(CHUNKED);
-		r.slice = (size_t)i % 2;
-		g = start_get(&r, "/");
+		r->answer = STR_LIT(CHUNKED);
+		r->slice = (size_t)i % 2;
+		g = start_get(r, "/");
 		g->stop_in_head = i / 2 == 0;
 		g->stop_in_body = i / 2 == 1;
 		g->cancel_in_head = i == 4 ? &g->f : NULL;
 		g->cancel_in_body = i == 5 ? &g->f : NULL;
-		WAIT_FOR(&r, i / 2 == 1 || i == 5 ? g->bodies : g->heads);
+		WAIT_FOR(r, i / 2 == 1 || i == 5 ? g->bodies : g->heads);
 		assert_int_equal(g->bodies, i / 2 == 1 || i == 5);
 		expect_silence(g, 1);
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
-TEST(fetch_can_be_stopped_from_inside_an_event_of_another)
+RIG_TEST(fetch_can_be_stopped_from_inside_an_event_of_another)
 {
-	struct rig r;
-
-	rig_open(&r);
 	for (int i = 0; i < 3; i++) {
 		struct got *a, *b, *c;
 
-		r.answer = STR_LIT(CHUNKED);
-		r.cut = r.answer.n - 5;
-		a = start_get(&r, "/a");
-		c = start_get(&r, "/c");
-		WAIT_FOR(&r, a->bodies && c->bodies);
-		r.cut = 0;
-		b = start_get(&r, "/b");
+		r->answer = STR_LIT(CHUNKED);
+		r->cut = r->answer.n - 5;
+		a = start_get(r, "/a");
+		c = start_get(r, "/c");
+		WAIT_FOR(r, a->bodies && c->bodies);
+		r->cut = 0;
+		b = start_get(r, "/b");
 		if (i == 0)
 			b->cancel_in_head = &a->f;
 		else if (i == 1)
@@ -94,13 +83,12 @@ TEST(fetch_can_be_stopped_from_inside_an_event_of_another)
 		assert_null(a->f);
 		expect_silence(a, 1);
 		/* One that has not even begun, from the end of another. */
-		a = start_get(&r, "/a");
+		a = start_get(r, "/a");
 		fetch_cancel(c->f);
 		expect_silence(c, 1);
 		expect_ok(wait_end(a), 200, "helloabc");
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 TEST(client_can_be_freed_from_inside_any_event)
@@ -229,34 +217,31 @@ TEST(lack_of_memory_is_reported_and_leaves_nothing_behind)
 }
 
 /* No memory for a watch: what is under way ends, what comes later works. */
-TEST(lack_of_memory_for_a_watch_ends_what_is_under_way)
+RIG_TEST(lack_of_memory_for_a_watch_ends_what_is_under_way)
 {
-	struct rig r;
 	struct got *g;
 	cleat_error e;
 	struct fetcher *h;
 	struct fetcher_options o;
 	struct fail_alloc fa;
 
-	rig_open(&r);
 	fail_alloc_init(&fa, 0, false);
-	o = r.opts;
+	o = r->opts;
 	o.mem = &fa.hook;
-	h = r.h;
-	r.h = fetcher_new(&o, &e);
-	assert_non_null(r.h);
-	r.answer = STR_LIT(OK_HELLO);
-	g = start_get(&r, "/");
+	h = r->h;
+	r->h = fetcher_new(&o, &e);
+	assert_non_null(r->h);
+	r->answer = STR_LIT(OK_HELLO);
+	g = start_get(r, "/");
 	fa.countdown = 1;
 	fa.forever = true;
 	expect_failure(wait_end(g), CLEAT_STEP_EXCHANGE, CLEAT_ENOMEM, "out of memory");
 	fa.countdown = 0;
 	fa.forever = false;
-	expect_alive(&r);
-	fetcher_free(r.h);
+	expect_alive(r);
+	fetcher_free(r->h);
 	assert_int_equal(fa.live, 0);
-	r.h = h;
-	rig_close(&r);
+	r->h = h;
 }
 
 TEST(options_that_cannot_work_are_refused)

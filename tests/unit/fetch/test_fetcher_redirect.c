@@ -1,7 +1,6 @@
 /* test_fetcher_redirect.c - transport/http_client: redirects are followed to the same origin only, a
  * few times, with method and body; everything else is a failure that says where it led to.
  */
-#define _GNU_SOURCE
 #include "test.h"
 #include "unit/fetch/fetcher_rig.h"
 
@@ -94,23 +93,20 @@ TEST(same_origin_is_followed_with_headers_and_body)
 	rig_close(&r);
 }
 
-TEST(five_redirects_are_followed_and_no_more)
+RIG_TEST(five_redirects_are_followed_and_no_more)
 {
-	struct rig r;
 	struct got *g;
 
-	rig_open(&r);
-	expect_ok(ask(&r, "GET", "/a", 302, "/a", 5), 200, "hello");
-	g = ask(&r, "POST", "/a", 308, "/a", 6);
+	expect_ok(ask(r, "GET", "/a", 302, "/a", 5), 200, "hello");
+	g = ask(r, "POST", "/a", 308, "/a", 6);
 	assert_int_equal(g->heads, 0);
 	assert_int_equal(g->why.http_status, 308);
 	assert_false(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, "5 redirects");
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
-TEST(other_origins_are_named_and_never_gone_to)
+RIG_TEST(other_origins_are_named_and_never_gone_to)
 {
 	static const struct {
 		const char *location, *words;
@@ -139,9 +135,7 @@ TEST(other_origins_are_named_and_never_gone_to)
 		{ "/a b", "cannot be followed" },
 		{ "/%zz", "cannot be followed" },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const char *port = strstr(cases[i].location, "PORT");
 		char where[256];
@@ -149,35 +143,31 @@ TEST(other_origins_are_named_and_never_gone_to)
 
 		if (port)
 			snprintf(where, sizeof where, "%.*s%u%s", (int)(port - cases[i].location),
-				 cases[i].location, r.port, port + 4);
+				 cases[i].location, r->port, port + 4);
 		else
 			snprintf(where, sizeof where, "%s", cases[i].location);
-		g = ask(&r, i % 2 ? "GET" : "POST", "/a", 307, where, 1);
+		g = ask(r, i % 2 ? "GET" : "POST", "/a", 307, where, 1);
 		assert_int_equal(g->heads, 0);
 		assert_int_equal(g->why.http_status, 307);
 		assert_null(strstr(g->why.error.message, "secret"));
 		assert_non_null(strstr(g->why.error.message, "answers 307"));
 		expect_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, cases[i].words);
-		assert_int_equal(r.requests, i + 1);
+		assert_int_equal(r->requests, i + 1);
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* RFC 9110, 15.4: only 307 and 308 promise that the method stays. */
-TEST(method_is_never_changed)
+RIG_TEST(method_is_never_changed)
 {
 	static const int codes[] = { 301, 302, 303 };
 	static const char *const methods[] = { "POST", "DELETE" };
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < 6; i++)
-		expect_failure(ask(&r, methods[i % 2], "/a", codes[i / 2], "/there", 1),
+		expect_failure(ask(r, methods[i % 2], "/a", codes[i / 2], "/there", 1),
 			       CLEAT_STEP_HTTP, CLEAT_EPROTO,
 			       "leads to /there, which is no answer");
-	assert_int_equal(r.requests, 6);
-	rig_close(&r);
+	assert_int_equal(r->requests, 6);
 }
 
 static struct str big; /* the first answer */

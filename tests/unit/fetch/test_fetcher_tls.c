@@ -1,7 +1,6 @@
 /* test_fetcher_tls.c - transport/http_client over TLS: whom it trusts, and what it says when it does
  * not. The server is OpenSSL's, in a thread of its own.
  */
-#define _GNU_SOURCE
 #include "test.h"
 #include "unit/fetch/fetcher_rig.h"
 #include "unit/net/test_tls.h"

@@ -1,8 +1,6 @@
 /* test_httpd.c - requests: keep-alive, pipelines, slices, bodies, and what is answered early.
  * (Answers and the end of connections: test_httpd_answers.c.)
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 

@@ -1,8 +1,6 @@
 /* test_httpd_answers.c - answers on their way: without a body, large ones, those that are broken off;
  * clients that go in the middle, and what is known of a connection. (Requests: test_httpd.c.)
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 
@@ -295,32 +293,28 @@ TEST(a_reset_at_every_byte_of_a_request)
 }
 
 /* Resets after every byte of an answer was read, whole and streamed. */
-TEST(a_reset_at_every_byte_of_an_answer)
+RIG_TEST(a_reset_at_every_byte_of_an_answer)
 {
-	struct rig r;
-
-	rig_open(&r);
 	for (size_t n = 0; n < 140; n++) {
-		struct client *c = dial(&r);
+		struct client *c = dial(r);
 		bool stream = n % 2;
 		char byte;
 
 		put(c, stream ? GET("/stream") : GET("/big?40000"));
 		if (stream) {
-			WAIT_FOR(&r, r.n_held == 1);
-			http_exchange_write(r.held[0], STR_LIT("some text of a stream"), false);
+			WAIT_FOR(r, r->n_held == 1);
+			http_exchange_write(r->held[0], STR_LIT("some text of a stream"), false);
 		}
 		for (size_t i = 0; i < n; i++)
 			while (recv(c->fd, &byte, 1, 0) != 1)
-				cleat_loop_step(r.l, 10);
+				cleat_loop_step(r->l, 10);
 		slam(c);
 		if (stream)
-			WAIT_FOR(&r, r.n_held == 0); /* gone() */
-		WAIT_FOR(&r, rig_stats(&r).connections == 0);
+			WAIT_FOR(r, r->n_held == 0); /* gone() */
+		WAIT_FOR(r, rig_stats(r).connections == 0);
 	}
-	assert_int_equal(r.gone, 70);
-	expect_alive(&r);
-	rig_close(&r);
+	assert_int_equal(r->gone, 70);
+	expect_alive(r);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* test_httpd_life.c - the end of a server in every state of its connections, from inside and
  * outside of its callbacks; and lack of memory at every point.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 
@@ -195,26 +193,23 @@ TEST(freed_from_inside)
 	}
 }
 
-TEST(drained_from_inside)
+RIG_TEST(drained_from_inside)
 {
 	struct client *c, *other;
-	struct rig r;
 
-	rig_open(&r);
-	other = dial(&r);
+	other = dial(r);
 	put(other, GET("/x"));
 	expect(other, 200, "GET /x");
-	r.drain_in_request = true;
-	c = dial(&r);
+	r->drain_in_request = true;
+	c = dial(r);
 	put(c, GET("/last") GET("/never"));
 	expect(c, 200, "GET /last");
 	expect_end(c);
 	expect_end(other);
-	assert_int_equal(r.requests, 2);
+	assert_int_equal(r->requests, 2);
 	hang_up(other);
 	hang_up(c); /* which has asked for more: it was listened to until now */
-	WAIT_FOR(&r, r.done);
-	rig_close(&r);
+	WAIT_FOR(r, r->done);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

@@ -1,9 +1,6 @@
 /* test_httpd_limits.c - time and room: deadlines by a clock of the test's own, connections,
  * descriptors.
  */
-#define _XOPEN_SOURCE 700
-#define _DEFAULT_SOURCE
-
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 
@@ -123,23 +120,20 @@ TEST(an_answer_that_is_not_taken_is_given_up)
 }
 
 /* Hanging up on thousands takes a while: the others have their turns meanwhile. */
-TEST(those_that_are_late_together_go_a_few_at_a_time)
+RIG_TEST(those_that_are_late_together_go_a_few_at_a_time)
 {
 	enum { MANY = 300 };
 	int fds[MANY];
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < MANY; i++) {
-		fds[i] = dial_fd(&r);
-		WAIT_FOR(&r, rig_stats(&r).connections == i + 1);
+		fds[i] = dial_fd(r);
+		WAIT_FOR(r, rig_stats(r).connections == i + 1);
 	}
-	rig_pass(&r, 75000);
-	assert_in_range(rig_stats(&r).connections, MANY / 2, MANY - 1);
-	WAIT_FOR(&r, rig_stats(&r).connections == 0);
+	rig_pass(r, 75000);
+	assert_in_range(rig_stats(r).connections, MANY / 2, MANY - 1);
+	WAIT_FOR(r, rig_stats(r).connections == 0);
 	for (size_t i = 0; i < MANY; i++)
 		close(fds[i]);
-	rig_close(&r);
 }
 
 /* The timer runs by itself, with the real clock too. */
@@ -343,22 +337,19 @@ TEST(connections_are_counted_by_address)
 }
 
 /* The loop is not kept by callers: so many in a turn. */
-TEST(callers_are_let_in_a_few_at_a_time)
+RIG_TEST(callers_are_let_in_a_few_at_a_time)
 {
 	enum { N = 80 };
 	int fds[N];
-	struct rig r;
 
-	rig_open(&r);
 	for (int i = 0; i < N; i++)
-		fds[i] = dial_fd(&r);
-	cleat_loop_step(r.l, -1);
-	assert_true(rig_stats(&r).connections > 0 && rig_stats(&r).connections < N);
-	WAIT_FOR(&r, rig_stats(&r).connections == N);
+		fds[i] = dial_fd(r);
+	cleat_loop_step(r->l, -1);
+	assert_true(rig_stats(r).connections > 0 && rig_stats(r).connections < N);
+	WAIT_FOR(r, rig_stats(r).connections == N);
 	for (int i = 0; i < N; i++)
 		close(fds[i]);
-	WAIT_FOR(&r, rig_stats(&r).connections == 0);
-	rig_close(&r);
+	WAIT_FOR(r, rig_stats(r).connections == 0);
 }
 
 /* ---- descriptors -------------------------------------------------------------------------- */

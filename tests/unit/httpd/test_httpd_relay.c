@@ -2,8 +2,6 @@
  * first, however much there is. test_httpd_relay_life.c has its end; test_http_threads.c does it with
  * real threads.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_relay_rig.h"
 

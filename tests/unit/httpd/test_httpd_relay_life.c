@@ -1,7 +1,5 @@
 /* test_httpd_relay_life.c - the end of a relay in every state, and every allocation failing.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_relay_rig.h"
 

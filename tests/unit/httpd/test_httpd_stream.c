@@ -1,8 +1,6 @@
 /* test_httpd_stream.c - answers in pieces: when they are written, how much may wait, and what
  * an idle one costs.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 
@@ -257,24 +255,20 @@ TEST(a_pump_takes_turns_with_other_clients)
 
 /* MCP 2026-07-28, streamable HTTP: closing the stream cancels the request. At once, without anything
  * to write. */
-TEST(closing_an_idle_stream_is_noticed)
+RIG_TEST(closing_an_idle_stream_is_noticed)
 {
-	struct rig r;
-
-	rig_open(&r);
 	for (size_t i = 0; i < 4; i++) {
-		struct client *c = open_stream(&r, i & 1 ? GET("/stream") : GET("/defer"));
+		struct client *c = open_stream(r, i & 1 ? GET("/stream") : GET("/defer"));
 
-		rig_turn(&r);
+		rig_turn(r);
 		if (i & 2)
 			slam(c);
 		else
 			hang_up(c);
-		WAIT_FOR(&r, r.gone == i + 1);
-		assert_int_equal(r.n_held, 0);
+		WAIT_FOR(r, r->gone == i + 1);
+		assert_int_equal(r->n_held, 0);
 	}
-	assert_int_equal(r.status, 200); /* of the last, as far as it got */
-	rig_close(&r);
+	assert_int_equal(r->status, 200); /* of the last, as far as it got */
 }
 
 /* A client that has sent too much ahead is not read any more; a reset is noticed all the same. */

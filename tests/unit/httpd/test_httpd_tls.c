@@ -1,6 +1,4 @@
 /* test_httpd_tls.c - the HTTP server behind TLS, with OpenSSL's client on a real socket. */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 #include "unit/net/test_tls.h"

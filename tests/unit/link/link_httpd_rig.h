@@ -1,13 +1,8 @@
 /* tests/unit/link_httpd_rig.h - an HTTP link, what it tells, and a server that is the test itself: it takes
- * requests one by one and answers them with whatever bytes it likes. One loop, one thread. Include
- * first: it asks for POSIX.
+ * requests one by one and answers them with whatever bytes it likes. One loop, one thread.
  */
 #ifndef TESTS_LINK_HTTP_RIG_H
 #define TESTS_LINK_HTTP_RIG_H
-
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 
 #include "link/links.h"
 #include "support.h"
@@ -664,5 +659,9 @@ static inline void rig_session(struct rig_link *r, const char *id)
 	reply(r, q, "200 OK", fields, A(0));
 	expect_message(r, TAG(63), 200, A(0));
 }
+
+/* A case on a link that has begun; PLAIN: on a rig that it begins itself. */
+#define LINK_TEST(name)       TEST_ON(name, struct rig_link, r, rig_start(r), rig_done)
+#define LINK_TEST_PLAIN(name) TEST_ON(name, struct rig_link, r, (void)0, rig_done)
 
 #endif

@@ -211,4 +211,7 @@ static inline void rig_close_now(struct link_rig *r)
 	assert_int_equal(r->closes, 1);
 }
 
+/* A case on a rig, which it begins itself. */
+#define RIG_TEST(name) TEST_ON(name, struct link_rig, r, (void)0, rig_done)
+
 #endif

@@ -57,37 +57,34 @@ TEST(what_cannot_be_in_a_header_is_not_sent)
 }
 
 /* 2025-11-25 basic/transports, Session Management and Protocol Version Header. */
-TEST(a_session_is_named_from_initialize_on)
+LINK_TEST(a_session_is_named_from_initialize_on)
 {
-	struct rig_link r;
 	struct asked *q;
 
-	rig_start(&r);
-	rig_session(&r, "abc~!1");
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
+	rig_session(r, "abc~!1");
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
 	expect_field(q, "Mcp-Session-Id", "abc~!1");
 	expect_field(q, "MCP-Protocol-Version", "2025-11-25");
 	expect_field(q, "Mcp-Method", NULL);
-	reply_json(&r, q, A(1));
-	expect_message(&r, TAG(1), 200, A(1));
+	reply_json(r, q, A(1));
+	expect_message(r, TAG(1), 200, A(1));
 	/* A modern request has no session, whatever there is. */
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(2, "ping"), Q(2)), CLEAT_OK);
-	q = next_asked(&r);
+	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "ping"), Q(2)), CLEAT_OK);
+	q = next_asked(r);
 	expect_field(q, "Mcp-Session-Id", NULL);
-	reply_json(&r, q, A(2));
-	expect_message(&r, TAG(2), 200, A(2));
+	reply_json(r, q, A(2));
+	expect_message(r, TAG(2), 200, A(2));
 	/* A new initialize is "without a session ID attached", and brings another. */
-	rig_session(&r, "def");
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
+	rig_session(r, "def");
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
 	expect_field(q, "Mcp-Session-Id", "def");
-	reply_json(&r, q, A(1));
-	expect_message(&r, TAG(1), 200, A(1));
-	r.link->ops->reset(r.link);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	expect_field(next_asked(&r), "Mcp-Session-Id", NULL);
-	rig_done(&r);
+	reply_json(r, q, A(1));
+	expect_message(r, TAG(1), 200, A(1));
+	r->link->ops->reset(r->link);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	expect_field(next_asked(r), "Mcp-Session-Id", NULL);
 }
 
 TEST(a_session_id_that_is_none_is_refused)
@@ -140,18 +137,16 @@ TEST(configured_headers_and_the_token_are_sent)
 	rig_done(&r);
 }
 
-TEST(an_authorization_of_another_kind_may_be_configured)
+LINK_TEST_PLAIN(an_authorization_of_another_kind_may_be_configured)
 {
 	const char *const headers[] = { "authorization: Basic dTpw", NULL };
-	struct rig_link r;
 
-	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r),
-				  (struct link_http_options){ .headers = headers }, NULL));
-	rig_open_link(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	expect_field(next_asked(&r), "authorization", "Basic dTpw");
-	rig_done(&r);
+	rig_base_open(r);
+	assert_true(rig_link_with(r, rig_base(r), (struct link_http_options){ .headers = headers },
+				  NULL));
+	rig_open_link(r);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	expect_field(next_asked(r), "authorization", "Basic dTpw");
 }
 
 TEST(options_that_cannot_work_are_refused)
@@ -205,46 +200,40 @@ TEST(options_that_cannot_work_are_refused)
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 
-TEST(events_of_an_answer_are_messages_until_the_response)
+LINK_TEST(events_of_an_answer_are_messages_until_the_response)
 {
-	struct rig_link r;
 	struct asked *q;
 
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, EVENTS_HEAD);
-	say_chunk(&r, q, ": comment\n\nid: 1\ndata:\n\ndata: " N(a) "\n\nevent: message\ndata: ");
-	say_chunk(&r, q, N(b) "\n\nevent: other\ndata: x\n\nevent: endpoint\ndata: /x\n\n");
-	expect_message(&r, TAG(1), 200, N(a));
-	expect_message(&r, TAG(1), 200, N(b));
-	say_chunk(&r, q, "data: " A(1) "\n\ndata: " N(late) "\n\n");
-	expect_message(&r, TAG(1), 200, A(1));
-	say_chunk(&r, q, "data: " N(later) "\n\n");
-	say_end(&r, q);
-	expect_nothing_told(&r);
+	assert_int_equal(rig_send(r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, ": comment\n\nid: 1\ndata:\n\ndata: " N(a) "\n\nevent: message\ndata: ");
+	say_chunk(r, q, N(b) "\n\nevent: other\ndata: x\n\nevent: endpoint\ndata: /x\n\n");
+	expect_message(r, TAG(1), 200, N(a));
+	expect_message(r, TAG(1), 200, N(b));
+	say_chunk(r, q, "data: " A(1) "\n\ndata: " N(late) "\n\n");
+	expect_message(r, TAG(1), 200, A(1));
+	say_chunk(r, q, "data: " N(later) "\n\n");
+	say_end(r, q);
+	expect_nothing_told(r);
 	/* The connection is used again, since its stream ended in order. */
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(2, "x"), Q(2)), CLEAT_OK);
-	assert_ptr_equal(next_asked(&r)->c, q->c);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(2)), CLEAT_OK);
+	assert_ptr_equal(next_asked(r)->c, q->c);
 }
 
 /* A server that keeps a stream open after the answer is left alone after a while. */
-TEST(a_stream_that_goes_on_after_the_answer_is_cut)
+LINK_TEST(a_stream_that_goes_on_after_the_answer_is_cut)
 {
-	struct rig_link r;
 	struct asked *q;
 
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, EVENTS_HEAD);
-	say_chunk(&r, q, "id: 7\ndata: " A(1) "\n\n");
-	expect_message(&r, TAG(1), 200, A(1));
-	expect_hung_up(&r, q);
-	assert_true(nobody_asks(&r)); /* and nothing is resumed */
-	expect_nothing_told(&r);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, "id: 7\ndata: " A(1) "\n\n");
+	expect_message(r, TAG(1), 200, A(1));
+	expect_hung_up(r, q);
+	assert_true(nobody_asks(r)); /* and nothing is resumed */
+	expect_nothing_told(r);
 }
 
 /* What follows an answer is not read for ever, nor are there many such streams at a time. */
@@ -384,83 +373,74 @@ TEST(statuses_are_what_they_say)
 }
 
 /* 2025-11-25 Session Management 4, whatever else the answer says. */
-TEST(status_404_for_a_session_says_that_it_is_lost)
+LINK_TEST(status_404_for_a_session_says_that_it_is_lost)
 {
-	struct rig_link r;
 	struct told *t;
 
-	rig_start(&r);
-	rig_session(&r, "s");
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "404 Not Found", JSON_TYPE,
+	rig_session(r, "s");
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	reply(r, next_asked(r), "404 Not Found", JSON_TYPE,
 	      "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"m\"}}");
-	t = expect_failed(&r, TAG(1), CLEAT_STEP_HTTP);
+	t = expect_failed(r, TAG(1), CLEAT_STEP_HTTP);
 	assert_true(t->why.session_lost);
 	assert_int_equal(t->status, 404);
-	assert_int_equal(rig_send(&r, NOTICE(2), N(a)), CLEAT_OK);
-	reply(&r, next_asked(&r), "404 Not Found", "", "");
-	t = expect_failed(&r, TAG(2), CLEAT_STEP_HTTP);
+	assert_int_equal(rig_send(r, NOTICE(2), N(a)), CLEAT_OK);
+	reply(r, next_asked(r), "404 Not Found", "", "");
+	t = expect_failed(r, TAG(2), CLEAT_STEP_HTTP);
 	assert_true(t->why.session_lost);
-	rig_done(&r);
 }
 
-TEST(notices_and_answers_are_accepted_or_not)
+LINK_TEST(notices_and_answers_are_accepted_or_not)
 {
 	const struct link_message silent = { .kind = LINK_NOTICE, .rev = REV_2025_11_25 };
 	const struct link_message answer = { .kind = LINK_ANSWER,
 					     .tag = TAG(9),
 					     .rev = REV_2025_11_25 };
-	struct rig_link r;
 
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, NOTICE(1), N(a)), CLEAT_OK);
-	reply(&r, next_asked(&r), "202 Accepted", "", "");
-	assert_ptr_equal(expect_told(&r, TOLD_ACCEPTED)->tag, TAG(1));
-	assert_int_equal(rig_send(&r, NOTICE(1), N(a)), CLEAT_OK);
-	reply_json(&r, next_asked(&r), "{\"result\":{}}");
-	assert_ptr_equal(expect_told(&r, TOLD_ACCEPTED)->tag, TAG(1));
-	assert_int_equal(rig_send(&r, NOTICE(1), N(a)), CLEAT_OK);
-	reply(&r, next_asked(&r), "400 Bad", "", "why not");
-	expect_text(expect_failed(&r, TAG(1), CLEAT_STEP_HTTP), "why not");
-	assert_int_equal(rig_send(&r, silent, N(a)), CLEAT_OK);
-	reply(&r, next_asked(&r), "202 Accepted", "", "");
-	expect_nothing_told(&r);
-	assert_int_equal(rig_send(&r, silent, N(a)), CLEAT_OK);
-	reply(&r, next_asked(&r), "400 Bad", "", "");
-	expect_text(expect_told(&r, TOLD_NOTE), "notification");
-	assert_int_equal(rig_send(&r, answer, A(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "202 Accepted", "", "");
-	expect_nothing_told(&r);
-	assert_int_equal(rig_send(&r, answer, A(1)), CLEAT_OK);
-	hang_up_on(&r, next_asked(&r));
-	expect_text(expect_told(&r, TOLD_NOTE), "answer");
-	rig_done(&r);
+	assert_int_equal(rig_send(r, NOTICE(1), N(a)), CLEAT_OK);
+	reply(r, next_asked(r), "202 Accepted", "", "");
+	assert_ptr_equal(expect_told(r, TOLD_ACCEPTED)->tag, TAG(1));
+	assert_int_equal(rig_send(r, NOTICE(1), N(a)), CLEAT_OK);
+	reply_json(r, next_asked(r), "{\"result\":{}}");
+	assert_ptr_equal(expect_told(r, TOLD_ACCEPTED)->tag, TAG(1));
+	assert_int_equal(rig_send(r, NOTICE(1), N(a)), CLEAT_OK);
+	reply(r, next_asked(r), "400 Bad", "", "why not");
+	expect_text(expect_failed(r, TAG(1), CLEAT_STEP_HTTP), "why not");
+	assert_int_equal(rig_send(r, silent, N(a)), CLEAT_OK);
+	reply(r, next_asked(r), "202 Accepted", "", "");
+	expect_nothing_told(r);
+	assert_int_equal(rig_send(r, silent, N(a)), CLEAT_OK);
+	reply(r, next_asked(r), "400 Bad", "", "");
+	expect_text(expect_told(r, TOLD_NOTE), "notification");
+	assert_int_equal(rig_send(r, answer, A(1)), CLEAT_OK);
+	reply(r, next_asked(r), "202 Accepted", "", "");
+	expect_nothing_told(r);
+	assert_int_equal(rig_send(r, answer, A(1)), CLEAT_OK);
+	hang_up_on(r, next_asked(r));
+	expect_text(expect_told(r, TOLD_NOTE), "answer");
 }
 
 /* ---- giving up -------------------------------------------------------------------------------- */
 
 /* 2026-07-28 streamable-http, Cancellation: closing is how the server learns it. */
-TEST(what_is_forgotten_is_closed_and_never_told)
+LINK_TEST(what_is_forgotten_is_closed_and_never_told)
 {
-	struct rig_link r;
 	struct asked *q, *other;
 
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(2, "x"), Q(2)), CLEAT_OK);
-	other = next_asked(&r);
-	say(&r, q, EVENTS_HEAD);
-	say_chunk(&r, q, "data: " N(a) "\n\n");
-	expect_message(&r, TAG(1), 200, N(a));
-	r.link->ops->forget(r.link, TAG(1));
-	r.link->ops->forget(r.link, TAG(1));
-	r.link->ops->forget(r.link, NULL);
-	expect_hung_up(&r, q);
-	reply_json(&r, other, A(2));
-	expect_message(&r, TAG(2), 200, A(2));
-	expect_nothing_told(&r);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(2)), CLEAT_OK);
+	other = next_asked(r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, "data: " N(a) "\n\n");
+	expect_message(r, TAG(1), 200, N(a));
+	r->link->ops->forget(r->link, TAG(1));
+	r->link->ops->forget(r->link, TAG(1));
+	r->link->ops->forget(r->link, NULL);
+	expect_hung_up(r, q);
+	reply_json(r, other, A(2));
+	expect_message(r, TAG(2), 200, A(2));
+	expect_nothing_told(r);
 }
 
 TEST(close_deletes_the_session)
@@ -510,20 +490,16 @@ TEST(close_ends_in_bounded_time)
 	rig_done(&r);
 }
 
-TEST(there_are_at_most_1024_exchanges)
+LINK_TEST(there_are_at_most_1024_exchanges)
 {
-	struct rig_link r;
-
-	rig_start(&r);
-	close(r.ear);
-	r.ear = -1;
+	close(r->ear);
+	r->ear = -1;
 	for (int i = 0; i < 1024; i++)
-		assert_int_equal(rig_send(&r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(2, "x"), Q(1)), CLEAT_ELIMIT);
-	r.link->ops->forget(r.link, TAG(1));
-	assert_int_equal(rig_send(&r, MODERN_REQUEST(2, "x"), Q(1)), CLEAT_OK);
-	rig_close_link(&r);
-	rig_done(&r);
+		assert_int_equal(rig_send(r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
+	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(1)), CLEAT_ELIMIT);
+	r->link->ops->forget(r->link, TAG(1));
+	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(1)), CLEAT_OK);
+	rig_close_link(r);
 }
 
 /* ---- reentry ---------------------------------------------------------------------------------- */

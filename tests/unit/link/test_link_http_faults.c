@@ -230,21 +230,18 @@ TEST(a_redirect_elsewhere_is_not_followed)
 	rig_done(&r);
 }
 
-TEST(nobody_is_there)
+LINK_TEST(nobody_is_there)
 {
-	struct rig_link r;
 	struct told *t;
 
-	rig_start(&r);
-	close(r.ear);
-	r.ear = -1;
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	t = expect_failed(&r, TAG(1), CLEAT_STEP_CONNECT);
+	close(r->ear);
+	r->ear = -1;
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	t = expect_failed(r, TAG(1), CLEAT_STEP_CONNECT);
 	assert_true(t->why.unsent);
-	r.link->ops->listen(r.link); /* tries again and again, quietly */
-	r.link->ops->close(r.link);
-	expect_told(&r, TOLD_CLOSED);
-	rig_done(&r);
+	r->link->ops->listen(r->link); /* tries again and again, quietly */
+	r->link->ops->close(r->link);
+	expect_told(r, TOLD_CLOSED);
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */

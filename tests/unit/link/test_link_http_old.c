@@ -68,19 +68,16 @@ TEST(messages_go_to_the_endpoint_and_answers_come_as_events)
 	rig_done(&r);
 }
 
-TEST(a_request_that_is_refused_fails)
+LINK_TEST_PLAIN(a_request_that_is_refused_fails)
 {
-	struct rig_link r;
-
-	old_start(&r, "event: endpoint\ndata: messages\n\n");
-	expect_told(&r, TOLD_UP);
-	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "400 Bad", "", "why");
-	expect_text(expect_failed(&r, TAG(1), CLEAT_STEP_HTTP), "why");
-	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "401 Who", "", "");
-	expect_failed(&r, TAG(1), CLEAT_STEP_AUTH);
-	rig_done(&r);
+	old_start(r, "event: endpoint\ndata: messages\n\n");
+	expect_told(r, TOLD_UP);
+	assert_int_equal(rig_send(r, initialize, Q(1)), CLEAT_OK);
+	reply(r, next_asked(r), "400 Bad", "", "why");
+	expect_text(expect_failed(r, TAG(1), CLEAT_STEP_HTTP), "why");
+	assert_int_equal(rig_send(r, initialize, Q(1)), CLEAT_OK);
+	reply(r, next_asked(r), "401 Who", "", "");
+	expect_failed(r, TAG(1), CLEAT_STEP_AUTH);
 }
 
 /* An endpoint is resolved as RFC 3986 says, and has to be of the same origin. */
@@ -207,63 +204,56 @@ TEST(the_end_of_the_stream_is_the_end_of_the_session)
 }
 
 /* The connection is the session: another session needs another one. */
-TEST(a_session_that_has_begun_is_given_up_with_its_stream)
+LINK_TEST_PLAIN(a_session_that_has_begun_is_given_up_with_its_stream)
 {
-	struct rig_link r;
 	struct asked *stream;
 
-	stream = old_start(&r, "event: endpoint\ndata: /m?1\n\n");
-	expect_told(&r, TOLD_UP);
-	r.link->ops->reset(r.link); /* nothing has begun yet */
-	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_OK);
-	r.link->ops->reset(r.link);
-	r.link->ops->reset(r.link);
-	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_ECLOSED);
-	expect_told(&r, TOLD_DOWN);
-	expect_hung_up(&r, stream);
-	expect_nothing_told(&r);
-	r.link->ops->open(r.link);
-	say(&r, next_asked(&r), STREAM "event: endpoint\ndata: /m?2\n\n");
-	assert_int_equal(expect_told(&r, TOLD_UP)->why.error.status, CLEAT_OK);
-	rig_done(&r);
+	stream = old_start(r, "event: endpoint\ndata: /m?1\n\n");
+	expect_told(r, TOLD_UP);
+	r->link->ops->reset(r->link); /* nothing has begun yet */
+	assert_int_equal(rig_send(r, initialize, Q(1)), CLEAT_OK);
+	r->link->ops->reset(r->link);
+	r->link->ops->reset(r->link);
+	assert_int_equal(rig_send(r, initialize, Q(1)), CLEAT_ECLOSED);
+	expect_told(r, TOLD_DOWN);
+	expect_hung_up(r, stream);
+	expect_nothing_told(r);
+	r->link->ops->open(r->link);
+	say(r, next_asked(r), STREAM "event: endpoint\ndata: /m?2\n\n");
+	assert_int_equal(expect_told(r, TOLD_UP)->why.error.status, CLEAT_OK);
 }
 
-TEST(an_event_over_the_limit_ends_the_stream)
+LINK_TEST_PLAIN(an_event_over_the_limit_ends_the_stream)
 {
 	static char large[(1 << 20) + 4096];
-	struct rig_link r;
 	struct asked *stream;
 
 	memset(large, 'x', sizeof large - 1);
-	stream = old_start(&r, "event: endpoint\ndata: /m\n\ndata: ");
-	expect_told(&r, TOLD_UP);
-	say(&r, stream, large);
-	assert_null(expect_told(&r, TOLD_OVERSIZE)->tag);
-	assert_int_equal(expect_told(&r, TOLD_DOWN)->why.error.status, CLEAT_ELIMIT);
-	rig_done(&r);
+	stream = old_start(r, "event: endpoint\ndata: /m\n\ndata: ");
+	expect_told(r, TOLD_UP);
+	say(r, stream, large);
+	assert_null(expect_told(r, TOLD_OVERSIZE)->tag);
+	assert_int_equal(expect_told(r, TOLD_DOWN)->why.error.status, CLEAT_ELIMIT);
 }
 
 /* 2025-11-25 Backwards Compatibility: POST first, then this. */
-TEST(a_link_falls_back_to_it)
+LINK_TEST(a_link_falls_back_to_it)
 {
-	struct rig_link r;
 	struct asked *q;
 
-	rig_start(&r);
-	rig_session(&r, "s");
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "405 No", "", "");
-	expect_failed(&r, TAG(1), CLEAT_STEP_HTTP);
-	assert_int_equal(r.link->ops->fall_back(r.link), CLEAT_OK);
-	q = next_asked(&r);
+	rig_session(r, "s");
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	reply(r, next_asked(r), "405 No", "", "");
+	expect_failed(r, TAG(1), CLEAT_STEP_HTTP);
+	assert_int_equal(r->link->ops->fall_back(r->link), CLEAT_OK);
+	q = next_asked(r);
 	expect_line(q, "GET /mcp ");
 	expect_field(q, "Mcp-Session-Id", NULL);
 	expect_field(q, "MCP-Protocol-Version", NULL);
-	say(&r, q, STREAM "event: endpoint\ndata: /m\n\n");
-	assert_int_equal(expect_told(&r, TOLD_UP)->why.error.status, CLEAT_OK);
-	assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_OK);
-	q = next_asked(&r);
+	say(r, q, STREAM "event: endpoint\ndata: /m\n\n");
+	assert_int_equal(expect_told(r, TOLD_UP)->why.error.status, CLEAT_OK);
+	assert_int_equal(rig_send(r, initialize, Q(1)), CLEAT_OK);
+	q = next_asked(r);
 	expect_line(q, "POST /m ");
-	reply(&r, q, "202 Accepted", "", "");
-	rig_done(&r);
+	reply(r, q, "202 Accepted", "", "");
 }

@@ -53,18 +53,15 @@ TEST(a_stream_is_resumed_after_the_time_that_the_server_says)
 	rig_done(&r);
 }
 
-TEST(without_retry_a_second_passes)
+LINK_TEST(without_retry_a_second_passes)
 {
-	struct rig_link r;
 	uint64_t began;
 
-	rig_start(&r);
-	broken_answer(&r, "id: 1\n\n"); /* an id without data is a position, too */
+	broken_answer(r, "id: 1\n\n"); /* an id without data is a position, too */
 	began = loop_now();
-	expect_field(next_asked(&r), "Last-Event-ID", "1");
+	expect_field(next_asked(r), "Last-Event-ID", "1");
 	assert_true(loop_now() - began >= 990);
-	assert_int_equal(r.drawn, 0);
-	rig_done(&r);
+	assert_int_equal(r->drawn, 0);
 }
 
 /* Two attempts in vain are the end; an event makes them count anew. */
@@ -260,68 +257,58 @@ TEST(a_stream_cut_after_every_event_is_told_once)
 }
 
 /* Only the first of these has an id of its own. */
-TEST(events_without_an_id_are_no_repetition)
+LINK_TEST(events_without_an_id_are_no_repetition)
 {
-	struct rig_link r;
-
-	rig_start(&r);
-	broken_answer(&r, "retry: 0\nid: 1\ndata: " N(a) "\n\ndata: " N(b) "\n\n");
-	say(&r, next_asked(&r),
+	broken_answer(r, "retry: 0\nid: 1\ndata: " N(a) "\n\ndata: " N(b) "\n\n");
+	say(r, next_asked(r),
 	    GET_EVENTS
 	    "data: " N(c) "\n\nid: 1\ndata: " N(a) "\n\ndata: " N(d) "\n\ndata: " A(1) "\n\n");
-	expect_message(&r, TAG(1), 200, N(a));
-	expect_message(&r, TAG(1), 200, N(b));
-	expect_message(&r, TAG(1), 200, N(c));
-	expect_message(&r, TAG(1), 200, N(d));
-	expect_message(&r, TAG(1), 200, A(1));
-	rig_done(&r);
+	expect_message(r, TAG(1), 200, N(a));
+	expect_message(r, TAG(1), 200, N(b));
+	expect_message(r, TAG(1), 200, N(c));
+	expect_message(r, TAG(1), 200, N(d));
+	expect_message(r, TAG(1), 200, A(1));
 }
 
 /* The ids of a long stream are remembered as far as a server could sensibly go back. */
-TEST(the_last_thousand_ids_are_remembered)
+LINK_TEST(the_last_thousand_ids_are_remembered)
 {
 	static char events[1100 * 32];
-	struct rig_link r;
 	struct asked *q;
 	int n = 0;
 
-	rig_start(&r);
 	for (int i = 0; i < 1100; i++)
 		n += snprintf(events + n, sizeof events - (size_t)n, "id: %d\ndata: {\"n\":%d}\n\n",
 			      i, i);
-	broken_answer(&r, "retry: 0\n");
-	expect_failed(&r, TAG(1), CLEAT_STEP_EXCHANGE);
-	broken_answer(&r, events);
-	RIG_WAIT(&r, r.n_told - r.taken == 1100);
-	r.taken = r.n_told;
-	q = next_asked(&r);
+	broken_answer(r, "retry: 0\n");
+	expect_failed(r, TAG(1), CLEAT_STEP_EXCHANGE);
+	broken_answer(r, events);
+	RIG_WAIT(r, r->n_told - r->taken == 1100);
+	r->taken = r->n_told;
+	q = next_asked(r);
 	expect_field(q, "Last-Event-ID", "1099");
-	say(&r, q, GET_EVENTS);
-	say(&r, q, strstr(events, "id: 100\n"));
-	say(&r, q, "id: x\ndata: " A(1) "\n\n");
-	expect_message(&r, TAG(1), 200, A(1));
-	rig_done(&r);
+	say(r, q, GET_EVENTS);
+	say(r, q, strstr(events, "id: 100\n"));
+	say(r, q, "id: x\ndata: " A(1) "\n\n");
+	expect_message(r, TAG(1), 200, A(1));
 }
 
-TEST(a_resumption_can_be_forgotten)
+LINK_TEST(a_resumption_can_be_forgotten)
 {
-	struct rig_link r;
 	struct asked *q;
 
-	rig_start(&r);
-	broken_answer(&r, "retry: 20\nid: 1\n\ndata: " N(a) "\n\n"); /* while it waits */
-	expect_message(&r, TAG(1), 200, N(a));
-	rig_step(&r);
-	r.link->ops->forget(r.link, TAG(1));
+	broken_answer(r, "retry: 20\nid: 1\n\ndata: " N(a) "\n\n"); /* while it waits */
+	expect_message(r, TAG(1), 200, N(a));
+	rig_step(r);
+	r->link->ops->forget(r->link, TAG(1));
 	for (int i = 0; i < 10; i++)
-		assert_true(nobody_asks(&r));
-	broken_answer(&r, "retry: 0\nid: 1\n\n"); /* while it runs */
-	q = next_asked(&r);
-	say(&r, q, GET_EVENTS);
-	r.link->ops->forget(r.link, TAG(1));
-	expect_hung_up(&r, q);
-	expect_nothing_told(&r);
-	rig_done(&r);
+		assert_true(nobody_asks(r));
+	broken_answer(r, "retry: 0\nid: 1\n\n"); /* while it runs */
+	q = next_asked(r);
+	say(r, q, GET_EVENTS);
+	r->link->ops->forget(r->link, TAG(1));
+	expect_hung_up(r, q);
+	expect_nothing_told(r);
 }
 
 TEST(a_resumption_ends_with_its_session)
@@ -366,20 +353,18 @@ static struct asked *listening(struct rig_link *r)
 	return q;
 }
 
-TEST(what_the_server_says_unasked_is_heard)
+LINK_TEST_PLAIN(what_the_server_says_unasked_is_heard)
 {
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
-	say(&r, q, EVENTS_HEAD);
-	say_chunk(&r, q, "data: " N(a) "\n\ndata: " Q(7) "\n\n");
-	expect_message(&r, NULL, 0, N(a));
-	expect_message(&r, NULL, 0, Q(7));
-	assert_true(nobody_asks(&r));
-	r.link->ops->reset(r.link); /* the stream belongs to the session */
-	expect_hung_up(&r, q);
-	expect_nothing_told(&r);
-	rig_done(&r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, "data: " N(a) "\n\ndata: " Q(7) "\n\n");
+	expect_message(r, NULL, 0, N(a));
+	expect_message(r, NULL, 0, Q(7));
+	assert_true(nobody_asks(r));
+	r->link->ops->reset(r->link); /* the stream belongs to the session */
+	expect_hung_up(r, q);
+	expect_nothing_told(r);
 }
 
 /* "or else return HTTP 405 Method Not Allowed" */
@@ -398,176 +383,156 @@ TEST(a_server_without_such_a_stream_is_left_alone)
 	}
 }
 
-TEST(the_stream_is_not_opened_when_nobody_wants_it)
+LINK_TEST_PLAIN(the_stream_is_not_opened_when_nobody_wants_it)
 {
-	struct rig_link r;
-
-	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r), (struct link_http_options){ .no_stream = true },
+	rig_base_open(r);
+	assert_true(rig_link_with(r, rig_base(r), (struct link_http_options){ .no_stream = true },
 				  NULL));
-	rig_open_link(&r);
-	r.link->ops->listen(r.link);
-	assert_true(nobody_asks(&r));
-	rig_done(&r);
+	rig_open_link(r);
+	r->link->ops->listen(r->link);
+	assert_true(nobody_asks(r));
 }
 
-TEST(the_stream_is_resumed_where_it_broke)
+LINK_TEST_PLAIN(the_stream_is_resumed_where_it_broke)
 {
 	/* The old connection is still there, or the server is busy. */
 	static const char *const later[] = { "409 Conflict", "503 Busy", "429 Slow" };
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
-	say(&r, q, GET_EVENTS "retry: 0\nid: x1\ndata: " N(a) "\n\n");
-	hang_up_on(&r, q);
-	expect_message(&r, NULL, 0, N(a));
+	say(r, q, GET_EVENTS "retry: 0\nid: x1\ndata: " N(a) "\n\n");
+	hang_up_on(r, q);
+	expect_message(r, NULL, 0, N(a));
 	for (size_t i = 0; i < CLEAT_COUNT(later); i++) {
-		q = next_asked(&r);
+		q = next_asked(r);
 		expect_field(q, "Last-Event-ID", "x1");
-		reply(&r, q, later[i], "", "");
+		reply(r, q, later[i], "", "");
 	}
-	q = next_asked(&r);
+	q = next_asked(r);
 	expect_field(q, "Last-Event-ID", "x1");
-	say(&r, q, GET_EVENTS "id: x1\ndata: " N(a) "\n\nid: x2\ndata: " N(b) "\n\n");
-	expect_message(&r, NULL, 0, N(b)); /* no gap, and nothing twice */
-	rig_done(&r);
+	say(r, q, GET_EVENTS "id: x1\ndata: " N(a) "\n\nid: x2\ndata: " N(b) "\n\n");
+	expect_message(r, NULL, 0, N(b)); /* no gap, and nothing twice */
 }
 
 /* The first connection broke before we saw its head, but the server had opened it: another is refused until
  * that is noticed, and what was said meanwhile is lost. */
-TEST(a_stream_that_is_taken_by_ourselves_is_tried_again)
+LINK_TEST_PLAIN(a_stream_that_is_taken_by_ourselves_is_tried_again)
 {
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
-	hang_up_on(&r, q);
-	reply(&r, next_asked(&r), "409 Conflict", "", "");
-	q = next_asked(&r);
-	expect_nothing_told(&r);
-	say(&r, q, GET_EVENTS);
-	expect_told(&r, TOLD_GAP);
-	rig_done(&r);
+	hang_up_on(r, q);
+	reply(r, next_asked(r), "409 Conflict", "", "");
+	q = next_asked(r);
+	expect_nothing_told(r);
+	say(r, q, GET_EVENTS);
+	expect_told(r, TOLD_GAP);
 }
 
-TEST(a_gap_is_told_when_the_stream_is_back)
+LINK_TEST_PLAIN(a_gap_is_told_when_the_stream_is_back)
 {
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
-	say(&r, q, GET_EVENTS "retry: 0\ndata: " N(a) "\n\n");
-	hang_up_on(&r, q);
-	expect_message(&r, NULL, 0, N(a));
-	q = next_asked(&r);
+	say(r, q, GET_EVENTS "retry: 0\ndata: " N(a) "\n\n");
+	hang_up_on(r, q);
+	expect_message(r, NULL, 0, N(a));
+	q = next_asked(r);
 	expect_field(q, "Last-Event-ID", NULL);
-	expect_nothing_told(&r);
-	say(&r, q, GET_EVENTS);
-	expect_told(&r, TOLD_GAP);
+	expect_nothing_told(r);
+	say(r, q, GET_EVENTS);
+	expect_told(r, TOLD_GAP);
 	/* Ids, but the server does not keep the events. */
-	say(&r, q, "id: 1\ndata: " N(b) "\n\n");
-	expect_message(&r, NULL, 0, N(b));
-	hang_up_on(&r, q);
-	q = next_asked(&r);
+	say(r, q, "id: 1\ndata: " N(b) "\n\n");
+	expect_message(r, NULL, 0, N(b));
+	hang_up_on(r, q);
+	q = next_asked(r);
 	expect_field(q, "Last-Event-ID", "1");
-	reply(&r, q, "404 Not Found", "", "");
-	q = next_asked(&r);
+	reply(r, q, "404 Not Found", "", "");
+	q = next_asked(r);
 	expect_field(q, "Last-Event-ID", NULL);
-	say(&r, q, GET_EVENTS "data: " N(c) "\n\n");
-	expect_told(&r, TOLD_GAP);
-	expect_message(&r, NULL, 0, N(c));
-	rig_done(&r);
+	say(r, q, GET_EVENTS "data: " N(c) "\n\n");
+	expect_told(r, TOLD_GAP);
+	expect_message(r, NULL, 0, N(c));
 }
 
 /* The stream was there, and now its session is not: the role has to find out, so it is told. */
-TEST(the_end_of_the_session_is_noticed_on_the_stream)
+LINK_TEST_PLAIN(the_end_of_the_session_is_noticed_on_the_stream)
 {
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
-	say(&r, q, GET_EVENTS "retry: 0\nid: 1\n\n");
-	hang_up_on(&r, q);
-	reply(&r, next_asked(&r), "404 Not Found", "", "");
-	reply(&r, next_asked(&r), "404 Not Found", "", "");
-	expect_text(expect_told(&r, TOLD_NOTE), "404");
-	expect_told(&r, TOLD_GAP);
-	assert_true(nobody_asks(&r));
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "404 Not Found", "", "");
-	assert_true(expect_failed(&r, TAG(1), CLEAT_STEP_HTTP)->why.session_lost);
-	rig_done(&r);
+	say(r, q, GET_EVENTS "retry: 0\nid: 1\n\n");
+	hang_up_on(r, q);
+	reply(r, next_asked(r), "404 Not Found", "", "");
+	reply(r, next_asked(r), "404 Not Found", "", "");
+	expect_text(expect_told(r, TOLD_NOTE), "404");
+	expect_told(r, TOLD_GAP);
+	assert_true(nobody_asks(r));
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	reply(r, next_asked(r), "404 Not Found", "", "");
+	assert_true(expect_failed(r, TAG(1), CLEAT_STEP_HTTP)->why.session_lost);
 }
 
-TEST(a_stream_that_never_opens_is_given_up)
+LINK_TEST_PLAIN(a_stream_that_never_opens_is_given_up)
 {
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
 	for (int i = 0; i < 5; i++) {
-		reply(&r, q, "500 Oops", "", "");
+		reply(r, q, "500 Oops", "", "");
 		if (i < 4)
-			q = next_asked(&r);
+			q = next_asked(r);
 	}
-	expect_text(expect_told(&r, TOLD_NOTE), "cannot be opened");
-	assert_true(nobody_asks(&r));
-	rig_done(&r);
+	expect_text(expect_told(r, TOLD_NOTE), "cannot be opened");
+	assert_true(nobody_asks(r));
 }
 
-TEST(an_event_over_the_limit_is_thrown_away)
+LINK_TEST_PLAIN(an_event_over_the_limit_is_thrown_away)
 {
 	static char large[(1 << 20) + 100];
-	struct rig_link r;
-	struct asked *q = listening(&r);
+	struct asked *q = listening(r);
 
 	memset(large, 'x', sizeof large - 1);
-	say(&r, q, GET_EVENTS "retry: 0\nid: 1\ndata: " N(a) "\n\nid: 2\ndata: ");
-	say(&r, q, large);
-	say(&r, q, "\n\n");
-	expect_message(&r, NULL, 0, N(a));
-	assert_int_equal(expect_told(&r, TOLD_OVERSIZE)->size, 1 << 20);
+	say(r, q, GET_EVENTS "retry: 0\nid: 1\ndata: " N(a) "\n\nid: 2\ndata: ");
+	say(r, q, large);
+	say(r, q, "\n\n");
+	expect_message(r, NULL, 0, N(a));
+	assert_int_equal(expect_told(r, TOLD_OVERSIZE)->size, 1 << 20);
 	/* From there on, since it would come again and again. */
-	hang_up_on(&r, q);
-	q = next_asked(&r);
+	hang_up_on(r, q);
+	q = next_asked(r);
 	expect_field(q, "Last-Event-ID", NULL);
-	say(&r, q, GET_EVENTS);
-	expect_told(&r, TOLD_GAP);
-	rig_done(&r);
+	say(r, q, GET_EVENTS);
+	expect_told(r, TOLD_GAP);
 }
 
-TEST(close_ends_the_stream_too)
+LINK_TEST_PLAIN(close_ends_the_stream_too)
 {
-	struct rig_link r;
-	struct asked *q = listening(&r), *del;
+	struct asked *q = listening(r), *del;
 
-	say(&r, q, EVENTS_HEAD);
-	rig_step(&r);
-	r.link->ops->close(r.link);
-	expect_hung_up(&r, q);
-	del = next_asked(&r);
+	say(r, q, EVENTS_HEAD);
+	rig_step(r);
+	r->link->ops->close(r->link);
+	expect_hung_up(r, q);
+	del = next_asked(r);
 	expect_line(del, "DELETE /mcp");
-	reply(&r, del, "200 OK", "", "");
-	expect_told(&r, TOLD_CLOSED);
-	rig_done(&r);
+	reply(r, del, "200 OK", "", "");
+	expect_told(r, TOLD_CLOSED);
 }
 
 /* A comment carries nothing and costs nothing. */
-TEST(fifty_thousand_comments_do_no_harm)
+LINK_TEST(fifty_thousand_comments_do_no_harm)
 {
-	struct rig_link r;
 	struct asked *q;
 	size_t before = 0;
 
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, GET_EVENTS);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, GET_EVENTS);
 	for (int i = 0; i < 50000; i++) {
-		say(&r, q, ": keep-alive\n\n");
+		say(r, q, ": keep-alive\n\n");
 		if (i % 100 == 0)
-			rig_step(&r);
+			rig_step(r);
 		if (i == 1000)
-			before = r.fa.bytes;
+			before = r->fa.bytes;
 	}
-	assert_true(r.fa.bytes <= before + 4096);
-	say(&r, q, "data: " A(1) "\n\n");
-	expect_message(&r, TAG(1), 200, A(1));
-	rig_done(&r);
+	assert_true(r->fa.bytes <= before + 4096);
+	say(r, q, "data: " A(1) "\n\n");
+	expect_message(r, TAG(1), 200, A(1));
 }

@@ -1,6 +1,4 @@
 /* test_link_local.c - a link to a peer in the same process. */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/link/link_support.h"
 

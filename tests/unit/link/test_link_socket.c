@@ -1,8 +1,6 @@
 /* test_link_socket.c - one message per line over TCP and over Unix sockets: addresses, connecting,
  * what can go wrong with it, and the end.
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/link/link_support.h"
 
@@ -161,7 +159,7 @@ TEST(test_the_end_of_the_connection_is_told_with_its_name)
 	}
 }
 
-TEST(test_addresses)
+RIG_TEST(test_addresses)
 {
 	static const struct {
 		const char *address, *words;
@@ -186,22 +184,20 @@ TEST(test_addresses)
 	static const char *const good[] = { "tcp://localhost:1", "tcp://[::1]:65535",
 					    "tcp://host.example:80/", "unix-stream:/x",
 					    "unix-stream:relative" };
-	struct link_rig r;
 
-	rig_init(&r);
+	rig_init(r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		assert_null(link_socket_new(&r.o, cases[i].address, &r.err));
-		assert_int_equal(r.err.status, CLEAT_EINVAL);
-		assert_non_null(strstr(r.err.message, cases[i].words));
+		assert_null(link_socket_new(&r->o, cases[i].address, &r->err));
+		assert_int_equal(r->err.status, CLEAT_EINVAL);
+		assert_non_null(strstr(r->err.message, cases[i].words));
 	}
-	assert_null(link_socket_new(&r.o, NULL, &r.err));
+	assert_null(link_socket_new(&r->o, NULL, &r->err));
 	for (size_t i = 0; i < CLEAT_COUNT(good); i++) {
-		r.link = link_socket_new(&r.o, good[i], &r.err);
-		assert_non_null(r.link);
-		r.link->ops->free(r.link);
+		r->link = link_socket_new(&r->o, good[i], &r->err);
+		assert_non_null(r->link);
+		r->link->ops->free(r->link);
 	}
-	r.link = NULL;
-	rig_done(&r);
+	r->link = NULL;
 }
 
 TEST(test_what_cannot_be_reached_says_why)

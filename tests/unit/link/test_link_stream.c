@@ -3,8 +3,6 @@
  *
  * stdio transport: "The server MUST NOT write anything to its stdout that is not a valid MCP message."
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/link/link_support.h"
 
@@ -35,39 +33,33 @@ static const char *reason(const struct link_rig *r)
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-TEST(test_messages_go_both_ways)
+RIG_TEST(test_messages_go_both_ways)
 {
-	struct link_rig r;
-
-	link_sh(&r, "exec cat");
-	rig_up_now(&r);
-	assert_true(link_child_pid(r.link) > 0);
-	rig_say(&r, "{\"a\":1}");
-	rig_say(&r, "[2]");
-	UNTIL(r.loop, r.messages == 2);
-	rig_say(&r, "{\"a\":\n3}"); /* a line break in a JSON text is white space */
-	UNTIL(r.loop, r.messages == 3);
-	assert_string_equal(r.got, "{\"a\":1}|[2]|{\"a\": 3}|");
-	rig_close_now(&r);
-	assert_int_equal(r.downs, 0);
-	assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
-	rig_done(&r);
+	link_sh(r, "exec cat");
+	rig_up_now(r);
+	assert_true(link_child_pid(r->link) > 0);
+	rig_say(r, "{\"a\":1}");
+	rig_say(r, "[2]");
+	UNTIL(r->loop, r->messages == 2);
+	rig_say(r, "{\"a\":\n3}"); /* a line break in a JSON text is white space */
+	UNTIL(r->loop, r->messages == 3);
+	assert_string_equal(r->got, "{\"a\":1}|[2]|{\"a\": 3}|");
+	rig_close_now(r);
+	assert_int_equal(r->downs, 0);
+	assert_int_equal(rig_send(r, "{}", 2), CLEAT_ECLOSED);
 }
 
-TEST(test_nothing_is_sent_before_it_is_up)
+RIG_TEST(test_nothing_is_sent_before_it_is_up)
 {
-	struct link_rig r;
-
-	link_sh(&r, "exec cat");
-	assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
-	rig_open(&r);
-	assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
-	rig_open(&r); /* does nothing */
-	UNTIL(r.loop, r.ups == 1);
-	assert_int_equal(r.link->ops->fall_back(r.link), CLEAT_EUNSUPPORTED);
-	r.link->ops->listen(r.link);
-	r.link->ops->forget(r.link, &r);
-	rig_done(&r);
+	link_sh(r, "exec cat");
+	assert_int_equal(rig_send(r, "{}", 2), CLEAT_ECLOSED);
+	rig_open(r);
+	assert_int_equal(rig_send(r, "{}", 2), CLEAT_ECLOSED);
+	rig_open(r); /* does nothing */
+	UNTIL(r->loop, r->ups == 1);
+	assert_int_equal(r->link->ops->fall_back(r->link), CLEAT_EUNSUPPORTED);
+	r->link->ops->listen(r->link);
+	r->link->ops->forget(r->link, r);
 }
 
 /* Without an event; what the old child still says is not heard. */
@@ -123,43 +115,38 @@ TEST(test_a_message_larger_than_a_pipe_goes_both_ways)
 	free(big);
 }
 
-TEST(test_a_message_over_the_limit_is_skipped)
+RIG_TEST(test_a_message_over_the_limit_is_skipped)
 {
-	struct link_rig r;
-
-	link_sh(&r,
+	link_sh(r,
 		"echo '{}'; printf '{'; head -c 2000000 /dev/zero | tr '\\0' x; echo; echo '[]'; cat");
-	rig_up_now(&r);
-	UNTIL(r.loop, r.messages == 2);
-	assert_int_equal(r.oversizes, 1);
-	assert_string_equal(r.got, "{}|[]|");
-	rig_done(&r);
+	rig_up_now(r);
+	UNTIL(r->loop, r->messages == 2);
+	assert_int_equal(r->oversizes, 1);
+	assert_string_equal(r->got, "{}|[]|");
 }
 
 /* A server that never reads is told so to whoever sends, and nothing else happens. */
-TEST(test_what_waits_is_bounded)
+RIG_TEST(test_what_waits_is_bounded)
 {
 	enum { SIZE = 64 * 1024 };
 	static char text[SIZE];
-	struct link_rig r;
 	size_t sent = 0;
 	int rc;
 
 	memset(text, '1', sizeof text);
 	text[0] = '[';
 	text[SIZE - 1] = ']';
-	link_sh(&r, "exec sleep 1000");
-	rig_up_now(&r);
-	while ((rc = rig_send(&r, text, SIZE)) == CLEAT_OK) {
-		cleat_loop_step(r.loop, 0);
+	link_sh(r, "exec sleep 1000");
+	rig_up_now(r);
+	while ((rc = rig_send(r, text, SIZE)) == CLEAT_OK) {
+		cleat_loop_step(r->loop, 0);
 		sent += SIZE;
 		assert_true(sent < 6 << 20);
 	}
 	assert_int_equal(rc, CLEAT_ELIMIT);
 	assert_true(sent >= 4 << 20);
-	assert_int_equal(rig_send(&r, text, SIZE), CLEAT_ELIMIT);
-	assert_int_equal(r.downs, 0);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, text, SIZE), CLEAT_ELIMIT);
+	assert_int_equal(r->downs, 0);
 }
 
 TEST(test_everything_sent_in_one_turn_is_written_together)
@@ -190,18 +177,15 @@ TEST(test_everything_sent_in_one_turn_is_written_together)
 
 /* ---- garbage ------------------------------------------------------------------------------ */
 
-TEST(test_lines_that_are_no_messages_are_noted_and_skipped)
+RIG_TEST(test_lines_that_are_no_messages_are_noted_and_skipped)
 {
-	struct link_rig r;
-
-	link_sh(&r, "echo 'Server started'; echo; echo ' \t{\"b\":1}'; echo \"\033[0mdebug\"; cat");
-	rig_up_now(&r);
-	rig_say(&r, "[1]");
-	UNTIL(r.loop, r.messages == 2);
-	assert_int_equal(r.notes, 2);
-	assert_string_equal(r.last_note, "skipped a line that is no JSON: ?[0mdebug");
-	assert_string_equal(r.got, " \t{\"b\":1}|[1]|");
-	rig_done(&r);
+	link_sh(r, "echo 'Server started'; echo; echo ' \t{\"b\":1}'; echo \"\033[0mdebug\"; cat");
+	rig_up_now(r);
+	rig_say(r, "[1]");
+	UNTIL(r->loop, r->messages == 2);
+	assert_int_equal(r->notes, 2);
+	assert_string_equal(r->last_note, "skipped a line that is no JSON: ?[0mdebug");
+	assert_string_equal(r->got, " \t{\"b\":1}|[1]|");
 }
 
 TEST(test_100_in_a_row_and_it_is_no_server)
@@ -273,34 +257,28 @@ TEST(test_down_says_how_it_ended_and_what_it_said)
 }
 
 /* It is known only by writing to it. */
-TEST(test_a_child_that_closes_its_input_is_down)
+RIG_TEST(test_a_child_that_closes_its_input_is_down)
 {
-	struct link_rig r;
-
-	link_sh(&r, "exec <&-; echo '[1]'; exec sleep 1000");
-	rig_up_now(&r);
-	UNTIL(r.loop, r.messages == 1);
-	UNTIL(r.loop, rig_send(&r, "{}", 2) == CLEAT_ECLOSED);
-	until_down(&r);
-	assert_non_null(strstr(reason(&r), "does not read its standard input any more"));
-	assert_int_equal(r.why.error.os_errno, EPIPE);
-	rig_done(&r);
+	link_sh(r, "exec <&-; echo '[1]'; exec sleep 1000");
+	rig_up_now(r);
+	UNTIL(r->loop, r->messages == 1);
+	UNTIL(r->loop, rig_send(r, "{}", 2) == CLEAT_ECLOSED);
+	until_down(r);
+	assert_non_null(strstr(reason(r), "does not read its standard input any more"));
+	assert_int_equal(r->why.error.os_errno, EPIPE);
 }
 
 /* Everything that it wrote before it ended is handed on first. */
-TEST(test_the_last_words_come_before_the_end)
+RIG_TEST(test_the_last_words_come_before_the_end)
 {
-	struct link_rig r;
-
-	link_sh(&r, "read x; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo \"[$i]\"; done; "
-		    "printf '{\"last\":1}'; exit 9");
-	rig_up_now(&r);
-	rig_say(&r, "{}");
-	until_down(&r);
-	assert_int_equal(r.messages, 3001);
-	assert_non_null(strstr(r.got, "[3000]|{\"last\":1}|"));
-	assert_non_null(strstr(reason(&r), "status 9"));
-	rig_done(&r);
+	link_sh(r, "read x; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo \"[$i]\"; done; "
+		   "printf '{\"last\":1}'; exit 9");
+	rig_up_now(r);
+	rig_say(r, "{}");
+	until_down(r);
+	assert_int_equal(r->messages, 3001);
+	assert_non_null(strstr(r->got, "[3000]|{\"last\":1}|"));
+	assert_non_null(strstr(reason(r), "status 9"));
 }
 
 TEST(test_what_cannot_be_started_is_told_by_up)
@@ -327,52 +305,45 @@ TEST(test_what_cannot_be_started_is_told_by_up)
 	rig_done(&r);
 }
 
-TEST(test_it_can_be_opened_again)
+RIG_TEST(test_it_can_be_opened_again)
 {
-	struct link_rig r;
 	int pid = 0;
 
-	link_sh(&r, "echo '{}'; read x; exit 1");
+	link_sh(r, "echo '{}'; read x; exit 1");
 	for (unsigned i = 1; i < 6; i++) {
-		rig_up_now(&r);
-		UNTIL(r.loop, r.messages == i);
-		assert_true(link_child_pid(r.link) != pid);
-		pid = link_child_pid(r.link);
+		rig_up_now(r);
+		UNTIL(r->loop, r->messages == i);
+		assert_true(link_child_pid(r->link) != pid);
+		pid = link_child_pid(r->link);
 		if (i % 2)
 			kill(pid, SIGKILL);
 		else
-			rig_say(&r, "{}");
-		UNTIL(r.loop, r.downs == i);
+			rig_say(r, "{}");
+		UNTIL(r->loop, r->downs == i);
 	}
-	rig_done(&r);
 }
 
 /* The old one lives on for a while, but not beside the new one. */
-TEST(test_a_child_that_is_let_go_is_gone_before_the_next)
+RIG_TEST(test_a_child_that_is_let_go_is_gone_before_the_next)
 {
-	struct link_rig r;
 	int pid;
 
-	link_sh(&r, "trap '' TERM; exec >&-; while :; do sleep 0.05; done");
-	rig_up_now(&r);
-	pid = link_child_pid(r.link);
-	until_down(&r);
+	link_sh(r, "trap '' TERM; exec >&-; while :; do sleep 0.05; done");
+	rig_up_now(r);
+	pid = link_child_pid(r->link);
+	until_down(r);
 	assert_false(gone(pid));
-	rig_up_now(&r);
+	rig_up_now(r);
 	assert_true(gone(pid));
-	rig_done(&r);
 }
 
-TEST(test_its_stderr_is_heard)
+RIG_TEST(test_its_stderr_is_heard)
 {
-	struct link_rig r;
-
-	link_sh(&r, "echo one >&2; read x; echo two >&2");
-	rig_up_now(&r);
-	UNTIL(r.loop, strcmp(r.said, "one|") == 0);
-	rig_close_now(&r);
-	assert_string_equal(r.said, "one|two|");
-	rig_done(&r);
+	link_sh(r, "echo one >&2; read x; echo two >&2");
+	rig_up_now(r);
+	UNTIL(r->loop, strcmp(r->said, "one|") == 0);
+	rig_close_now(r);
+	assert_string_equal(r->said, "one|two|");
 }
 
 TEST(test_close_in_any_state)

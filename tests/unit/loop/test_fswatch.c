@@ -1,7 +1,4 @@
 /* test_fswatch.c - files and directories that change (loop/fswatch.c). */
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE   700
-
 #include "loop/fswatch.h"
 #include "support.h"
 #include "support_files.h"

@@ -1,7 +1,5 @@
 /* test_loop.c - steps, calls between threads, timers, descriptors, and life inside a foreign loop.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "loop/loop.h"
 #include "support.h"
 #include "support_files.h"

@@ -1,6 +1,4 @@
 /* test_listen.c - addresses as people write them, listening sockets, and systemd. */
-#define _XOPEN_SOURCE 700
-
 #include "net/listen.h"
 #include "test.h"
 

@@ -2,8 +2,6 @@
  * slicings, ends, and clients that are wrong or hostile. Memory and limits are in test_tls_memory.c,
  * files in test_tls_files.c, a missing or failing OpenSSL in test_tls_missing.c.
  */
-#define _XOPEN_SOURCE 700
-
 #include "unit/net/test_tls.h"
 #include "test.h"
 

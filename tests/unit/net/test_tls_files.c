@@ -1,6 +1,4 @@
 /* test_tls_files.c - net/tls: certificate and key from files, right and wrong ones. */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/net/test_tls.h"
 

@@ -1,8 +1,6 @@
 /* test_tls_memory.c - net/tls where memory or room in a buffer runs out, and what a session
  * holds while it waits. OpenSSL's memory is counted by hooks.
  */
-#define _XOPEN_SOURCE 700
-
 #include "support.h"
 #include "test.h"
 #include "unit/net/test_tls.h"

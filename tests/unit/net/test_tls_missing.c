@@ -3,7 +3,6 @@
  * A second copy of net/tls.c finds what missing_rig.h lets it find, and failing functions in the
  * place of OpenSSL's. OpenSSL's objects are counted, so that a leak on any path shows.
  */
-#define _XOPEN_SOURCE 700
 #include "test.h"
 #include "unit/base/missing_rig.h"
 
@@ -18,7 +17,6 @@
 #define tls_session_is_ready copy_session_is_ready
 #define tls_session_finish   copy_session_finish
 #include "net/tls.c" /* NOLINT(bugprone-suspicious-include): see above */
-
 #include "unit/net/test_tls.h"
 
 static int objects;

@@ -101,4 +101,6 @@ static inline void run_done(struct run *r)
 	assert_true(no_children());
 }
 
+#define RUN_TEST(name) TEST_ON(name, struct run, r, run_init(r), run_done)
+
 #endif

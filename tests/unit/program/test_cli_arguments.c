@@ -1,6 +1,4 @@
 /* test_cli_arguments.c - words to JSON by a schema (program/cli/arguments.c). */
-#define _POSIX_C_SOURCE 200809L
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

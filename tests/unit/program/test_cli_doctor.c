@@ -1,6 +1,4 @@
 /* test_cli_doctor.c - which proxy is used for which address (program/check/doctor_proxy.c). */
-#define _POSIX_C_SOURCE 200809L
-
 #include "support.h"
 #include "test.h"
 

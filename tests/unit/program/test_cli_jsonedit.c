@@ -1,5 +1,4 @@
 /* test_cli_jsonedit.c - one member of a file with comments is changed, every other byte stays. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "support.h"
 #include "test.h"
 

@@ -1,5 +1,4 @@
 /* test_cli_options.c - command lines (program/cli/options.c), durations, and "did you mean" (program/text/nearest.c). */
-#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "test.h"
 

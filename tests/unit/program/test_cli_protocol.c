@@ -1,7 +1,6 @@
 /* test_cli_protocol.c - the checker of messages: every table becomes a schema, conversations are followed, and
  * findings name the place (program/check/protocol.c). That the tables agree with the official schemas is
  * test_cli_validate.mjs's to show. */
-#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "test.h"
 

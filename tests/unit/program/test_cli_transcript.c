@@ -1,6 +1,5 @@
 /* test_cli_transcript.c - transcripts: what is written can be read again, answers find their requests, and the
  * mock says what was recorded (program/record/transcript.c, program/record/replay_mock.c). */
-#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "test.h"
 

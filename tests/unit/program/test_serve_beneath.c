@@ -2,7 +2,6 @@
  *
  * Every case runs twice: with openat2 and, as on a kernel that has none, one component at a time.
  */
-#define _GNU_SOURCE /* renameat2, syscall */
 #include "serve/folder/beneath.h"
 #include "test.h"
 

@@ -1,9 +1,6 @@
 /* test_serve_conf.c - configurations: where values stand, variables, times and sizes, problems, options of
  * the command line, and memory that runs out (serve/conf*.c, program/text/jsonc.c).
  */
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE   700
-
 #include "serve/config/conf.h"
 #include "support.h"
 #include "support_files.h"

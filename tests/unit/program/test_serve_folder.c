@@ -1,7 +1,6 @@
 /* test_serve_folder.c - walks (order, pages, bounds, links), and edits (exactness, diffs). The tools as a whole
  * are tested from outside, in tests/e2e/test_serve_folder.mjs.
  */
-#define _GNU_SOURCE
 #include "base/mem.h"
 #include "serve/folder/edit.h"
 #include "serve/folder/walk.h"

@@ -1,6 +1,4 @@
 /* test_serve_limits.c - how much a command may use (program/serve/command/limits.h, program/serve/command/family.h), with real processes. */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/program/process_rig.h"
 
@@ -102,29 +100,21 @@ TEST(test_too_many_processes_are_the_end_of_all)
 /* A shell that has a text of that many megabytes. */
 #define HOG(mb) "x=$(head -c " #mb "000000 /dev/zero | tr '\\0' x); "
 
-TEST(test_memory_is_counted_together)
+RUN_TEST(test_memory_is_counted_together)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.limits.memory = 100 << 20;
-	run_sh(&r, "for i in 1 2 3 4; do (" HOG(30) "sleep 1000; :) & done; wait");
-	assert_int_equal(r.result.ending, PROCESS_TOO_LARGE);
-	run_done(&r);
+	r->spec.limits.memory = 100 << 20;
+	run_sh(r, "for i in 1 2 3 4; do (" HOG(30) "sleep 1000; :) & done; wait");
+	assert_int_equal(r->result.ending, PROCESS_TOO_LARGE);
 }
 
 /* After a fork all pages are those of both: five that look like 30 MB each are 30 MB. They live long enough to be
  * looked at. */
-TEST(test_pages_in_common_count_once)
+RUN_TEST(test_pages_in_common_count_once)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.limits.memory = 100 << 20;
-	run_sh(&r, HOG(30) "for i in 1 2 3 4; do (sleep 1; :) & done; wait; echo done");
-	assert_string_equal(r.out, "done\n");
-	assert_int_equal(r.result.ending, PROCESS_EXITED);
-	run_done(&r);
+	r->spec.limits.memory = 100 << 20;
+	run_sh(r, HOG(30) "for i in 1 2 3 4; do (sleep 1; :) & done; wait; echo done");
+	assert_string_equal(r->out, "done\n");
+	assert_int_equal(r->result.ending, PROCESS_EXITED);
 }
 
 TEST_GROUP(warm_up, NULL)

@@ -1,6 +1,5 @@
 /* test_serve_openapi.c - schemas of OpenAPI documents as JSON Schema, and whole documents as tools: odd ones,
  * hostile ones, and with little memory. That the tools work is shown by tests/e2e/test_serve_openapi.mjs. */
-#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "test.h"
 

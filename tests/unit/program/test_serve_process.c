@@ -1,8 +1,6 @@
 /* test_serve_process.c - a command that is run to its end: input, output, lines, limits, and programs that
  * fork, flood, hang, leave their group or do not listen.
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/program/process_rig.h"
 
@@ -47,15 +45,11 @@ TEST(test_its_output_and_how_it_ended_are_told)
 	}
 }
 
-TEST(test_any_bytes_come_out_as_they_are)
+RUN_TEST(test_any_bytes_come_out_as_they_are)
 {
-	struct run r;
-
-	run_init(&r);
-	run_sh(&r, "printf 'a\\000\\377\\nb'");
-	assert_int_equal(r.n_out, 5);
-	assert_memory_equal(r.out, "a\0\xFF\nb", 5);
-	run_done(&r);
+	run_sh(r, "printf 'a\\000\\377\\nb'");
+	assert_int_equal(r->n_out, 5);
+	assert_memory_equal(r->out, "a\0\xFF\nb", 5);
 }
 
 TEST(test_arguments_environment_and_directory)
@@ -85,16 +79,12 @@ TEST(test_arguments_environment_and_directory)
 	run_done(&r);
 }
 
-TEST(test_one_stream_where_it_is_wanted_in_the_right_order)
+RUN_TEST(test_one_stream_where_it_is_wanted_in_the_right_order)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.merge_err = true;
-	run_sh(&r, "echo a; echo b >&2; echo c; echo d >&2");
-	assert_string_equal(r.out, "a\nb\nc\nd\n");
-	assert_string_equal(r.said, "");
-	run_done(&r);
+	r->spec.merge_err = true;
+	run_sh(r, "echo a; echo b >&2; echo c; echo d >&2");
+	assert_string_equal(r->out, "a\nb\nc\nd\n");
+	assert_string_equal(r->said, "");
 }
 
 TEST(test_what_cannot_be_started_says_why)
@@ -218,20 +208,16 @@ TEST(test_lines_are_collected_too_unless_not_wanted)
 	}
 }
 
-TEST(test_a_line_that_is_too_long_is_cut)
+RUN_TEST(test_a_line_that_is_too_long_is_cut)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.line = on_line;
-	run_sh(&r, "head -c 300000 /dev/zero | tr '\\000' x; echo; echo next; "
-		   "head -c 65536 /dev/zero | tr '\\000' y; echo; printf z");
-	assert_int_equal(r.lines, 4);
-	assert_int_equal(r.longest, 65536);
-	assert_non_null(strstr(r.text, "|out:next|out:yyy"));
-	assert_non_null(strstr(r.text, "y|out:z|"));
-	assert_int_equal(r.n_out, 300000 + 1 + 5 + 65536 + 2);
-	run_done(&r);
+	r->spec.line = on_line;
+	run_sh(r, "head -c 300000 /dev/zero | tr '\\000' x; echo; echo next; "
+		  "head -c 65536 /dev/zero | tr '\\000' y; echo; printf z");
+	assert_int_equal(r->lines, 4);
+	assert_int_equal(r->longest, 65536);
+	assert_non_null(strstr(r->text, "|out:next|out:yyy"));
+	assert_non_null(strstr(r->text, "y|out:z|"));
+	assert_int_equal(r->n_out, 300000 + 1 + 5 + 65536 + 2);
 }
 
 /* ---- limits ------------------------------------------------------------------------------- */
@@ -263,40 +249,28 @@ TEST(test_too_much_output_ends_it)
 	}
 }
 
-TEST(test_output_of_exactly_the_limit_is_not_too_much)
+RUN_TEST(test_output_of_exactly_the_limit_is_not_too_much)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.output_max = 100000;
-	run_sh(&r, "head -c 100000 /dev/zero");
-	assert_int_equal(r.result.ending, PROCESS_EXITED);
-	assert_int_equal(r.n_out, 100000);
-	run_done(&r);
+	r->spec.output_max = 100000;
+	run_sh(r, "head -c 100000 /dev/zero");
+	assert_int_equal(r->result.ending, PROCESS_EXITED);
+	assert_int_equal(r->n_out, 100000);
 }
 
-TEST(test_stderr_may_be_flooded_and_its_end_is_kept)
+RUN_TEST(test_stderr_may_be_flooded_and_its_end_is_kept)
 {
-	struct run r;
-
-	run_init(&r);
-	run_sh(&r, "yes 0123456789 | head -c 5000000 >&2; echo; echo 'the end' >&2");
-	assert_int_equal(r.result.ending, PROCESS_EXITED);
-	assert_int_equal(strlen(r.said), 8192);
-	assert_string_equal(r.said + 8192 - 8, "the end\n");
-	run_done(&r);
+	run_sh(r, "yes 0123456789 | head -c 5000000 >&2; echo; echo 'the end' >&2");
+	assert_int_equal(r->result.ending, PROCESS_EXITED);
+	assert_int_equal(strlen(r->said), 8192);
+	assert_string_equal(r->said + 8192 - 8, "the end\n");
 }
 
 /* The cut may go through a character: what is left of it is not shown as broken. */
-TEST(test_the_tail_of_stderr_begins_with_a_whole_character)
+RUN_TEST(test_the_tail_of_stderr_begins_with_a_whole_character)
 {
-	struct run r;
-
-	run_init(&r);
-	run_sh(&r, "i=0; while [ $i -lt 5000 ]; do printf '\\342\\202\\254'; i=$((i+1)); done >&2");
-	assert_int_equal(strlen(r.said), 8190); /* 2,730 of three bytes */
-	assert_memory_equal(r.said, "\xE2\x82\xAC", 3);
-	run_done(&r);
+	run_sh(r, "i=0; while [ $i -lt 5000 ]; do printf '\\342\\202\\254'; i=$((i+1)); done >&2");
+	assert_int_equal(strlen(r->said), 8190); /* 2,730 of three bytes */
+	assert_memory_equal(r->said, "\xE2\x82\xAC", 3);
 }
 
 /* Runs what has to have said something before its time is over: on a busy machine it gets more of it. The limit,
@@ -344,47 +318,35 @@ TEST(test_time_ends_it)
 	}
 }
 
-TEST(test_cancelling_ends_it_once)
+RUN_TEST(test_cancelling_ends_it_once)
 {
-	struct run r;
-
-	run_init(&r);
-	start_sh(&r, "exec sleep 1000");
-	process_cancel(r.process);
-	process_cancel(r.process);
-	assert_int_equal(r.done, 0); /* from the loop */
-	until_done(&r);
-	assert_int_equal(r.result.ending, PROCESS_CANCELLED);
-	run_done(&r);
+	start_sh(r, "exec sleep 1000");
+	process_cancel(r->process);
+	process_cancel(r->process);
+	assert_int_equal(r->done, 0); /* from the loop */
+	until_done(r);
+	assert_int_equal(r->result.ending, PROCESS_CANCELLED);
 }
 
-TEST(test_cancelling_from_inside_a_line)
+RUN_TEST(test_cancelling_from_inside_a_line)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.line = on_line;
-	r.spec.output_max = SIZE_MAX;
-	r.cancel_at = 3;
-	run_sh(&r, "exec yes");
-	assert_int_equal(r.result.ending, PROCESS_CANCELLED);
-	assert_int_equal(r.lines, 3); /* none after that */
-	run_done(&r);
+	r->spec.line = on_line;
+	r->spec.output_max = SIZE_MAX;
+	r->cancel_at = 3;
+	run_sh(r, "exec yes");
+	assert_int_equal(r->result.ending, PROCESS_CANCELLED);
+	assert_int_equal(r->lines, 3); /* none after that */
 }
 
-TEST(test_it_is_gone_when_it_is_freed)
+RUN_TEST(test_it_is_gone_when_it_is_freed)
 {
-	struct run r;
-
-	run_init(&r);
-	r.spec.line = on_line;
-	start_sh(&r, "echo $$; trap '' TERM; while :; do sleep 1; done");
-	UNTIL(r.loop, r.lines > 0);
-	process_free(r.process);
-	assert_true(gone(atoi(r.text + 4)));
-	assert_int_equal(r.done, 0);
+	r->spec.line = on_line;
+	start_sh(r, "echo $$; trap '' TERM; while :; do sleep 1; done");
+	UNTIL(r->loop, r->lines > 0);
+	process_free(r->process);
+	assert_true(gone(atoi(r->text + 4)));
+	assert_int_equal(r->done, 0);
 	process_free(NULL);
-	run_done(&r);
 }
 
 /* ---- nothing is left behind --------------------------------------------------------------- */
@@ -455,21 +417,18 @@ static bool somebody_has(const char *variable)
 }
 
 /* Always on the move: its number is another one before it can be killed. */
-TEST(test_one_that_runs_away_is_caught)
+RUN_TEST(test_one_that_runs_away_is_caught)
 {
 	const char *const env[] = { "HOP=setsid sh -c \"$HOP\" </dev/null >/dev/null 2>&1 &",
 				    NULL };
-	struct run r;
 
-	run_init(&r);
-	r.spec.env = env;
-	r.spec.line = on_line;
-	start_sh(&r, "sh -c \"$HOP\"; echo off; exec env -u HOP sleep 1000");
-	UNTIL(r.loop, r.lines > 0 && somebody_has("HOP=setsid"));
-	process_cancel(r.process);
-	until_done(&r);
+	r->spec.env = env;
+	r->spec.line = on_line;
+	start_sh(r, "sh -c \"$HOP\"; echo off; exec env -u HOP sleep 1000");
+	UNTIL(r->loop, r->lines > 0 && somebody_has("HOP=setsid"));
+	process_cancel(r->process);
+	until_done(r);
 	assert_false(somebody_has("HOP=setsid"));
-	run_done(&r);
 }
 
 /* ---- many, and without memory ------------------------------------------------------------- */

@@ -3,8 +3,6 @@
  * test_serve_sandbox_network.c; other processes: test_serve_sandbox_calls.c; programs:
  * test_serve_sandbox_use.c.)
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/program/sandbox_rig.h"
 

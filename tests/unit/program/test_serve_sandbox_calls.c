@@ -1,8 +1,6 @@
 /* test_serve_sandbox_calls.c - processes in a sandbox try to reach other processes and the kernel. (The network:
  * test_serve_sandbox_network.c.)
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/program/sandbox_rig.h"
 

@@ -4,8 +4,6 @@
  * A second copy of program/serve/sandbox/filter.c finds what missing_rig.h lets it find, and other functions in
  * the place of libseccomp's.
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/base/missing_rig.h"
 

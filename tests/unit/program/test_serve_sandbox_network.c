@@ -1,7 +1,5 @@
 /* test_serve_sandbox_network.c - processes in a sandbox try to reach the network and services of this machine.
  */
-#define _GNU_SOURCE
-
 #include "test.h"
 #include "unit/program/sandbox_rig.h"
 

@@ -1,8 +1,6 @@
 /* test_serve_sandbox_use.c - sandboxes in use: programs that work inside, what is said when one cannot be
  * had, paths that change, scripts, and memory that runs out.
  */
-#define _GNU_SOURCE
-
 #include "serve/command/process.h"
 #include "test.h"
 #include "unit/program/sandbox_rig.h"

@@ -1,5 +1,4 @@
 /* test_serve_search.c - lines that match: patterns, context, blocks, hostile files and patterns, memory. */
-#define _GNU_SOURCE /* memfd_create */
 #include "serve/folder/search.h"
 #include "test.h"
 

@@ -1,9 +1,6 @@
 /* test_serve_set.c - one configuration in place of another: what stays, what goes, and that nothing
  * changes when something is wrong (program/serve/set.c, program/serve/build.c, program/serve/serve.c, server_exchange()).
  */
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE   700
-
 #include "base/mem.h"
 #include "serve/serve.h"
 #include "serve/set.h"

@@ -1,6 +1,5 @@
 /* test_serve_sqldb.c - connections that can do no harm (program/serve/sql/sqldb.c, program/serve/sql/sqlrows.c): what a model may
  * not do, each tried for real, with a control that shows that it would have worked. */
-#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "support_files.h"
 #include "test.h"

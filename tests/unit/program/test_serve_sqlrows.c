@@ -1,6 +1,5 @@
 /* test_serve_sqlrows.c - what a statement's values and rows become: a database behind a server, asked by a
  * client in the same process. And that the sources are right with little memory. */
-#define _POSIX_C_SOURCE 200809L
 #include "support.h"
 #include "support_files.h"
 #include "test.h"

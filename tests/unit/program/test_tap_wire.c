@@ -1,8 +1,6 @@
 /* test_tap_wire.c - program/record/tap/front.c and program/record/tap/back.c speak to each other on one loop: what is sent is what is
  * received, whoever goes is noticed, nobody is run over, and lack of memory is an end like any other.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "record/tap/tap.h"
 #include "support.h"
 #include "test.h"

@@ -235,4 +235,8 @@ static inline const char *rig_expect_error(struct rig *rig, int code, const char
 	return details;
 }
 
+/* A case on a rig; PLAIN: which it opens itself. */
+#define RIG_TEST(name)       TEST_ON(name, struct rig, rig, rig_open(rig, NULL), rig_close)
+#define RIG_TEST_PLAIN(name) TEST_ON(name, struct rig, rig, (void)0, rig_close)
+
 #endif

@@ -13,72 +13,63 @@ static void answer_deferred(struct rig *rig, size_t i, const char *text)
 
 /* ---- batches ---- */
 
-TEST(a_batch_waits_for_its_last_answer)
+RIG_TEST(a_batch_waits_for_its_last_answer)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig_in(&rig, "[{" V "\"method\":\"later\",\"id\":1},{" V "\"method\":\"sum\",\"id\":2},"
-		     "{" V "\"method\":\"later\"},7,{" V "\"method\":\"later\",\"id\":3}]");
-	rig_expect_nothing(&rig);
-	answer_deferred(&rig, 2, "three");
-	rig_expect_nothing(&rig);
-	answer_deferred(&rig, 0, "one");
-	rig_expect_nothing(&rig);
-	answer_deferred(&rig, 1, "");
+	rig_in(rig, "[{" V "\"method\":\"later\",\"id\":1},{" V "\"method\":\"sum\",\"id\":2},"
+		    "{" V "\"method\":\"later\"},7,{" V "\"method\":\"later\",\"id\":3}]");
+	rig_expect_nothing(rig);
+	answer_deferred(rig, 2, "three");
+	rig_expect_nothing(rig);
+	answer_deferred(rig, 0, "one");
+	rig_expect_nothing(rig);
+	answer_deferred(rig, 1, "");
 	rig_expect(
-		&rig,
+		rig,
 		"[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"one\"},"
 		"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0},"
 		"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
 		"\"Invalid Request\",\"data\":{\"details\":\"the message is a number; it must be "
 		"an object\"}}},"
 		"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"three\"}]");
-	rig_close(&rig);
 }
 
-TEST(a_batch_may_hold_everything)
+RIG_TEST_PLAIN(a_batch_may_hold_everything)
 {
-	struct rig rig;
-	cleat_rpc_request_options ro = { .on_response = rig_response, .userdata = &rig };
+	cleat_rpc_request_options ro = { .on_response = rig_response, .userdata = rig };
 
-	rig_open(&rig, NULL);
-	assert_int_equal(cleat_rpc_request(rig.rpc, &ro, "x", NULL), 1);
-	rig_next(&rig);
-	rig_in(&rig, "[{" V "\"method\":\"sum\",\"id\":2},{" V "\"id\":1,\"result\":[7]},"
-		     "{" V "\"method\":\"sum\",\"id\":2},{" V "\"id\":1,\"result\":8}]");
-	assert_int_equal(rig.responses, 1);
-	assert_string_equal(rig.last_result, "[7]");
-	assert_int_equal(rig.n_notices, 1); /* the second answer */
-	rig_expect(&rig, "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0},"
-			 "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0}]");
+	rig_open(rig, NULL);
+	assert_int_equal(cleat_rpc_request(rig->rpc, &ro, "x", NULL), 1);
+	rig_next(rig);
+	rig_in(rig, "[{" V "\"method\":\"sum\",\"id\":2},{" V "\"id\":1,\"result\":[7]},"
+		    "{" V "\"method\":\"sum\",\"id\":2},{" V "\"id\":1,\"result\":8}]");
+	assert_int_equal(rig->responses, 1);
+	assert_string_equal(rig->last_result, "[7]");
+	assert_int_equal(rig->n_notices, 1); /* the second answer */
+	rig_expect(rig, "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0},"
+			"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0}]");
 	/* responses alone are not answered */
-	rig_in(&rig, "[{" V "\"id\":1,\"result\":8},{\"result\":8,\"id\":9}]");
-	rig_expect_nothing(&rig);
+	rig_in(rig, "[{" V "\"id\":1,\"result\":8},{\"result\":8,\"id\":9}]");
+	rig_expect_nothing(rig);
 	/* arrays do not nest */
-	rig_in(&rig, "[[{" V "\"method\":\"sum\",\"id\":2}]]");
-	assert_non_null(strstr(rig_next(&rig), "-32600"));
-	rig_close(&rig);
+	rig_in(rig, "[[{" V "\"method\":\"sum\",\"id\":2}]]");
+	assert_non_null(strstr(rig_next(rig), "-32600"));
 }
 
-TEST(an_id_twice_in_a_batch_is_refused_once)
+RIG_TEST(an_id_twice_in_a_batch_is_refused_once)
 {
-	struct rig rig;
 	cleat_doc *doc;
 
-	rig_open(&rig, NULL);
-	assert_int_equal(rig_in(&rig, "[{" V "\"method\":\"later\",\"id\":1},"
-				      "{" V "\"method\":\"later\",\"id\":1}]"),
+	assert_int_equal(rig_in(rig, "[{" V "\"method\":\"later\",\"id\":1},"
+				     "{" V "\"method\":\"later\",\"id\":1}]"),
 			 CLEAT_EPROTO);
-	answer_deferred(&rig, 0, "yes");
-	doc = rig_parse(rig_next(&rig));
+	answer_deferred(rig, 0, "yes");
+	doc = rig_parse(rig_next(rig));
 	assert_int_equal(cleat_json_size(cleat_doc_root(doc)), 2);
 	assert_string_equal(
 		cleat_json_str(cleat_json_get(cleat_json_at(cleat_doc_root(doc), 0), "result"), ""),
 		"yes");
 	assert_non_null(cleat_json_get(cleat_json_at(cleat_doc_root(doc), 1), "error"));
 	cleat_doc_free(doc);
-	rig_close(&rig);
 }
 
 TEST(batches_are_bounded_and_can_be_off)
@@ -118,93 +109,81 @@ static int close_peer(cleat_rpc_call *call)
 	return cleat_rpc_replyf(call, "1");
 }
 
-TEST(closing_inside_a_batch_stops_it)
+RIG_TEST(closing_inside_a_batch_stops_it)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	cleat_rpc_on(rig.rpc, "close", close_peer, NULL);
-	rig_in(&rig, "[{" V "\"method\":\"sum\",\"id\":1},{" V "\"method\":\"close\",\"id\":2},"
-		     "{" V "\"method\":\"later\",\"id\":3}]");
-	assert_int_equal(rig.n_deferred, 0);
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	cleat_rpc_on(rig->rpc, "close", close_peer, NULL);
+	rig_in(rig, "[{" V "\"method\":\"sum\",\"id\":1},{" V "\"method\":\"close\",\"id\":2},"
+		    "{" V "\"method\":\"later\",\"id\":3}]");
+	assert_int_equal(rig->n_deferred, 0);
+	rig_expect_nothing(rig);
 }
 
 /* ---- limits ---- */
 
-TEST(messages_are_bounded_in_both_directions)
+RIG_TEST_PLAIN(messages_are_bounded_in_both_directions)
 {
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 	char big[400];
 
 	o.max_message = 200;
 	o.limits.max_depth = 4;
-	rig_open(&rig, &o);
+	rig_open(rig, &o);
 	memset(big, ' ', sizeof big);
-	assert_int_equal(cleat_rpc_receive(rig.rpc, big, 201), CLEAT_ELIMIT);
-	rig_expect_error(&rig, -32600, "null");
-	assert_int_equal(cleat_rpc_receive(rig.rpc, big, 200), CLEAT_EPROTO);
-	rig_expect_error(&rig, -32700, "null");
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"echo\",\"id\":1,\"params\":[[[[1]]]]}"),
+	assert_int_equal(cleat_rpc_receive(rig->rpc, big, 201), CLEAT_ELIMIT);
+	rig_expect_error(rig, -32600, "null");
+	assert_int_equal(cleat_rpc_receive(rig->rpc, big, 200), CLEAT_EPROTO);
+	rig_expect_error(rig, -32700, "null");
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"echo\",\"id\":1,\"params\":[[[[1]]]]}"),
 			 CLEAT_ELIMIT);
-	rig_expect_error(&rig, -32600, "null");
+	rig_expect_error(rig, -32600, "null");
 	/* an answer over the limit */
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
-	assert_int_equal(cleat_rpc_replyf(rig.deferred[0], "%.*s", 300, big), CLEAT_ELIMIT);
-	assert_string_equal(rig_expect_error(&rig, -32603, "1"),
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}");
+	assert_int_equal(cleat_rpc_replyf(rig->deferred[0], "%.*s", 300, big), CLEAT_ELIMIT);
+	assert_string_equal(rig_expect_error(rig, -32603, "1"),
 			    "the answer could not be made: over a limit");
 	/* a batch whose answers are together over the limit */
-	rig_in(&rig, "[{" V "\"method\":\"later\",\"id\":1},{" V "\"method\":\"later\",\"id\":2}]");
-	assert_int_equal(cleat_rpc_replyf(rig.deferred[1], "%.*s", 100, big), CLEAT_OK);
-	assert_int_equal(cleat_rpc_replyf(rig.deferred[2], "%.*s", 100, big), CLEAT_ELIMIT);
-	assert_non_null(strstr(rig_next(&rig), "},{\"jsonrpc\":\"2.0\",\"id\":2,\"error\""));
+	rig_in(rig, "[{" V "\"method\":\"later\",\"id\":1},{" V "\"method\":\"later\",\"id\":2}]");
+	assert_int_equal(cleat_rpc_replyf(rig->deferred[1], "%.*s", 100, big), CLEAT_OK);
+	assert_int_equal(cleat_rpc_replyf(rig->deferred[2], "%.*s", 100, big), CLEAT_ELIMIT);
+	assert_non_null(strstr(rig_next(rig), "},{\"jsonrpc\":\"2.0\",\"id\":2,\"error\""));
 	/* requests of our own */
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "x", "[%.*s]", 300, big), CLEAT_ELIMIT);
-	assert_int_equal(cleat_rpc_notify(rig.rpc, "x", "[%.*s]", 300, big), CLEAT_ELIMIT);
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "x", "[%.*s]", 300, big), CLEAT_ELIMIT);
+	assert_int_equal(cleat_rpc_notify(rig->rpc, "x", "[%.*s]", 300, big), CLEAT_ELIMIT);
+	rig_expect_nothing(rig);
 }
 
 /* An error echoes the id, however long: it came in, so it may go out. */
-TEST(a_long_id_is_echoed_in_errors)
+RIG_TEST_PLAIN(a_long_id_is_echoed_in_errors)
 {
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 	char text[1001], id[960];
 
 	o.max_message = 1000;
-	rig_open(&rig, &o);
+	rig_open(rig, &o);
 	memset(id, 'i', sizeof id - 1);
 	id[sizeof id - 1] = '\0';
 	snprintf(text, sizeof text, "{" V "\"method\":1,\"id\":\"%.940s\"}", id);
-	assert_int_equal(rig_in(&rig, text), CLEAT_EPROTO);
-	assert_non_null(strstr(rig_next(&rig), "iiii"));
+	assert_int_equal(rig_in(rig, text), CLEAT_EPROTO);
+	assert_non_null(strstr(rig_next(rig), "iiii"));
 	snprintf(text, sizeof text, "[{" V "\"method\":\"\",\"id\":\"%.900s\"},1,2,3,4,5,6,7]", id);
-	assert_int_equal(rig_in(&rig, text), CLEAT_EPROTO);
-	assert_true(rig_next(&rig)[0] == '[');
-	rig_close(&rig);
+	assert_int_equal(rig_in(rig, text), CLEAT_EPROTO);
+	assert_true(rig_next(rig)[0] == '[');
 }
 
-TEST(a_failing_send_is_reported)
+RIG_TEST(a_failing_send_is_reported)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig.send_status = CLEAT_EIO;
-	assert_int_equal(rig_in(&rig, "x"), CLEAT_EIO);
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
-	assert_int_equal(rig.n_notices, 1); /* the handler was told, and the program */
-	assert_int_equal(rig_in(&rig, "[{" V "\"method\":\"sum\",\"id\":1}]"), CLEAT_EIO);
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"nope\",\"id\":1}"), CLEAT_EIO);
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
-	assert_int_equal(cleat_rpc_replyf(rig.deferred[0], "1"), CLEAT_EIO);
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "x", NULL), CLEAT_EIO);
-	assert_int_equal(cleat_rpc_notify(rig.rpc, "x", NULL), CLEAT_EIO);
-	rig.send_status = CLEAT_OK;
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
-	rig_close(&rig);
+	rig->send_status = CLEAT_EIO;
+	assert_int_equal(rig_in(rig, "x"), CLEAT_EIO);
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
+	assert_int_equal(rig->n_notices, 1); /* the handler was told, and the program */
+	assert_int_equal(rig_in(rig, "[{" V "\"method\":\"sum\",\"id\":1}]"), CLEAT_EIO);
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"nope\",\"id\":1}"), CLEAT_EIO);
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}");
+	assert_int_equal(cleat_rpc_replyf(rig->deferred[0], "1"), CLEAT_EIO);
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "x", NULL), CLEAT_EIO);
+	assert_int_equal(cleat_rpc_notify(rig->rpc, "x", NULL), CLEAT_EIO);
+	rig->send_status = CLEAT_OK;
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
 }
 
 TEST(wrong_arguments_are_refused)

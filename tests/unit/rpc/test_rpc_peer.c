@@ -79,17 +79,13 @@ TEST(every_malformed_envelope_has_its_answer)
 	}
 }
 
-TEST(lookalike_keys_are_ignored)
+RIG_TEST(lookalike_keys_are_ignored)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig_in(&rig, "{" V "\"method\":\"echo\",\"id\":1,\"Params\":[1],\"param\\u017f\":[2]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}");
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"method\":\"echo\",\"id\":1,\"Params\":[1],\"param\\u017f\":[2]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}");
 }
 
-TEST(ids_come_back_byte_for_byte)
+RIG_TEST(ids_come_back_byte_for_byte)
 {
 	static const char *const ids[] = {
 		"0",
@@ -108,105 +104,89 @@ TEST(ids_come_back_byte_for_byte)
 		"1e400",
 		"\"a\\\"b\\\\\"",
 	};
-	struct rig rig;
 
-	rig_open(&rig, NULL);
 	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
 		char in[200], out[200];
 
 		snprintf(in, sizeof in, "{" V "\"method\":\"sum\",\"id\":%s}", ids[i]);
 		snprintf(out, sizeof out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":0}", ids[i]);
-		assert_int_equal(rig_in(&rig, in), CLEAT_OK);
-		rig_expect(&rig, out);
+		assert_int_equal(rig_in(rig, in), CLEAT_OK);
+		rig_expect(rig, out);
 	}
-	rig_close(&rig);
 }
 
-TEST(strict_ids_are_strings_or_integers)
+RIG_TEST_PLAIN(strict_ids_are_strings_or_integers)
 {
 	static const char *const bad[] = { "null", "1.5", "1e-3", "{}" };
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 
 	o.strict_ids = true;
-	rig_open(&rig, &o);
+	rig_open(rig, &o);
 	for (size_t i = 0; i < CLEAT_COUNT(bad); i++) {
 		char in[200];
 
 		snprintf(in, sizeof in, "{" V "\"method\":\"sum\",\"id\":%s}", bad[i]);
-		assert_int_equal(rig_in(&rig, in), CLEAT_EPROTO);
-		rig_expect_error(&rig, -32600, NULL);
+		assert_int_equal(rig_in(rig, in), CLEAT_EPROTO);
+		rig_expect_error(rig, -32600, NULL);
 	}
-	rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1.0}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":0}");
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1.0}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":0}");
 }
 
 /* ---- methods and handlers ---- */
 
-TEST(names_that_cannot_be_registered)
+RIG_TEST(names_that_cannot_be_registered)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "rpc.discover", rig_echo, NULL), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "", rig_echo, NULL), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, NULL, rig_echo, NULL), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "\xff", rig_echo, NULL), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "x", NULL, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "rpc.discover", rig_echo, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "", rig_echo, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_on(rig->rpc, NULL, rig_echo, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "\xff", rig_echo, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "x", NULL, NULL), CLEAT_EINVAL);
 	assert_int_equal(cleat_rpc_on(NULL, "x", rig_echo, NULL), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "sum", rig_echo, NULL), CLEAT_EEXIST);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "rpc", rig_echo, NULL), CLEAT_OK);
-	rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1,\"params\":[1]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}");
-	rig_close(&rig);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "sum", rig_echo, NULL), CLEAT_EEXIST);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "rpc", rig_echo, NULL), CLEAT_OK);
+	rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1,\"params\":[1]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":1}");
 }
 
-TEST(many_methods_are_all_found)
+RIG_TEST(many_methods_are_all_found)
 {
-	struct rig rig;
 	char text[100];
 
-	rig_open(&rig, NULL);
 	for (int i = 0; i < 500; i++) {
 		snprintf(text, sizeof text, "m%d", i * 7919 % 500);
-		assert_int_equal(cleat_rpc_on(rig.rpc, text, rig_get_data, NULL), CLEAT_OK);
+		assert_int_equal(cleat_rpc_on(rig->rpc, text, rig_get_data, NULL), CLEAT_OK);
 	}
 	for (int i = 0; i < 500; i++) {
 		snprintf(text, sizeof text, "{" V "\"method\":\"m%d\",\"id\":1}", i);
-		rig_in(&rig, text);
-		rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[\"hello\",5]}");
-		rig_forget_output(&rig);
+		rig_in(rig, text);
+		rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[\"hello\",5]}");
+		rig_forget_output(rig);
 	}
-	rig_close(&rig);
 }
 
-TEST(an_unknown_method_gets_a_suggestion)
+RIG_TEST(an_unknown_method_gets_a_suggestion)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"substract\",\"id\":1}"), CLEAT_OK);
-	assert_string_equal(rig_expect_error(&rig, -32601, "1"),
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"substract\",\"id\":1}"), CLEAT_OK);
+	assert_string_equal(rig_expect_error(rig, -32601, "1"),
 			    "there is no method \"substract\"; did you mean \"subtract\"?");
-	rig_in(&rig, "{" V "\"method\":\"completely/else\",\"id\":1}");
-	assert_string_equal(rig_expect_error(&rig, -32601, "1"),
+	rig_in(rig, "{" V "\"method\":\"completely/else\",\"id\":1}");
+	assert_string_equal(rig_expect_error(rig, -32601, "1"),
 			    "there is no method \"completely/else\"");
-	rig_in(&rig, "{" V "\"method\":\"rpc.x\",\"id\":1}");
-	rig_expect_error(&rig, -32601, "1");
+	rig_in(rig, "{" V "\"method\":\"rpc.x\",\"id\":1}");
+	rig_expect_error(rig, -32601, "1");
 	/* a long name is cut between characters: 63 bytes, then one of two bytes */
-	rig_in(&rig,
+	rig_in(rig,
 	       "{" V "\"method\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	       "\xc3\xa4yyyy\",\"id\":1}");
-	assert_string_equal(rig_expect_error(&rig, -32601, "1"),
+	assert_string_equal(rig_expect_error(rig, -32601, "1"),
 			    "there is no method "
 			    "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"");
-	assert_int_equal(rig.n_notices, 0);
-	rig_in(&rig, "{" V "\"method\":\"substract\"}");
-	rig_expect_nothing(&rig);
-	assert_int_equal(rig.n_notices, 1);
-	assert_int_equal(rig.notices[0].status, CLEAT_ENOENT);
-	rig_close(&rig);
+	assert_int_equal(rig->n_notices, 0);
+	rig_in(rig, "{" V "\"method\":\"substract\"}");
+	rig_expect_nothing(rig);
+	assert_int_equal(rig->n_notices, 1);
+	assert_int_equal(rig->notices[0].status, CLEAT_ENOENT);
 }
 
 static int take_anything(cleat_rpc_call *call)
@@ -214,40 +194,34 @@ static int take_anything(cleat_rpc_call *call)
 	return cleat_rpc_replyf(call, "%s", cleat_rpc_call_method(call));
 }
 
-TEST(the_fallback_sees_what_nobody_registered)
+RIG_TEST_PLAIN(the_fallback_sees_what_nobody_registered)
 {
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 
 	o.fallback = take_anything;
-	rig_open(&rig, &o);
-	rig_in(&rig, "{" V "\"method\":\"rpc.discover\",\"id\":1}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"rpc.discover\"}");
-	rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":0}");
-	rig_close(&rig);
+	rig_open(rig, &o);
+	rig_in(rig, "{" V "\"method\":\"rpc.discover\",\"id\":1}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"rpc.discover\"}");
+	rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":0}");
 }
 
-TEST(handlers_that_do_not_answer_are_answered_for)
+RIG_TEST(handlers_that_do_not_answer_are_answered_for)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig_in(&rig, "{" V "\"method\":\"mute\",\"id\":1}");
-	assert_string_equal(rig_expect_error(&rig, -32603, "1"), "mute returned without an answer");
-	assert_int_equal(rig.n_notices, 1);
-	assert_int_equal(rig.notices[0].status, CLEAT_EMISUSE);
-	rig_in(&rig, "{" V "\"method\":\"fail\",\"id\":2}");
-	assert_string_equal(rig_expect_error(&rig, -32603, "2"),
+	rig_in(rig, "{" V "\"method\":\"mute\",\"id\":1}");
+	assert_string_equal(rig_expect_error(rig, -32603, "1"), "mute returned without an answer");
+	assert_int_equal(rig->n_notices, 1);
+	assert_int_equal(rig->notices[0].status, CLEAT_EMISUSE);
+	rig_in(rig, "{" V "\"method\":\"fail\",\"id\":2}");
+	assert_string_equal(rig_expect_error(rig, -32603, "2"),
 			    "fail failed: input or output failed");
-	assert_int_equal(rig.n_notices, 1);
+	assert_int_equal(rig->n_notices, 1);
 	/* a notification has nobody to tell but the program */
-	rig_in(&rig, "{" V "\"method\":\"fail\"}");
-	rig_in(&rig, "{" V "\"method\":\"mute\"}");
-	rig_expect_nothing(&rig);
-	assert_int_equal(rig.n_notices, 2);
-	assert_int_equal(rig.notices[1].status, CLEAT_EIO);
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"method\":\"fail\"}");
+	rig_in(rig, "{" V "\"method\":\"mute\"}");
+	rig_expect_nothing(rig);
+	assert_int_equal(rig->n_notices, 2);
+	assert_int_equal(rig->notices[1].status, CLEAT_EIO);
 }
 
 static int look_around(cleat_rpc_call *call)
@@ -263,21 +237,17 @@ static int look_around(cleat_rpc_call *call)
 				(const void *)cleat_rpc_param(call, 9, NULL));
 }
 
-TEST(a_handler_can_ask_about_its_call)
+RIG_TEST(a_handler_can_ask_about_its_call)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	assert_int_equal(cleat_rpc_on(rig.rpc, "look", look_around, &rig), CLEAT_OK);
-	rig_in(&rig, "{" V "\"method\":\"look\",\"id\":\"x\\u0000\",\"params\":[1,2.50]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"x\\u0000\",\"result\":[\"look\",false,"
-			 "\"\\\"x\\\\u0000\\\"\",2.50,null]}");
-	rig_in(&rig, "{" V "\"method\":\"look\",\"id\":null,\"params\":{\"b\":true}}");
-	rig_expect(&rig,
-		   "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":[\"look\",false,\"null\",true,"
-		   "null]}");
-	rig_in(&rig, "{" V "\"method\":\"look\",\"params\":{\"b\":true}}");
-	rig_expect_nothing(&rig);
+	assert_int_equal(cleat_rpc_on(rig->rpc, "look", look_around, rig), CLEAT_OK);
+	rig_in(rig, "{" V "\"method\":\"look\",\"id\":\"x\\u0000\",\"params\":[1,2.50]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":\"x\\u0000\",\"result\":[\"look\",false,"
+			"\"\\\"x\\\\u0000\\\"\",2.50,null]}");
+	rig_in(rig, "{" V "\"method\":\"look\",\"id\":null,\"params\":{\"b\":true}}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":[\"look\",false,\"null\",true,"
+			"null]}");
+	rig_in(rig, "{" V "\"method\":\"look\",\"params\":{\"b\":true}}");
+	rig_expect_nothing(rig);
 	assert_null(cleat_rpc_call_peer(NULL));
 	assert_null(cleat_rpc_call_method(NULL));
 	assert_null(cleat_rpc_call_params(NULL));
@@ -285,7 +255,6 @@ TEST(a_handler_can_ask_about_its_call)
 	assert_null(cleat_rpc_call_id(NULL));
 	assert_null(cleat_rpc_userdata(NULL));
 	assert_false(cleat_rpc_is_notification(NULL));
-	rig_close(&rig);
 }
 
 static int reject_it(cleat_rpc_call *call)
@@ -303,34 +272,30 @@ static int reject_it(cleat_rpc_call *call)
 	}
 }
 
-TEST(errors_are_written_as_asked)
+RIG_TEST(errors_are_written_as_asked)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	cleat_rpc_on(rig.rpc, "no", reject_it, NULL);
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[0]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":17,\"message\":"
-			 "\"no cheese: 100%\"}}");
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[1]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
-			 "\"Invalid params\"}}");
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[2]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":18,\"message\":\"why\","
-			 "\"data\":[2]}}");
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[3]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":19,\"message\":"
-			 "\"Server error\"}}");
+	cleat_rpc_on(rig->rpc, "no", reject_it, NULL);
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[0]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":17,\"message\":"
+			"\"no cheese: 100%\"}}");
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[1]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
+			"\"Invalid params\"}}");
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[2]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":18,\"message\":\"why\","
+			"\"data\":[2]}}");
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[3]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":19,\"message\":"
+			"\"Server error\"}}");
 	/* a slip in the template does not leave the other side waiting */
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[4]}");
-	assert_string_equal(rig_expect_error(&rig, -32603, "1"),
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[4]}");
+	assert_string_equal(rig_expect_error(rig, -32603, "1"),
 			    "the answer could not be made: invalid argument");
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[5]}");
-	rig_expect_error(&rig, -32603, "1");
-	assert_int_equal(rig.n_notices, 2);
-	rig_in(&rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[6]}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}");
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[5]}");
+	rig_expect_error(rig, -32603, "1");
+	assert_int_equal(rig->n_notices, 2);
+	rig_in(rig, "{" V "\"method\":\"no\",\"id\":1,\"params\":[6]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}");
 }
 
 static int answer_twice(cleat_rpc_call *call)
@@ -344,103 +309,85 @@ static int answer_twice(cleat_rpc_call *call)
 	return CLEAT_OK;
 }
 
-TEST(a_second_answer_is_misuse)
+RIG_TEST(a_second_answer_is_misuse)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	cleat_rpc_on(rig.rpc, "twice", answer_twice, &rig);
-	rig_in(&rig, "{" V "\"method\":\"twice\",\"id\":1}");
-	assert_int_equal(rig.send_status, CLEAT_EMISUSE);
-	assert_int_equal(rig.n_out, 1);
+	cleat_rpc_on(rig->rpc, "twice", answer_twice, rig);
+	rig_in(rig, "{" V "\"method\":\"twice\",\"id\":1}");
+	assert_int_equal(rig->send_status, CLEAT_EMISUSE);
+	assert_int_equal(rig->n_out, 1);
 	assert_int_equal(cleat_rpc_reply(NULL, NULL), CLEAT_EINVAL);
-	rig_close(&rig);
 }
 
 /* ---- later answers ---- */
 
-TEST(calls_can_be_answered_later_and_in_any_order)
+RIG_TEST(calls_can_be_answered_later_and_in_any_order)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":\"1\"}");
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1.0}");
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":null}");
-	rig_in(&rig, "{" V "\"method\":\"later\"}");
-	rig_in(&rig, "{" V "\"method\":\"later\"}");
-	rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":2}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0}");
-	rig_expect_nothing(&rig);
-	answer_deferred(&rig, 4, "of a notification: goes nowhere");
-	assert_int_equal(cleat_rpc_reject_data(rig.deferred[5], 1, "nor does this", NULL),
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}");
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":\"1\"}");
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1.0}");
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":null}");
+	rig_in(rig, "{" V "\"method\":\"later\"}");
+	rig_in(rig, "{" V "\"method\":\"later\"}");
+	rig_in(rig, "{" V "\"method\":\"sum\",\"id\":2}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0}");
+	rig_expect_nothing(rig);
+	answer_deferred(rig, 4, "of a notification: goes nowhere");
+	assert_int_equal(cleat_rpc_reject_data(rig->deferred[5], 1, "nor does this", NULL),
 			 CLEAT_OK);
-	answer_deferred(&rig, 3, "d");
-	answer_deferred(&rig, 0, "a");
-	answer_deferred(&rig, 2, "c");
-	answer_deferred(&rig, 1, "b");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":\"d\"}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"a\"}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":\"c\"}");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":\"b\"}");
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	answer_deferred(rig, 3, "d");
+	answer_deferred(rig, 0, "a");
+	answer_deferred(rig, 2, "c");
+	answer_deferred(rig, 1, "b");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":\"d\"}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"a\"}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":\"c\"}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":\"b\"}");
+	rig_expect_nothing(rig);
 }
 
-TEST(an_id_in_flight_is_refused_and_the_first_goes_on)
+RIG_TEST(an_id_in_flight_is_refused_and_the_first_goes_on)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}"), CLEAT_EPROTO);
-	rig_expect_error(&rig, -32600, "null");
-	assert_int_equal(rig.n_deferred, 1);
-	answer_deferred(&rig, 0, "first");
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"first\"}");
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}");
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}"), CLEAT_EPROTO);
+	rig_expect_error(rig, -32600, "null");
+	assert_int_equal(rig->n_deferred, 1);
+	answer_deferred(rig, 0, "first");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"first\"}");
 	/* answered: the id is free */
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":0}");
-	rig_close(&rig);
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":0}");
 }
 
-TEST(calls_in_flight_are_bounded)
+RIG_TEST_PLAIN(calls_in_flight_are_bounded)
 {
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 
 	o.max_inflight = 3;
-	rig_open(&rig, &o);
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":2}");
-	rig_in(&rig, "{" V "\"method\":\"later\"}"); /* a notification that waits counts too */
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":3}"), CLEAT_ELIMIT);
-	rig_expect_error(&rig, -32603, "3");
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\"}"), CLEAT_ELIMIT);
-	assert_int_equal(rig.n_notices, 1);
-	answer_deferred(&rig, 2, "");
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":3}"), CLEAT_OK);
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":0}");
-	rig_close(&rig);
+	rig_open(rig, &o);
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}");
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":2}");
+	rig_in(rig, "{" V "\"method\":\"later\"}"); /* a notification that waits counts too */
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":3}"), CLEAT_ELIMIT);
+	rig_expect_error(rig, -32603, "3");
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\"}"), CLEAT_ELIMIT);
+	assert_int_equal(rig->n_notices, 1);
+	answer_deferred(rig, 2, "");
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":3}"), CLEAT_OK);
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":0}");
 }
 
-TEST(a_closed_peer_takes_no_answers)
+RIG_TEST(a_closed_peer_takes_no_answers)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
-	rig_in(&rig, "[{" V "\"method\":\"later\",\"id\":2}]");
-	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":3}"); /* freed with the peer */
-	cleat_rpc_close(rig.rpc);
-	cleat_rpc_close(rig.rpc);
-	assert_int_equal(cleat_rpc_replyf(rig.deferred[0], "1"), CLEAT_ECLOSED);
-	assert_int_equal(cleat_rpc_reject(rig.deferred[1], 1, "x"), CLEAT_ECLOSED);
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_ECLOSED);
-	assert_int_equal(cleat_rpc_notify(rig.rpc, "x", NULL), CLEAT_ECLOSED);
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "x", NULL), CLEAT_ECLOSED);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 5), -1);
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}");
+	rig_in(rig, "[{" V "\"method\":\"later\",\"id\":2}]");
+	rig_in(rig, "{" V "\"method\":\"later\",\"id\":3}"); /* freed with the peer */
+	cleat_rpc_close(rig->rpc);
+	cleat_rpc_close(rig->rpc);
+	assert_int_equal(cleat_rpc_replyf(rig->deferred[0], "1"), CLEAT_ECLOSED);
+	assert_int_equal(cleat_rpc_reject(rig->deferred[1], 1, "x"), CLEAT_ECLOSED);
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_ECLOSED);
+	assert_int_equal(cleat_rpc_notify(rig->rpc, "x", NULL), CLEAT_ECLOSED);
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "x", NULL), CLEAT_ECLOSED);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 5), -1);
+	rig_expect_nothing(rig);
 }

@@ -201,18 +201,16 @@ static int close_and_fail(cleat_rpc_call *call)
 }
 
 /* A program without on_notice is left in peace. */
-TEST(closing_inside_a_handler_sends_nothing_more)
+RIG_TEST_PLAIN(closing_inside_a_handler_sends_nothing_more)
 {
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 
 	o.on_notice = NULL;
-	rig_open(&rig, &o);
-	cleat_rpc_on(rig.rpc, "close", close_and_fail, NULL);
-	rig_in(&rig, "{" V "\"result\":1,\"id\":1}");
-	assert_int_equal(rig_in(&rig, "{" V "\"method\":\"close\",\"id\":1}"), CLEAT_ECLOSED);
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	rig_open(rig, &o);
+	cleat_rpc_on(rig->rpc, "close", close_and_fail, NULL);
+	rig_in(rig, "{" V "\"result\":1,\"id\":1}");
+	assert_int_equal(rig_in(rig, "{" V "\"method\":\"close\",\"id\":1}"), CLEAT_ECLOSED);
+	rig_expect_nothing(rig);
 }
 
 static void free_on_response(void *userdata, const cleat_rpc_response *r)

@@ -17,224 +17,189 @@ static int64_t ask_for(struct rig *rig, uint64_t timeout_ms)
 	return id;
 }
 
-TEST(requests_and_notifications_are_written)
+RIG_TEST(requests_and_notifications_are_written)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "subtract", "[%d, %d]", 42, 23), 1);
-	rig_expect(&rig,
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "subtract", "[%d, %d]", 42, 23), 1);
+	rig_expect(rig,
 		   "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subtract\",\"params\":[42,23]}");
-	assert_int_equal(cleat_rpc_request(rig.rpc,
+	assert_int_equal(cleat_rpc_request(rig->rpc,
 					   &(cleat_rpc_request_options){ .timeout_ms = 1,
 									 .on_response = NULL },
 					   "a\"b", "{name: %s}", "x\ny"),
 			 2);
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"a\\\"b\",\"params\":{\"name\":"
-			 "\"x\\ny\"}}");
-	assert_int_equal(cleat_rpc_notify(rig.rpc, "n", NULL), CLEAT_OK);
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}");
-	assert_int_equal(cleat_rpc_notify(rig.rpc, "n", "[%hhd]", (signed char)1), CLEAT_OK);
-	rig_expect(&rig, "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":[true]}");
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"a\\\"b\",\"params\":{\"name\":"
+			"\"x\\ny\"}}");
+	assert_int_equal(cleat_rpc_notify(rig->rpc, "n", NULL), CLEAT_OK);
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}");
+	assert_int_equal(cleat_rpc_notify(rig->rpc, "n", "[%hhd]", (signed char)1), CLEAT_OK);
+	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":[true]}");
 	/* JSON-RPC 2.0, 4.2: params is structured */
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "x", "%d", 1), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_notify(rig.rpc, "x", "'text'"), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, "x", "[broken"), CLEAT_EINVAL);
-	assert_int_equal(cleat_rpc_request(rig.rpc, NULL, NULL, NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "x", "%d", 1), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_notify(rig->rpc, "x", "'text'"), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "x", "[broken"), CLEAT_EINVAL);
+	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, NULL, NULL), CLEAT_EINVAL);
 	assert_int_equal(cleat_rpc_request(NULL, NULL, "x", NULL), CLEAT_EINVAL);
 	assert_int_equal(cleat_rpc_notify(NULL, "x", NULL), CLEAT_EINVAL);
-	rig_expect_nothing(&rig);
+	rig_expect_nothing(rig);
 	/* nobody asked to be told, but the answer is awaited: no notice */
-	rig_in(&rig, "{" V "\"id\":1,\"result\":19}");
-	assert_int_equal(rig.n_notices, 0);
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"id\":1,\"result\":19}");
+	assert_int_equal(rig->n_notices, 0);
 }
 
-TEST(responses_may_come_in_any_order)
+RIG_TEST(responses_may_come_in_any_order)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
 	for (int64_t id = 1; id <= 3; id++)
-		assert_int_equal(ask_for(&rig, 0), id);
-	rig_in(&rig, "{" V "\"id\":3,\"result\":{\"n\":1.50}}");
-	assert_int_equal(rig.last_id, 3);
-	assert_int_equal(rig.last.status, CLEAT_OK);
-	assert_string_equal(rig.last_result, "{\"n\":1.50}");
-	rig_in(&rig, "{" V "\"id\":1,\"error\":{\"code\":-5,\"message\":\"no\",\"data\":1}}");
-	assert_int_equal(rig.last_id, 1);
-	assert_int_equal(rig.last.status, CLEAT_EREMOTE);
-	assert_int_equal(rig.last.rpc_code, -5);
-	assert_string_equal(rig.last.message, "no");
-	rig_in(&rig, "{" V "\"id\":2,\"result\":null}");
-	assert_int_equal(rig.last_id, 2);
-	assert_string_equal(rig.last_result, "null");
-	assert_int_equal(rig.responses, 3);
-	rig_close(&rig);
+		assert_int_equal(ask_for(rig, 0), id);
+	rig_in(rig, "{" V "\"id\":3,\"result\":{\"n\":1.50}}");
+	assert_int_equal(rig->last_id, 3);
+	assert_int_equal(rig->last.status, CLEAT_OK);
+	assert_string_equal(rig->last_result, "{\"n\":1.50}");
+	rig_in(rig, "{" V "\"id\":1,\"error\":{\"code\":-5,\"message\":\"no\",\"data\":1}}");
+	assert_int_equal(rig->last_id, 1);
+	assert_int_equal(rig->last.status, CLEAT_EREMOTE);
+	assert_int_equal(rig->last.rpc_code, -5);
+	assert_string_equal(rig->last.message, "no");
+	rig_in(rig, "{" V "\"id\":2,\"result\":null}");
+	assert_int_equal(rig->last_id, 2);
+	assert_string_equal(rig->last_result, "null");
+	assert_int_equal(rig->responses, 3);
 }
 
-TEST(a_response_must_carry_the_very_id)
+RIG_TEST(a_response_must_carry_the_very_id)
 {
 	static const char *const ids[] = { "1.0", "1e0", "\"1\"", "2", "null", "01e-1", "-1" };
-	struct rig rig;
 
-	rig_open(&rig, NULL);
-	assert_int_equal(ask_for(&rig, 0), 1);
+	assert_int_equal(ask_for(rig, 0), 1);
 	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
 		char text[100];
 
 		snprintf(text, sizeof text, "{" V "\"id\":%s,\"result\":0}", ids[i]);
-		rig_in(&rig, text);
-		assert_int_equal(rig.responses, 0);
+		rig_in(rig, text);
+		assert_int_equal(rig->responses, 0);
 	}
-	rig_in(&rig, "{" V "\"id\":1,\"result\":0}");
-	assert_int_equal(rig.responses, 1);
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"id\":1,\"result\":0}");
+	assert_int_equal(rig->responses, 1);
 }
 
-TEST(stray_responses_are_noticed_never_answered)
+RIG_TEST(stray_responses_are_noticed_never_answered)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	ask_for(&rig, 0);
-	rig_next(&rig);
-	assert_int_equal(rig_in(&rig, "{" V "\"id\":7,\"result\":0}"), CLEAT_OK);
-	assert_int_equal(rig.notices[0].status, CLEAT_ENOENT);
-	rig_in(&rig, "{" V "\"id\":1,\"result\":0}");
-	assert_int_equal(rig_in(&rig, "{" V "\"id\":1,\"result\":0}"), CLEAT_OK); /* a second one */
-	assert_int_equal(rig.n_notices, 2);
+	ask_for(rig, 0);
+	rig_next(rig);
+	assert_int_equal(rig_in(rig, "{" V "\"id\":7,\"result\":0}"), CLEAT_OK);
+	assert_int_equal(rig->notices[0].status, CLEAT_ENOENT);
+	rig_in(rig, "{" V "\"id\":1,\"result\":0}");
+	assert_int_equal(rig_in(rig, "{" V "\"id\":1,\"result\":0}"), CLEAT_OK); /* a second one */
+	assert_int_equal(rig->n_notices, 2);
 	/* what the other side says about a message it could not read */
-	rig_in(&rig, "{" V "\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"}}");
-	assert_int_equal(rig.n_notices, 3);
-	assert_int_equal(rig.notices[2].status, CLEAT_EREMOTE);
-	assert_int_equal(rig.notices[2].rpc_code, -32700);
-	assert_non_null(strstr(rig.notices[2].message, "Parse error"));
-	assert_int_equal(rig_in(&rig, "{" V "\"result\":0}"), CLEAT_EPROTO);
-	assert_int_equal(rig.n_notices, 4);
-	assert_int_equal(rig.responses, 1);
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	rig_in(rig, "{" V "\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"}}");
+	assert_int_equal(rig->n_notices, 3);
+	assert_int_equal(rig->notices[2].status, CLEAT_EREMOTE);
+	assert_int_equal(rig->notices[2].rpc_code, -32700);
+	assert_non_null(strstr(rig->notices[2].message, "Parse error"));
+	assert_int_equal(rig_in(rig, "{" V "\"result\":0}"), CLEAT_EPROTO);
+	assert_int_equal(rig->n_notices, 4);
+	assert_int_equal(rig->responses, 1);
+	rig_expect_nothing(rig);
 }
 
 /* Better told at once than by the deadline. */
-TEST(a_broken_response_ends_its_request)
+RIG_TEST(a_broken_response_ends_its_request)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	ask_for(&rig, 0);
-	rig_next(&rig);
-	assert_int_equal(rig_in(&rig, "{" V "\"id\":1,\"result\":0,\"error\":{}}"), CLEAT_EPROTO);
-	assert_int_equal(rig.responses, 1);
-	assert_int_equal(rig.last.status, CLEAT_EPROTO);
-	rig_expect_nothing(&rig);
-	rig_close(&rig);
+	ask_for(rig, 0);
+	rig_next(rig);
+	assert_int_equal(rig_in(rig, "{" V "\"id\":1,\"result\":0,\"error\":{}}"), CLEAT_EPROTO);
+	assert_int_equal(rig->responses, 1);
+	assert_int_equal(rig->last.status, CLEAT_EPROTO);
+	rig_expect_nothing(rig);
 }
 
-TEST(long_and_large_errors_are_cut_to_fit)
+RIG_TEST_PLAIN(long_and_large_errors_are_cut_to_fit)
 {
-	struct rig rig;
 	char text[600], filler[400];
 
 	memset(filler, 'e', sizeof filler - 1);
 	filler[sizeof filler - 1] = '\0';
-	rig_open(&rig, NULL);
-	ask_for(&rig, 0);
+	rig_open(rig, NULL);
+	ask_for(rig, 0);
 	snprintf(text, sizeof text,
 		 "{" V "\"id\":1,\"error\":{\"code\":-9999999999,\"message\":\"%s\"}}", filler);
-	rig_in(&rig, text);
-	assert_int_equal(rig.last.rpc_code, INT32_MIN);
-	assert_int_equal(strlen(rig.last.message), sizeof rig.last.message - 1);
-	rig_close(&rig);
+	rig_in(rig, text);
+	assert_int_equal(rig->last.rpc_code, INT32_MIN);
+	assert_int_equal(strlen(rig->last.message), sizeof rig->last.message - 1);
 }
 
-TEST(pending_requests_are_bounded)
+RIG_TEST_PLAIN(pending_requests_are_bounded)
 {
-	struct rig rig;
-	cleat_rpc_options o = rig_options(&rig);
+	cleat_rpc_options o = rig_options(rig);
 
 	o.max_pending = 2;
-	rig_open(&rig, &o);
-	assert_int_equal(ask_for(&rig, 0), 1);
-	assert_int_equal(ask_for(&rig, 0), 2);
-	assert_int_equal(ask_for(&rig, 0), CLEAT_ELIMIT);
-	assert_int_equal(rig.n_out, 2);
-	rig_in(&rig, "{" V "\"id\":1,\"result\":0}");
-	assert_int_equal(ask_for(&rig, 0), 3);
-	rig_close(&rig);
+	rig_open(rig, &o);
+	assert_int_equal(ask_for(rig, 0), 1);
+	assert_int_equal(ask_for(rig, 0), 2);
+	assert_int_equal(ask_for(rig, 0), CLEAT_ELIMIT);
+	assert_int_equal(rig->n_out, 2);
+	rig_in(rig, "{" V "\"id\":1,\"result\":0}");
+	assert_int_equal(ask_for(rig, 0), 3);
 }
 
 /* ---- time ---- */
 
-TEST(deadlines_follow_the_clock_from_outside)
+RIG_TEST(deadlines_follow_the_clock_from_outside)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 5), -1);
-	assert_int_equal(ask_for(&rig, 100), 1);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 5), -1);
+	assert_int_equal(ask_for(rig, 100), 1);
 	/* the first tick after the request starts its time, however late that tick is */
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 1000), 100);
-	assert_int_equal(ask_for(&rig, 50), 2);
-	assert_int_equal(ask_for(&rig, 0), 3);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 1010), 50);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 1059), 1);
-	assert_int_equal(rig.responses, 0);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 1060), 40);
-	assert_int_equal(rig.responses, 1);
-	assert_int_equal(rig.last_id, 2);
-	assert_int_equal(rig.last.status, CLEAT_ETIMEOUT);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 900), 40); /* a clock that went back is ignored */
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 5000), -1);
-	assert_int_equal(rig.last_id, 1);
-	assert_int_equal(rig.responses, 2);
-	rig_in(&rig, "{" V "\"id\":1,\"result\":0}"); /* too late */
-	assert_int_equal(rig.responses, 2);
-	assert_int_equal(rig.n_notices, 1);
-	rig_in(&rig, "{" V "\"id\":3,\"result\":0}");
-	assert_int_equal(rig.responses, 3);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 1000), 100);
+	assert_int_equal(ask_for(rig, 50), 2);
+	assert_int_equal(ask_for(rig, 0), 3);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 1010), 50);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 1059), 1);
+	assert_int_equal(rig->responses, 0);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 1060), 40);
+	assert_int_equal(rig->responses, 1);
+	assert_int_equal(rig->last_id, 2);
+	assert_int_equal(rig->last.status, CLEAT_ETIMEOUT);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 900), 40); /* a clock that went back is ignored */
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 5000), -1);
+	assert_int_equal(rig->last_id, 1);
+	assert_int_equal(rig->responses, 2);
+	rig_in(rig, "{" V "\"id\":1,\"result\":0}"); /* too late */
+	assert_int_equal(rig->responses, 2);
+	assert_int_equal(rig->n_notices, 1);
+	rig_in(rig, "{" V "\"id\":3,\"result\":0}");
+	assert_int_equal(rig->responses, 3);
 	assert_int_equal(cleat_rpc_tick(NULL, 1), -1);
-	rig_close(&rig);
 }
 
-TEST(times_at_the_edges_do_not_wrap)
+RIG_TEST(times_at_the_edges_do_not_wrap)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	ask_for(&rig, UINT64_MAX);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 0), INT64_MAX);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 1000), INT64_MAX);
-	ask_for(&rig, UINT64_MAX - 5);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, UINT64_MAX - 2), 2);
-	assert_int_equal(rig.responses, 0);
-	rig_close(&rig);
+	ask_for(rig, UINT64_MAX);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 0), INT64_MAX);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 1000), INT64_MAX);
+	ask_for(rig, UINT64_MAX - 5);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, UINT64_MAX - 2), 2);
+	assert_int_equal(rig->responses, 0);
 }
 
 /* ---- ends ---- */
 
-TEST(cancelling_ends_a_request_here)
+RIG_TEST(cancelling_ends_a_request_here)
 {
-	struct rig rig;
-
-	rig_open(&rig, NULL);
-	ask_for(&rig, 0);
-	ask_for(&rig, 10);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 1), 10);
-	assert_int_equal(cleat_rpc_cancel(rig.rpc, 2), CLEAT_OK);
-	assert_int_equal(rig.responses, 1);
-	assert_int_equal(rig.last_id, 2);
-	assert_int_equal(rig.last.status, CLEAT_ECANCELLED);
-	assert_int_equal(cleat_rpc_tick(rig.rpc, 100), -1);
-	assert_int_equal(cleat_rpc_cancel(rig.rpc, 2), CLEAT_ENOENT);
-	assert_int_equal(cleat_rpc_cancel(rig.rpc, 99), CLEAT_ENOENT);
+	ask_for(rig, 0);
+	ask_for(rig, 10);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 1), 10);
+	assert_int_equal(cleat_rpc_cancel(rig->rpc, 2), CLEAT_OK);
+	assert_int_equal(rig->responses, 1);
+	assert_int_equal(rig->last_id, 2);
+	assert_int_equal(rig->last.status, CLEAT_ECANCELLED);
+	assert_int_equal(cleat_rpc_tick(rig->rpc, 100), -1);
+	assert_int_equal(cleat_rpc_cancel(rig->rpc, 2), CLEAT_ENOENT);
+	assert_int_equal(cleat_rpc_cancel(rig->rpc, 99), CLEAT_ENOENT);
 	assert_int_equal(cleat_rpc_cancel(NULL, 1), CLEAT_EINVAL);
-	assert_int_equal(rig.n_out, 2); /* nothing was sent for it */
-	rig_in(&rig, "{" V "\"id\":2,\"result\":0}");
-	assert_int_equal(rig.responses, 1);
-	assert_int_equal(rig.n_notices, 1);
-	rig_close(&rig);
+	assert_int_equal(rig->n_out, 2); /* nothing was sent for it */
+	rig_in(rig, "{" V "\"id\":2,\"result\":0}");
+	assert_int_equal(rig->responses, 1);
+	assert_int_equal(rig->n_notices, 1);
 }
 
 struct order {

@@ -1,12 +1,10 @@
 /* http_threads.h - a server whose connections are served by several threads, on a thread of its own,
- * and clients that may run on any thread. Include first: it asks for POSIX.
+ * and clients that may run on any thread.
  *
  * A failed check on another thread cannot unwind the test, so must() ends the process.
  */
 #ifndef TESTS_HTTP_THREADS_H
 #define TESTS_HTTP_THREADS_H
-
-#define _XOPEN_SOURCE 700
 
 #include "messages.h"
 

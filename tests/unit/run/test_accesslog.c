@@ -1,8 +1,6 @@
 /* test_accesslog.c - the access log (run/accesslog.h): what a line says and hides, and descriptors that
  * do not take it.
  */
-#define _XOPEN_SOURCE 700
-
 #include "run/accesslog.h"
 #include "support.h"
 #include "test.h"

@@ -1,8 +1,6 @@
 /* test_http_listen.c - HTTP addresses of a server inside a program: their end when calls do not end,
  * lack of memory, who may pass and the files that say it.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run.h"
 

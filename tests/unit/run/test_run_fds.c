@@ -1,8 +1,6 @@
 /* test_run_fds.c - a server on descriptors and a loop that somebody else drives: threads, deadlines,
  * stopping, freeing.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run.h"
 

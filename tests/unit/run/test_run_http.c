@@ -1,8 +1,6 @@
 /* test_run_http.c - a server on HTTP as a whole program: addresses, signals, what it tells a service
  * manager, counters and access log. Real processes and sockets.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run_child.h"
 

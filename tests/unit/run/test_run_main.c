@@ -1,8 +1,6 @@
 /* test_run_main.c - a server on standard input and output, and as a whole program: what is taken over
  * and given back, options, signals.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run_child.h"
 

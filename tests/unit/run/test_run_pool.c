@@ -1,6 +1,4 @@
 /* test_run_pool.c - worker threads and cancellation descriptors. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "run/cancelfd.h"
 #include "run/pool.h"
 #include "support.h"

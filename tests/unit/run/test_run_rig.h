@@ -249,4 +249,8 @@ static inline void run_to_end(struct rig *r)
 		cleat_loop_step(r->l, -1);
 }
 
+/* A case on a rig, which it begins itself; PIPES_TEST: on two pipes. */
+#define RIG_TEST(name)   TEST_ON(name, struct rig, r, (void)0, end)
+#define PIPES_TEST(name) TEST_ON(name, struct rig, r, begin_pipes(r), end)
+
 #endif

@@ -1,6 +1,4 @@
 /* test_run_stream.c - messages over a stream: slices, slow readers, limits, the end of input. */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run_rig.h"
 
@@ -18,116 +16,101 @@ TEST(every_line_is_answered_in_order)
 	end(&r);
 }
 
-TEST(one_byte_at_a_time)
+RIG_TEST(one_byte_at_a_time)
 {
 	static const char text[] = "{\"a\":1}\n[2,3]\n";
-	struct rig r;
 	char c[2] = "";
 
-	begin_socket(&r);
+	begin_socket(r);
 	for (const char *p = text; *p; p++) {
 		c[0] = *p;
-		put(&r, c);
-		cleat_loop_step(r.l, -1);
+		put(r, c);
+		cleat_loop_step(r->l, -1);
 	}
-	expect(&r, text);
-	end(&r);
+	expect(r, text);
 }
 
 /* One read, one write: all answers to what came together leave together. */
-TEST(answers_leave_in_one_piece)
+PIPES_TEST(answers_leave_in_one_piece)
 {
-	struct rig r;
 	char text[8192] = "", got[8192];
 	size_t n = 0;
 
-	begin_pipes(&r);
 	for (int i = 0; i < 64; i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "{\"id\":%d}\n", i);
-	put(&r, text);
-	cleat_loop_step(r.l, -1);
-	assert_int_equal(get(&r, got, sizeof got), n); /* nothing else was run */
+	put(r, text);
+	cleat_loop_step(r->l, -1);
+	assert_int_equal(get(r, got, sizeof got), n); /* nothing else was run */
 	assert_memory_equal(got, text, n);
-	end(&r);
 }
 
-TEST(answers_from_outside_leave_with_the_next_step)
+PIPES_TEST(answers_from_outside_leave_with_the_next_step)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	cleat_loop_step(r.l, 0);
-	answer(&r.echo, "late", 4);
-	assert_int_equal(cleat_loop_timeout(r.l), 0);
-	expect(&r, "late\n");
-	end(&r);
+	cleat_loop_step(r->l, 0);
+	answer(&r->echo, "late", 4);
+	assert_int_equal(cleat_loop_timeout(r->l), 0);
+	expect(r, "late\n");
 }
 
-TEST(line_over_the_limit_does_not_end_the_connection)
+PIPES_TEST(line_over_the_limit_does_not_end_the_connection)
 {
-	struct rig r;
 	static char block[65536];
 
-	begin_pipes(&r);
 	memset(block, 'x', sizeof block);
 	for (int i = 0; i < 17; i++) { /* 1 MiB and a bit */
-		assert_true(write(r.in[1], block, sizeof block) == (ssize_t)sizeof block);
-		while (r.s && cleat_loop_step(r.l, 0) == CLEAT_OK && cleat_loop_timeout(r.l) == 0)
+		assert_true(write(r->in[1], block, sizeof block) == (ssize_t)sizeof block);
+		while (r->s && cleat_loop_step(r->l, 0) == CLEAT_OK &&
+		       cleat_loop_timeout(r->l) == 0)
 			;
-		cleat_loop_step(r.l, 0);
+		cleat_loop_step(r->l, 0);
 	}
-	put(&r, "\ngood\n");
-	expect(&r, "over 1048576\ngood\n");
-	assert_int_equal(r.echo.oversize, 1);
-	end(&r);
+	put(r, "\ngood\n");
+	expect(r, "over 1048576\ngood\n");
+	assert_int_equal(r->echo.oversize, 1);
 }
 
 /* ---- slow readers ------------------------------------------------------------------------- */
 
-TEST(partial_writes_lose_nothing)
+RIG_TEST(partial_writes_lose_nothing)
 {
 	enum { SIZE = 300000 };
-	struct rig r;
 	static char got[SIZE + 100];
 	size_t n = 0;
 
-	begin_socket(&r);
-	put(&r, "big 300000\nafter\n");
+	begin_socket(r);
+	put(r, "big 300000\nafter\n");
 	while (n < SIZE + 7) {
-		cleat_loop_step(r.l, 0);
-		n += get(&r, got + n, n % 7 + 1); /* slowly */
+		cleat_loop_step(r->l, 0);
+		n += get(r, got + n, n % 7 + 1); /* slowly */
 		if (n > 1000)
-			n += get(&r, got + n, sizeof got - n);
+			n += get(r, got + n, sizeof got - n);
 	}
 	for (size_t i = 0; i < SIZE; i++)
 		assert_int_equal(got[i], 'z');
 	assert_memory_equal(got + SIZE, "\nafter\n", 7);
-	assert_false(r.over);
-	end(&r);
+	assert_false(r->over);
 }
 
 /* Nobody reads: input waits, memory stays bounded; when somebody reads again, all answers come, in
  * order. */
-TEST(input_waits_until_output_is_read)
+PIPES_TEST(input_waits_until_output_is_read)
 {
 	enum { LINES = 200, SIZE = 100000 };
-	struct rig r;
 	static char got[65536];
 	size_t newlines = 0, sent = 0, most = 0, bytes = 0;
 	char line[32];
 
-	begin_pipes(&r);
 	for (int i = 0; i < LINES; i++) {
 		snprintf(line, sizeof line, "big %d\n", SIZE + i);
-		put(&r, line);
+		put(r, line);
 	}
 	for (int i = 0; i < 50; i++)
-		cleat_loop_step(r.l, 0);
-	sent = r.echo.received;
+		cleat_loop_step(r->l, 0);
+	sent = r->echo.received;
 	assert_true(sent * SIZE < OUTBOX_HIGH + 3 * SIZE);
-	assert_true(r.echo.congested);
+	assert_true(r->echo.congested);
 	while (newlines < LINES) {
-		size_t n = get(&r, got, sizeof got);
+		size_t n = get(r, got, sizeof got);
 
 		for (size_t i = 0; i < n; i++) {
 			if (got[i] == '\n') {
@@ -138,14 +121,13 @@ TEST(input_waits_until_output_is_read)
 				bytes++;
 			}
 		}
-		cleat_loop_step(r.l, 0);
-		sent = r.echo.received - newlines;
+		cleat_loop_step(r->l, 0);
+		sent = r->echo.received - newlines;
 		most = sent > most ? sent : most;
 	}
 	assert_true(most * SIZE < OUTBOX_HIGH + 3 * SIZE);
-	assert_int_equal(r.echo.unsent, 0);
-	assert_false(r.over);
-	end(&r);
+	assert_int_equal(r->echo.unsent, 0);
+	assert_false(r->over);
 }
 
 /* Answers that nobody asked to wait (from other threads) go over every mark: the other side counts
@@ -168,16 +150,12 @@ TEST(reader_that_never_reads_is_given_up)
 	end(&r);
 }
 
-TEST(message_over_the_reply_limit_is_refused_alone)
+PIPES_TEST(message_over_the_reply_limit_is_refused_alone)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "big 25000000\nsmall\n");
-	expect(&r, "small\n");
-	assert_int_equal(r.echo.unsent, 1);
-	assert_false(r.over);
-	end(&r);
+	put(r, "big 25000000\nsmall\n");
+	expect(r, "small\n");
+	assert_int_equal(r->echo.unsent, 1);
+	assert_false(r->over);
 }
 
 /* ---- the end of input --------------------------------------------------------------------- */
@@ -271,22 +249,19 @@ TEST(rest_that_nobody_reads_is_given_up)
 	end(&r);
 }
 
-TEST(rest_is_written_to_a_slow_reader)
+PIPES_TEST(rest_is_written_to_a_slow_reader)
 {
 	enum { SIZE = 500000 };
-	struct rig r;
 	static char got[4096];
 	size_t n = 0;
 
-	begin_pipes(&r);
-	put(&r, "big 500000\n");
-	close_fd(&r.in[1]);
-	while (!r.over) {
-		cleat_loop_step(r.l, 0);
-		n += get(&r, got, sizeof got);
+	put(r, "big 500000\n");
+	close_fd(&r->in[1]);
+	while (!r->over) {
+		cleat_loop_step(r->l, 0);
+		n += get(r, got, sizeof got);
 	}
-	for (size_t k; (k = get(&r, got, sizeof got)) > 0;)
+	for (size_t k; (k = get(r, got, sizeof got)) > 0;)
 		n += k;
 	assert_int_equal(n, SIZE + 1);
-	end(&r);
 }

@@ -1,8 +1,6 @@
 /* test_run_stream_ends.c - streams whose other side vanishes, that are stopped, that are files or
  * terminals, that find no memory; and what is given back.
  */
-#define _XOPEN_SOURCE 700
-
 #include "support.h"
 #include "support_files.h"
 #include "test.h"
@@ -140,19 +138,15 @@ TEST(full_disk_ends_the_connection)
 
 /* ---- stopping ----------------------------------------------------------------------------- */
 
-TEST(finish_writes_what_is_left)
+PIPES_TEST(finish_writes_what_is_left)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "defer\nunread by then\n");
-	answer(&r.echo, "bye", 3);
-	stream_finish(r.s);
-	assert_true(r.over); /* there was room: no waiting */
-	assert_int_equal(r.echo.closed, 1);
-	assert_int_equal(r.echo.received, 0);
-	expect(&r, "bye\n");
-	end(&r);
+	put(r, "defer\nunread by then\n");
+	answer(&r->echo, "bye", 3);
+	stream_finish(r->s);
+	assert_true(r->over); /* there was room: no waiting */
+	assert_int_equal(r->echo.closed, 1);
+	assert_int_equal(r->echo.received, 0);
+	expect(r, "bye\n");
 }
 
 TEST(finish_waits_for_a_reader_but_not_for_ever)
@@ -173,19 +167,16 @@ TEST(finish_waits_for_a_reader_but_not_for_ever)
 	end(&r);
 }
 
-TEST(free_closes_the_peer_and_writes_what_it_can)
+PIPES_TEST(free_closes_the_peer_and_writes_what_it_can)
 {
-	struct rig r;
 	char got[8];
 
-	begin_pipes(&r);
-	answer(&r.echo, "bye", 3);
-	stream_free(r.s);
-	r.s = NULL;
-	assert_int_equal(r.echo.closed, 1);
-	assert_int_equal(get(&r, got, sizeof got), 4);
-	assert_int_equal(cleat_loop_step(r.l, -1), CLEAT_ECLOSED);
-	end(&r);
+	answer(&r->echo, "bye", 3);
+	stream_free(r->s);
+	r->s = NULL;
+	assert_int_equal(r->echo.closed, 1);
+	assert_int_equal(get(r, got, sizeof got), 4);
+	assert_int_equal(cleat_loop_step(r->l, -1), CLEAT_ECLOSED);
 }
 
 /* ---- files and flags ---------------------------------------------------------------------- */
@@ -233,23 +224,19 @@ TEST(dev_null_is_an_end_of_input)
 	close(fd);
 }
 
-TEST(flags_are_given_back)
+PIPES_TEST(flags_are_given_back)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	assert_true(fcntl(r.in[0], F_GETFL) & O_NONBLOCK);
-	assert_true(fcntl(r.out[1], F_GETFL) & O_NONBLOCK);
-	stream_free(r.s);
-	r.s = NULL;
-	assert_false(fcntl(r.in[0], F_GETFL) & O_NONBLOCK);
-	assert_false(fcntl(r.out[1], F_GETFL) & O_NONBLOCK);
-	fcntl(r.in[0], F_SETFL, O_NONBLOCK); /* one that was non-blocking before stays so */
-	assert_int_equal(open_rig(&r, r.in[0], r.out[1]), CLEAT_OK);
-	stream_free(r.s);
-	r.s = NULL;
-	assert_true(fcntl(r.in[0], F_GETFL) & O_NONBLOCK);
-	end(&r);
+	assert_true(fcntl(r->in[0], F_GETFL) & O_NONBLOCK);
+	assert_true(fcntl(r->out[1], F_GETFL) & O_NONBLOCK);
+	stream_free(r->s);
+	r->s = NULL;
+	assert_false(fcntl(r->in[0], F_GETFL) & O_NONBLOCK);
+	assert_false(fcntl(r->out[1], F_GETFL) & O_NONBLOCK);
+	fcntl(r->in[0], F_SETFL, O_NONBLOCK); /* one that was non-blocking before stays so */
+	assert_int_equal(open_rig(r, r->in[0], r->out[1]), CLEAT_OK);
+	stream_free(r->s);
+	r->s = NULL;
+	assert_true(fcntl(r->in[0], F_GETFL) & O_NONBLOCK);
 }
 
 /* The terminal is shared with the shell, which would find it non-blocking after a crash. */

@@ -1,6 +1,4 @@
 /* test_run_wire.c - a server as bytes in, bytes out: slices, full output, other threads, clocks. */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run.h"
 

@@ -1,8 +1,6 @@
 /* test_stdio_process.c - real processes: this program starts itself as a server (see serve()) and is
  * its client, over pipes, sockets and files. How it starts, talks, is starved, signalled, and ends.
  */
-#define _XOPEN_SOURCE 700
-
 #include "support_files.h"
 #include "test.h"
 #include "unit/server/test_server.h"

@@ -90,14 +90,11 @@ TEST(every_question_is_answered_in_the_shape_of_its_revision)
 }
 
 /* 2026-07-28 patterns/mrtr: what stands in _meta of a question is no claim about its era. */
-TEST(modern_meta_in_a_question_changes_nothing)
+BENCH_TEST(modern_meta_in_a_question_changes_nothing)
 {
-	struct bench b;
-
-	bench_start(&b, REV_2026_07_28, &everything);
-	assert_has(bench_ask(&b, REQUEST("1", "elicitation/create", EMPTY_FORM "," MODERN)),
+	bench_start(b, REV_2026_07_28, &everything);
+	assert_has(bench_ask(b, REQUEST("1", "elicitation/create", EMPTY_FORM "," MODERN)),
 		   "{\"action\":\"accept\",\"content\":{}}");
-	bench_stop(&b);
 }
 
 /* The methods of a server are not those of a client, and nothing needs a handshake. */
@@ -129,27 +126,25 @@ TEST(nothing_else_can_be_asked)
 }
 
 /* In the other modes these methods stay unknown, also on a server that has a client behind it. */
-TEST(a_server_is_not_asked_by_its_own_clients)
+BENCH_TEST(a_server_is_not_asked_by_its_own_clients)
 {
 	static const char *const questions[] = {
 		REQUEST("1", "elicitation/create", EMPTY_FORM "," MODERN),
 		REQUEST("1", "sampling/createMessage", MESSAGES "," MODERN),
 		REQUEST("1", "roots/list", MODERN),
 	};
-	struct bench b;
 
-	bench_server(&b, &everything, NULL);
-	assert_int_equal(server_set_roots(b.s, roots, 2), CLEAT_OK);
-	b.p = server_accept(b.s,
-			    &(struct peer_sink){ .begin = bench_begin,
-						 .end = bench_end,
-						 .congested = bench_congested,
-						 .ctx = &b },
-			    NULL);
-	assert_non_null(b.p);
+	bench_server(b, &everything, NULL);
+	assert_int_equal(server_set_roots(b->s, roots, 2), CLEAT_OK);
+	b->p = server_accept(b->s,
+			     &(struct peer_sink){ .begin = bench_begin,
+						  .end = bench_end,
+						  .congested = bench_congested,
+						  .ctx = b },
+			     NULL);
+	assert_non_null(b->p);
 	for (size_t i = 0; i < CLEAT_COUNT(questions); i++)
-		assert_has(bench_ask(&b, questions[i]), "-32601");
-	bench_stop(&b);
+		assert_has(bench_ask(b, questions[i]), "-32601");
 }
 
 TEST(without_a_client_there_is_no_such_connection)
@@ -204,26 +199,24 @@ TEST(what_was_not_declared_cannot_be_asked)
 
 /* ---- roots ---------------------------------------------------------------------------------- */
 
-TEST(roots_can_be_replaced_and_be_none)
+BENCH_TEST(roots_can_be_replaced_and_be_none)
 {
 	static const cleat_root bad[] = { { "file:///ok", NULL }, { NULL, "x" } };
 	static const cleat_root path[] = { { "/home/me", NULL } };
 	cleat_root one = { "file:///one", "\"one\"\n" };
-	struct bench b;
 
-	bench_start(&b, REV_2025_03_26, &(struct server_asked){ 0 });
-	assert_has(bench_ask(&b, ASK_ROOTS), "-32601");
-	assert_int_equal(server_set_roots(b.s, NULL, 0), CLEAT_OK);
-	assert_has(bench_ask(&b, ASK_ROOTS), "\"result\":{\"roots\":[]}");
-	assert_int_equal(server_set_roots(b.s, &one, 1), CLEAT_OK);
+	bench_start(b, REV_2025_03_26, &(struct server_asked){ 0 });
+	assert_has(bench_ask(b, ASK_ROOTS), "-32601");
+	assert_int_equal(server_set_roots(b->s, NULL, 0), CLEAT_OK);
+	assert_has(bench_ask(b, ASK_ROOTS), "\"result\":{\"roots\":[]}");
+	assert_int_equal(server_set_roots(b->s, &one, 1), CLEAT_OK);
 	one.uri = one.name = "gone";
-	assert_has(bench_ask(&b, ASK_ROOTS),
+	assert_has(bench_ask(b, ASK_ROOTS),
 		   "{\"roots\":[{\"uri\":\"file:///one\",\"name\":\"\\\"one\\\"\\n\"}]}");
-	assert_int_equal(server_set_roots(b.s, bad, 2), CLEAT_EINVAL);
-	assert_int_equal(server_set_roots(b.s, path, 1), CLEAT_EINVAL);
-	assert_has(b.notes, "root 0: \"/home/me\" is no URI");
-	assert_has(bench_ask(&b, ASK_ROOTS), "file:///one");
-	bench_stop(&b);
+	assert_int_equal(server_set_roots(b->s, bad, 2), CLEAT_EINVAL);
+	assert_int_equal(server_set_roots(b->s, path, 1), CLEAT_EINVAL);
+	assert_has(b->notes, "root 0: \"/home/me\" is no URI");
+	assert_has(bench_ask(b, ASK_ROOTS), "file:///one");
 }
 
 /* ---- what a handler sees -------------------------------------------------------------------- */
@@ -257,26 +250,24 @@ static int look(cleat_request *req)
 	return cleat_reply_nothing(req);
 }
 
-TEST(a_handler_knows_its_question)
+BENCH_TEST(a_handler_knows_its_question)
 {
 	const struct server_asked who = { .on_form = look,
 					  .userdata = &told,
 					  .client = (cleat_client *)(void *)&not_told };
-	struct bench b;
 	const char *got;
 
 	not_told = 0;
-	bench_start(&b, REV_2025_11_25, &who);
-	got = bench_ask(&b, REQUEST("1", "elicitation/create", EMPTY_FORM ",\"_meta\":{\"x\":5}"));
+	bench_start(b, REV_2025_11_25, &who);
+	got = bench_ask(b, REQUEST("1", "elicitation/create", EMPTY_FORM ",\"_meta\":{\"x\":5}"));
 	assert_has(got, "\"action\":\"accept\"");
 	assert_int_equal(count_of(got, "\n"),
 			 1); /* no log, and no progress that nobody asked for */
 	assert_int_equal(not_told, 1);
-	got = bench_ask(&b, REQUEST("2", "elicitation/create",
-				    EMPTY_FORM ",\"_meta\":{\"x\":5,\"progressToken\":\"t\"}"));
+	got = bench_ask(b, REQUEST("2", "elicitation/create",
+				   EMPTY_FORM ",\"_meta\":{\"x\":5,\"progressToken\":\"t\"}"));
 	assert_has(got,
 		   "\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"t\"");
-	bench_stop(&b);
 }
 
 static int asks(cleat_request *req)
@@ -309,22 +300,19 @@ TEST(a_question_is_not_answered_with_a_question)
 		}
 }
 
-TEST(handlers_can_be_replaced)
+BENCH_TEST(handlers_can_be_replaced)
 {
-	struct bench b;
-
-	bench_start(&b, REV_2025_11_25, &(struct server_asked){ .on_form = wants_more });
-	assert_int_equal(server_set_roots(b.s, roots, 2), CLEAT_OK);
-	assert_has(bench_ask(&b, ASK_FORM), "-32603");
-	assert_int_equal(server_set_asked(b.s, &everything), CLEAT_OK);
-	assert_has(bench_ask(&b, ASK_FORM), "accept");
-	assert_has(bench_ask(&b, ASK_ROOTS), "file:///tmp"); /* they stay */
-	bench_stop(&b);
+	bench_start(b, REV_2025_11_25, &(struct server_asked){ .on_form = wants_more });
+	assert_int_equal(server_set_roots(b->s, roots, 2), CLEAT_OK);
+	assert_has(bench_ask(b, ASK_FORM), "-32603");
+	assert_int_equal(server_set_asked(b->s, &everything), CLEAT_OK);
+	assert_has(bench_ask(b, ASK_FORM), "accept");
+	assert_has(bench_ask(b, ASK_ROOTS), "file:///tmp"); /* they stay */
 }
 
 /* ---- messages that are none ----------------------------------------------------------------- */
 
-TEST(broken_messages_do_no_harm)
+BENCH_TEST(broken_messages_do_no_harm)
 {
 	static const struct {
 		const char *message, *answer; /* "": none */
@@ -348,33 +336,29 @@ TEST(broken_messages_do_no_harm)
 		{ CANCEL("99"), "" },
 		{ "[" ASK_ROOTS "]", "-32600" },
 	};
-	struct bench b;
 
-	bench_start(&b, REV_2025_11_25, &everything);
-	assert_int_equal(server_set_roots(b.s, roots, 2), CLEAT_OK);
+	bench_start(b, REV_2025_11_25, &everything);
+	assert_int_equal(server_set_roots(b->s, roots, 2), CLEAT_OK);
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
-		const char *got = bench_ask(&b, table[i].message);
+		const char *got = bench_ask(b, table[i].message);
 
 		if (*table[i].answer)
 			assert_has(got, table[i].answer);
 		else
 			assert_string_equal(got, "");
-		assert_has(bench_ask(&b, ASK_URL), "accept");
+		assert_has(bench_ask(b, ASK_URL), "accept");
 	}
-	bench_stop(&b);
 }
 
 /* 2025-03-26 basic, batching: a client, too, must be able to take them. */
-TEST(a_batch_of_2025_03_26_is_answered_as_one)
+BENCH_TEST(a_batch_of_2025_03_26_is_answered_as_one)
 {
-	struct bench b;
 	const char *got;
 
-	bench_start(&b, REV_2025_03_26, &everything);
-	assert_int_equal(server_set_roots(b.s, roots, 2), CLEAT_OK);
-	got = bench_ask(&b, "[" ASK_ROOTS "," REQUEST("2", "ping", "") "]");
+	bench_start(b, REV_2025_03_26, &everything);
+	assert_int_equal(server_set_roots(b->s, roots, 2), CLEAT_OK);
+	got = bench_ask(b, "[" ASK_ROOTS "," REQUEST("2", "ping", "") "]");
 	assert_int_equal(got[0], '[');
 	assert_int_equal(count_of(got, "\"result\""), 2);
 	assert_int_equal(count_of(got, "\n"), 1);
-	bench_stop(&b);
 }

@@ -5,8 +5,6 @@
 #ifndef TESTS_TEST_ASKED_H
 #define TESTS_TEST_ASKED_H
 
-#define _XOPEN_SOURCE 700
-
 #include "messages.h"
 #include "run/runner.h"
 #include "server/asked.h"
@@ -205,5 +203,8 @@ static inline void assert_published(enum revision rev, const char *type, const c
 	cleat_schema_free(s);
 	cleat_doc_free(doc);
 }
+
+/* A case on a bench, which it begins itself. */
+#define BENCH_TEST(name) TEST_ON(name, struct bench, b, (void)0, bench_stop)
 
 #endif

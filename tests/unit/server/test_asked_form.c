@@ -113,7 +113,7 @@ TEST(a_form_that_cannot_be_shown_is_refused_with_the_place)
 		}
 }
 
-TEST(a_form_needs_a_message)
+BENCH_TEST(a_form_needs_a_message)
 {
 	static const char *const questions[] = {
 		REQUEST("1", "elicitation/create",
@@ -123,13 +123,11 @@ TEST(a_form_needs_a_message)
 		REQUEST("1", "elicitation/create", "\"message\":\"no form\""),
 	};
 	struct answer a = { 0 };
-	struct bench b;
 
-	start(&b, REV_2025_11_25, &a);
+	start(b, REV_2025_11_25, &a);
 	for (size_t i = 0; i < CLEAT_COUNT(questions); i++)
-		assert_has(bench_ask(&b, questions[i]), "-32602");
+		assert_has(bench_ask(b, questions[i]), "-32602");
 	assert_int_equal(a.calls, 0);
-	bench_stop(&b);
 }
 
 /* ---- defaults ------------------------------------------------------------------------------- */
@@ -224,16 +222,14 @@ TEST(what_was_left_out_gets_its_default)
 }
 
 /* Numbers keep what the user, or the server, wrote. */
-TEST(numbers_are_not_rounded)
+BENCH_TEST(numbers_are_not_rounded)
 {
 	struct answer a = { .json = "{\"x\":0.10000000000000000001}" };
-	struct bench b;
 
-	start(&b, REV_2025_11_25, &a);
-	assert_has(ask_form(&b, "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},"
-				"\"y\":{\"type\":\"number\",\"default\":95.50}}}"),
+	start(b, REV_2025_11_25, &a);
+	assert_has(ask_form(b, "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},"
+			       "\"y\":{\"type\":\"number\",\"default\":95.50}}}"),
 		   "{\"x\":0.10000000000000000001,\"y\":95.50}");
-	bench_stop(&b);
 }
 
 /* ---- answers that do not fit ---------------------------------------------------------------- */
@@ -496,25 +492,21 @@ static int with_meta(cleat_request *req)
 	return cleat_reply_nothing(req);
 }
 
-TEST(an_answer_can_have_meta)
+BENCH_TEST(an_answer_can_have_meta)
 {
-	struct bench b;
-
-	bench_start(&b, REV_2025_11_25, &(struct server_asked){ .on_form = with_meta });
-	assert_has(ask_form(&b, "{\"type\":\"object\",\"properties\":{}}"),
+	bench_start(b, REV_2025_11_25, &(struct server_asked){ .on_form = with_meta });
+	assert_has(ask_form(b, "{\"type\":\"object\",\"properties\":{}}"),
 		   "{\"action\":\"accept\",\"content\":{},\"_meta\":{\"m\":1}}");
-	bench_stop(&b);
 }
 
 /* Every default is checked by itself: a form as large as a message may be takes no longer for that. */
-TEST(a_large_form_is_filled_in)
+BENCH_TEST(a_large_form_is_filled_in)
 {
 	enum { N = 2000 };
 	struct answer a = { 0 };
-	struct bench b;
 	struct buf m;
 
-	start(&b, REV_2025_11_25, &a);
+	start(b, REV_2025_11_25, &a);
 	buf_init(&m, NULL, 1 << 20);
 	buf_appendz(&m,
 		    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":{"
@@ -524,7 +516,6 @@ TEST(a_large_form_is_filled_in)
 			   i);
 	buf_appendz(&m, "}}}}");
 	buf_putc(&m, '\0');
-	assert_has(bench_ask(&b, buf_str(&m).p), "\"f1999\":1999}");
+	assert_has(bench_ask(b, buf_str(&m).p), "\"f1999\":1999}");
 	buf_done(&m);
-	bench_stop(&b);
 }

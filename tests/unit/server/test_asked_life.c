@@ -122,69 +122,61 @@ static int defers_until_cancelled(cleat_request *req)
 
 /* ---- worker threads ------------------------------------------------------------------------- */
 
-TEST(a_blocking_handler_runs_on_another_thread)
+BENCH_TEST(a_blocking_handler_runs_on_another_thread)
 {
 	const struct server_asked who = { .on_form = waits,
 					  .on_sampling = waits_to_speak,
 					  .blocking = true };
-	struct bench b;
 
 	gate_close();
-	bench_start(&b, REV_2025_11_25, &who);
-	assert_string_equal(bench_ask(&b, ASK_FORM("1")), "");
-	bench_say(&b, ASK_MODEL("2"));
+	bench_start(b, REV_2025_11_25, &who);
+	assert_string_equal(bench_ask(b, ASK_FORM("1")), "");
+	bench_say(b, ASK_MODEL("2"));
 	gate_await(2);
-	assert_int_equal(b.p->ops->inflight(b.p), 2);
-	assert_has(bench_ask(&b, REQUEST("3", "ping", "")), "\"id\":3");
+	assert_int_equal(b->p->ops->inflight(b->p), 2);
+	assert_has(bench_ask(b, REQUEST("3", "ping", "")), "\"id\":3");
 	gate_open();
-	bench_wait(&b);
-	assert_has(bench_text(&b),
+	bench_wait(b);
+	assert_has(bench_text(b),
 		   "\"id\":1,\"result\":{\"action\":\"accept\",\"content\":{\"name\":"
 		   "\"Who?\",\"age\":30}}}");
-	assert_has(bench_text(&b), "\"id\":2,\"result\":{\"role\":\"assistant\"");
-	assert_int_equal(b.ended, 3);
-	bench_stop(&b);
+	assert_has(bench_text(b), "\"id\":2,\"result\":{\"role\":\"assistant\"");
+	assert_int_equal(b->ended, 3);
 }
 
 /* 2025-11-25 utilities/cancellation: no answer to a question that was taken back. */
-TEST(a_cancelled_question_is_not_answered)
+BENCH_TEST(a_cancelled_question_is_not_answered)
 {
-	struct bench b;
-
 	gate_close();
-	bench_start(&b, REV_2025_11_25,
+	bench_start(b, REV_2025_11_25,
 		    &(struct server_asked){ .on_form = waits, .blocking = true });
-	bench_say(&b, ASK_FORM("1"));
+	bench_say(b, ASK_FORM("1"));
 	gate_await(1);
-	bench_say(&b, CANCEL("1"));
-	assert_int_equal(b.ended, 1);
-	assert_int_equal(b.lost, 0);
+	bench_say(b, CANCEL("1"));
+	assert_int_equal(b->ended, 1);
+	assert_int_equal(b->lost, 0);
 	/* the id is free again */
-	bench_say(&b, ASK_FORM("1"));
+	bench_say(b, ASK_FORM("1"));
 	gate_await(2);
 	gate_open();
-	bench_wait(&b);
-	assert_int_equal(count_of(bench_text(&b), "\n"), 1);
-	assert_has(bench_text(&b), "\"id\":1,\"result\":{\"action\":\"accept\"");
-	assert_int_equal(b.ended, 2);
-	bench_stop(&b);
+	bench_wait(b);
+	assert_int_equal(count_of(bench_text(b), "\n"), 1);
+	assert_has(bench_text(b), "\"id\":1,\"result\":{\"action\":\"accept\"");
+	assert_int_equal(b->ended, 2);
 }
 
-TEST(a_closed_connection_waits_for_its_handlers)
+BENCH_TEST(a_closed_connection_waits_for_its_handlers)
 {
-	struct bench b;
-
 	gate_close();
-	bench_start(&b, REV_2026_07_28,
+	bench_start(b, REV_2026_07_28,
 		    &(struct server_asked){ .on_form = waits, .blocking = true });
-	bench_say(&b, ASK_FORM("1"));
+	bench_say(b, ASK_FORM("1"));
 	gate_await(1);
-	b.p->ops->close(b.p);
-	b.p = NULL;
+	b->p->ops->close(b->p);
+	b->p = NULL;
 	gate_open();
-	bench_wait(&b);
-	assert_string_equal(bench_text(&b), "");
-	bench_stop(&b);
+	bench_wait(b);
+	assert_string_equal(bench_text(b), "");
 }
 
 /* ---- deferred ------------------------------------------------------------------------------- */
@@ -213,22 +205,18 @@ TEST(a_deferred_question_is_answered_from_any_thread)
 	}
 }
 
-TEST(a_deferred_question_hears_that_it_is_cancelled)
+BENCH_TEST(a_deferred_question_hears_that_it_is_cancelled)
 {
-	struct bench b;
-
 	cancels = 0;
-	bench_start(&b, REV_2025_11_25,
-		    &(struct server_asked){ .on_form = defers_until_cancelled });
-	bench_say(&b, ASK_FORM("1"));
-	bench_say(&b, ASK_FORM("2"));
-	bench_say(&b, CANCEL("1"));
+	bench_start(b, REV_2025_11_25, &(struct server_asked){ .on_form = defers_until_cancelled });
+	bench_say(b, ASK_FORM("1"));
+	bench_say(b, ASK_FORM("2"));
+	bench_say(b, CANCEL("1"));
 	assert_int_equal(cancels, 1);
-	b.p->ops->close(b.p);
-	b.p = NULL;
+	b->p->ops->close(b->p);
+	b->p = NULL;
 	assert_int_equal(cancels, 2);
-	assert_string_equal(bench_wait(&b), "");
-	bench_stop(&b);
+	assert_string_equal(bench_wait(b), "");
 }
 
 /* ---- limits --------------------------------------------------------------------------------- */
@@ -238,26 +226,24 @@ static uint64_t fake_now(void *ctx)
 	return *(uint64_t *)ctx;
 }
 
-TEST(a_question_that_takes_too_long_is_given_up)
+BENCH_TEST(a_question_that_takes_too_long_is_given_up)
 {
 	const cleat_server_options o = { .request_timeout_ms = 1000 };
 	uint64_t now = 5000;
-	struct bench b;
 
 	cancels = 0;
-	bench_server(&b, &(struct server_asked){ .on_form = defers_until_cancelled }, &o);
-	b.r->now = fake_now;
-	b.r->now_ctx = &now;
-	b.p = bench_accept(&b, REV_2025_11_25);
-	bench_say(&b, ASK_FORM("1"));
+	bench_server(b, &(struct server_asked){ .on_form = defers_until_cancelled }, &o);
+	b->r->now = fake_now;
+	b->r->now_ctx = &now;
+	b->p = bench_accept(b, REV_2025_11_25);
+	bench_say(b, ASK_FORM("1"));
 	now += 999;
-	server_pump(b.s);
-	assert_string_equal(bench_text(&b), "");
+	server_pump(b->s);
+	assert_string_equal(bench_text(b), "");
 	now += 2;
-	server_pump(b.s);
-	assert_has(bench_wait(&b), "\"id\":1,\"error\":{\"code\":-32603");
+	server_pump(b->s);
+	assert_has(bench_wait(b), "\"id\":1,\"error\":{\"code\":-32603");
 	assert_int_equal(cancels, 1);
-	bench_stop(&b);
 }
 
 static int says_much(cleat_request *req)
@@ -276,18 +262,16 @@ static int fills_much(cleat_request *req)
 	return cleat_reply_jsonf(req, "{name: %s}", text);
 }
 
-TEST(an_answer_over_the_limit_becomes_an_error)
+BENCH_TEST(an_answer_over_the_limit_becomes_an_error)
 {
 	const cleat_server_options o = { .max_reply = 4096 };
-	struct bench b;
 
-	bench_server(&b, &(struct server_asked){ .on_sampling = says_much, .on_form = fills_much },
+	bench_server(b, &(struct server_asked){ .on_sampling = says_much, .on_form = fills_much },
 		     &o);
-	b.p = bench_accept(&b, REV_2025_11_25);
-	assert_has(bench_ask(&b, ASK_MODEL("1")), "\"error\"");
-	assert_has(bench_ask(&b, ASK_FORM("1")), "\"error\"");
-	assert_int_equal(b.lost, 0);
-	bench_stop(&b);
+	b->p = bench_accept(b, REV_2025_11_25);
+	assert_has(bench_ask(b, ASK_MODEL("1")), "\"error\"");
+	assert_has(bench_ask(b, ASK_FORM("1")), "\"error\"");
+	assert_int_equal(b->lost, 0);
 }
 
 /* More nested than any value that is read back. */
@@ -306,15 +290,12 @@ static int goes_deep(cleat_request *req)
 	return rc;
 }
 
-TEST(an_answer_that_is_nested_too_deep_becomes_an_error)
+BENCH_TEST(an_answer_that_is_nested_too_deep_becomes_an_error)
 {
-	struct bench b;
-
-	bench_start(&b, REV_2025_11_25,
+	bench_start(b, REV_2025_11_25,
 		    &(struct server_asked){ .on_sampling = goes_deep, .on_form = goes_deep });
-	assert_has(bench_ask(&b, ASK_MODEL("1")), "\"id\":1,\"error\":{\"code\":-32603");
-	assert_has(bench_ask(&b, ASK_FORM("1")), "\"id\":1,\"error\":{\"code\":-32603");
-	bench_stop(&b);
+	assert_has(bench_ask(b, ASK_MODEL("1")), "\"id\":1,\"error\":{\"code\":-32603");
+	assert_has(bench_ask(b, ASK_FORM("1")), "\"id\":1,\"error\":{\"code\":-32603");
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */

@@ -116,12 +116,11 @@ TEST(older_revisions_have_no_tools)
 }
 
 /* Uses are matched one by one: their number is limited, so that no question takes long. */
-TEST(a_message_cannot_use_tools_without_end)
+BENCH_TEST(a_message_cannot_use_tools_without_end)
 {
-	struct bench b;
 	struct buf m;
 
-	bench_start(&b, REV_2025_11_25,
+	bench_start(b, REV_2025_11_25,
 		    &(struct server_asked){ .on_sampling = hello, .sampling_tools = true });
 	buf_init(&m, NULL, 1 << 20);
 	buf_appendz(&m, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sampling/createMessage\","
@@ -131,9 +130,8 @@ TEST(a_message_cannot_use_tools_without_end)
 		buf_appendz(&m, "," USE("a"));
 	buf_appendz(&m, "]}]}}");
 	buf_putc(&m, '\0');
-	assert_has(bench_ask(&b, buf_str(&m).p), "too many tools");
+	assert_has(bench_ask(b, buf_str(&m).p), "too many tools");
 	buf_done(&m);
-	bench_stop(&b);
 }
 
 /* ---- the answer ----------------------------------------------------------------------------- */
@@ -444,21 +442,18 @@ static int not_here(cleat_request *req)
 	return cleat_reply_text(req, "x");
 }
 
-TEST(a_servers_own_handlers_have_no_client_and_no_model)
+BENCH_TEST(a_servers_own_handlers_have_no_client_and_no_model)
 {
-	struct bench b;
-
-	bench_server(&b, &(struct server_asked){ .on_form = not_here }, NULL);
-	assert_int_equal(
-		cleat_server_add_tools(b.s, (cleat_tool[]){ { .name = "t", .call = not_here } }, 1),
-		CLEAT_OK);
-	b.p = server_accept(b.s,
-			    &(struct peer_sink){ .begin = bench_begin,
-						 .end = bench_end,
-						 .congested = bench_congested,
-						 .ctx = &b },
-			    NULL);
-	assert_has(bench_ask(&b, REQUEST("1", "tools/call", "\"name\":\"t\"," MODERN)),
+	bench_server(b, &(struct server_asked){ .on_form = not_here }, NULL);
+	assert_int_equal(cleat_server_add_tools(
+				 b->s, (cleat_tool[]){ { .name = "t", .call = not_here } }, 1),
+			 CLEAT_OK);
+	b->p = server_accept(b->s,
+			     &(struct peer_sink){ .begin = bench_begin,
+						  .end = bench_end,
+						  .congested = bench_congested,
+						  .ctx = b },
+			     NULL);
+	assert_has(bench_ask(b, REQUEST("1", "tools/call", "\"name\":\"t\"," MODERN)),
 		   "the handler of tools/call cannot reply with");
-	bench_stop(&b);
 }

@@ -176,4 +176,7 @@ static inline void assert_messages_(const char *text, size_t want, const char *f
 	_fail(file, line);
 }
 
+/* A case on a rig, which it begins itself. */
+#define RIG_TEST(name) TEST_ON(name, struct rig, r, (void)0, rig_stop)
+
 #endif

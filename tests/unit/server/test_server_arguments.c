@@ -38,26 +38,23 @@ static int given(cleat_request *req)
 	return cleat_reply_text(req, "ok");
 }
 
-TEST(arguments_with_and_without_defaults)
+RIG_TEST(arguments_with_and_without_defaults)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	assert_has(run(&r, defaults, CALL("1", "sig", "{}")), "ok");
-	assert_has(run(&r, defaults, REQUEST("1", "tools/call", "\"name\":\"sig\"")), "ok");
+	open_rig(r, "2025-11-25", 0);
+	assert_has(run(r, defaults, CALL("1", "sig", "{}")), "ok");
+	assert_has(run(r, defaults, REQUEST("1", "tools/call", "\"name\":\"sig\"")), "ok");
 	assert_has(
-		run(&r, given,
+		run(r, given,
 		    REQUEST("1", "tools/call",
 			    "\"name\":\"sig\",\"_meta\":{},\"arguments\":{\"n\":9,\"s\":\"text\","
 			    "\"f\":true,\"x\":-1.5e3,\"list\":[]}")),
 		"ok");
-	assert_has(run(&r, given, CALL("1", "sig", "{\"n\":10}")), "isError");
-	assert_has(run(&r, given, CALL("1", "sig", "{\"m\":1}")), "isError");
-	assert_has(run(&r, given, CALL("1", "sig", "[]")), "-32602");
-	assert_has(run(&r, given, CALL("1", "sig", "{\"n\":1,\"n\":2}")), "\"id\":1");
-	assert_has(run(&r, nothing, CALL("1", "t", "{\"x\":1}")), "isError"); /* takes none */
-	assert_has(run(&r, nothing, CALL("1", "free", "{\"x\":1}")), "\"content\":[]");
-	rig_stop(&r);
+	assert_has(run(r, given, CALL("1", "sig", "{\"n\":10}")), "isError");
+	assert_has(run(r, given, CALL("1", "sig", "{\"m\":1}")), "isError");
+	assert_has(run(r, given, CALL("1", "sig", "[]")), "-32602");
+	assert_has(run(r, given, CALL("1", "sig", "{\"n\":1,\"n\":2}")), "\"id\":1");
+	assert_has(run(r, nothing, CALL("1", "t", "{\"x\":1}")), "isError"); /* takes none */
+	assert_has(run(r, nothing, CALL("1", "free", "{\"x\":1}")), "\"content\":[]");
 }
 
 static int decoded(cleat_request *req)
@@ -77,37 +74,34 @@ static int converted(cleat_request *req)
 }
 
 /* Prompt arguments are strings on the wire; the program gets what it declared. */
-TEST(prompt_arguments_are_converted_checked_and_decoded)
+RIG_TEST(prompt_arguments_are_converted_checked_and_decoded)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, decoded,
+	open_rig(r, "2025-11-25", 0);
+	run(r, decoded,
 	    REQUEST("1", "prompts/get",
 		    "\"name\":\"p\",\"arguments\":{\"city\":\"12\",\"days\":\"5\",\"sure\":\"true\","
 		    "\"share\":\"1e-1\"}"));
-	assert_has(r.out, "12 5 1 0.10 5");
-	run(&r, decoded,
+	assert_has(r->out, "12 5 1 0.10 5");
+	run(r, decoded,
 	    REQUEST("1", "prompts/get", "\"name\":\"p\",\"arguments\":{\"city\":\"x\"}"));
-	assert_has(r.out, "x 3 0 0.00 3");
-	run(&r, converted,
+	assert_has(r->out, "x 3 0 0.00 3");
+	run(r, converted,
 	    REQUEST("1", "prompts/get",
 		    "\"name\":\"ps\",\"arguments\":{\"n\":\"-3\",\"f\":\"true\",\"x\":\"2.5\",\"s\":\"7\"}"));
-	assert_has(r.out, "-3 1 2.5 <7>");
-	run(&r, converted, REQUEST("1", "prompts/get", "\"name\":\"ps\""));
-	assert_has(r.out, "0 0 0.0 <>");
+	assert_has(r->out, "-3 1 2.5 <7>");
+	run(r, converted, REQUEST("1", "prompts/get", "\"name\":\"ps\""));
+	assert_has(r->out, "0 0 0.0 <>");
 	/* 2025-11-25 server/prompts: -32602 for invalid and missing arguments */
-	run(&r, decoded, REQUEST("1", "prompts/get", "\"name\":\"p\""));
-	assert_has(r.out, "-32602");
-	assert_has(r.out, "city");
-	run(&r, decoded,
+	run(r, decoded, REQUEST("1", "prompts/get", "\"name\":\"p\""));
+	assert_has(r->out, "-32602");
+	assert_has(r->out, "city");
+	run(r, decoded,
 	    REQUEST("1", "prompts/get",
 		    "\"name\":\"p\",\"arguments\":{\"city\":\"x\",\"days\":\"many\"}"));
-	assert_has(r.out, "-32602");
-	run(&r, converted,
+	assert_has(r->out, "-32602");
+	run(r, converted,
 	    REQUEST("1", "prompts/get", "\"name\":\"ps\",\"arguments\":{\"f\":\"maybe\"}"));
-	assert_has(r.out, "-32602");
-	rig_stop(&r);
+	assert_has(r->out, "-32602");
 }
 
 static int variables(cleat_request *req)
@@ -117,17 +111,14 @@ static int variables(cleat_request *req)
 				 cleat_request_var(req, "c"));
 }
 
-TEST(template_variables)
+RIG_TEST(template_variables)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x%20y/z\""));
-	assert_has(r.out, "\"text\":\"v://x%20y/z|x y|z|\"");
-	assert_has(r.out, "\"uri\":\"v://x%20y/z\"");
-	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\""));
-	assert_has(r.out, "-32002");
-	run(&r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\\u0000/y\""));
-	assert_has(r.out, "-32602");
-	rig_stop(&r);
+	open_rig(r, "2025-11-25", 0);
+	run(r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x%20y/z\""));
+	assert_has(r->out, "\"text\":\"v://x%20y/z|x y|z|\"");
+	assert_has(r->out, "\"uri\":\"v://x%20y/z\"");
+	run(r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\""));
+	assert_has(r->out, "-32002");
+	run(r, variables, REQUEST("1", "resources/read", "\"uri\":\"v://x\\u0000/y\""));
+	assert_has(r->out, "-32602");
 }

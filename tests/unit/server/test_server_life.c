@@ -1,8 +1,6 @@
 /* test_server_life.c - the life of a request on one thread: inline, deferred, misused, failed,
  * cancelled in every phase, timed out, left behind by its connection.
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "test.h"
 #include "unit/server/test_server.h"
 
@@ -28,25 +26,22 @@ static const cleat_tool hold_tool = { .name = "hold", .call = hold };
 
 /* ---- deferring ------------------------------------------------------------------------------ */
 
-TEST(deferred_request_is_answered_by_finish)
+RIG_TEST(deferred_request_is_answered_by_finish)
 {
-	struct rig r;
-
-	rig_start(&r, &hold_tool, 1);
-	assert_string_equal(rig_ask(&r, CALL("1", "hold", "{}")), "");
-	assert_int_equal(cleat_wire_inflight(r.w), 1);
+	rig_start(r, &hold_tool, 1);
+	assert_string_equal(rig_ask(r, CALL("1", "hold", "{}")), "");
+	assert_int_equal(cleat_wire_inflight(r->w), 1);
 	/* others are served meanwhile */
-	assert_has(rig_ask(&r, REQUEST("2", "ping", "")), "\"id\":2");
-	atomic_store(&r.wakes, 0);
+	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
+	atomic_store(&r->wakes, 0);
 	finish_text(held, "done");
-	assert_true(atomic_load(&r.wakes) > 0);
-	rig_clear(&r);
-	assert_one_message(rig_poll(&r));
-	assert_has(r.out,
+	assert_true(atomic_load(&r->wakes) > 0);
+	rig_clear(r);
+	assert_one_message(rig_poll(r));
+	assert_has(r->out,
 		   "\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]}");
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
+	assert_string_equal(r->notes, "");
 }
 
 static int defer_and_finish(cleat_request *req)
@@ -63,39 +58,34 @@ static int defer_finish_and_fail(cleat_request *req)
 	return CLEAT_EIO; /* "only cleat_request_finish() ends the request" */
 }
 
-TEST(finish_before_the_handler_returned)
+RIG_TEST(finish_before_the_handler_returned)
 {
 	static const cleat_tool tools[] = { { .name = "early", .call = defer_and_finish },
 					    { .name = "odd", .call = defer_finish_and_fail } };
-	struct rig r;
 
-	rig_start(&r, tools, 2);
-	assert_has(rig_ask(&r, CALL("1", "early", "{}")), "\"text\":\"early\"");
-	assert_has(rig_ask(&r, CALL("2", "odd", "{}")), "\"text\":\"early\"");
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	rig_poll(&r);
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	rig_start(r, tools, 2);
+	assert_has(rig_ask(r, CALL("1", "early", "{}")), "\"text\":\"early\"");
+	assert_has(rig_ask(r, CALL("2", "odd", "{}")), "\"text\":\"early\"");
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
+	rig_poll(r);
+	assert_string_equal(r->notes, "");
 }
 
-TEST(second_finish_is_noticed_and_not_obeyed)
+RIG_TEST(second_finish_is_noticed_and_not_obeyed)
 {
-	struct rig r;
-
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, CALL("1", "hold", "{}"));
 	finish_text(held, "once");
 	cleat_request_finish(held, CLEAT_EIO); /* before the first was handled */
-	assert_one_message(rig_poll(&r));
-	assert_has(r.out, "once");
-	assert_has(r.notes, "error: cleat_request_finish was called twice");
-	r.notes[0] = '\0';
+	assert_one_message(rig_poll(r));
+	assert_has(r->out, "once");
+	assert_has(r->notes, "error: cleat_request_finish was called twice");
+	r->notes[0] = '\0';
 	cleat_request_finish(held, CLEAT_EIO); /* and after it was answered */
-	rig_clear(&r);
-	assert_string_equal(rig_poll(&r), "");
-	assert_has(r.notes, "cleat_request_finish was called twice");
-	assert_has(rig_ask(&r, REQUEST("2", "ping", "")), "\"id\":2");
-	rig_stop(&r);
+	rig_clear(r);
+	assert_string_equal(rig_poll(r), "");
+	assert_has(r->notes, "cleat_request_finish was called twice");
+	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
 }
 
 static int finish_only(cleat_request *req)
@@ -104,16 +94,13 @@ static int finish_only(cleat_request *req)
 	return cleat_reply_text(req, "normal");
 }
 
-TEST(finish_without_defer_is_noticed_and_not_obeyed)
+RIG_TEST(finish_without_defer_is_noticed_and_not_obeyed)
 {
-	struct rig r;
-
-	rig_start(&r, &(cleat_tool){ .name = "f", .call = finish_only }, 1);
-	assert_has(rig_ask(&r, CALL("1", "f", "{}")), "\"text\":\"normal\"");
-	rig_poll(&r);
-	assert_has(r.notes, "without cleat_request_defer");
-	assert_messages(r.out, 1);
-	rig_stop(&r);
+	rig_start(r, &(cleat_tool){ .name = "f", .call = finish_only }, 1);
+	assert_has(rig_ask(r, CALL("1", "f", "{}")), "\"text\":\"normal\"");
+	rig_poll(r);
+	assert_has(r->notes, "without cleat_request_defer");
+	assert_messages(r->out, 1);
 }
 
 static int pending_only(cleat_request *req)
@@ -128,19 +115,17 @@ static int nothing_at_all(cleat_request *req)
 	return CLEAT_OK;
 }
 
-TEST(handlers_that_do_not_answer_are_noticed)
+RIG_TEST(handlers_that_do_not_answer_are_noticed)
 {
 	static const cleat_tool tools[] = { { .name = "pending", .call = pending_only },
 					    { .name = "silent", .call = nothing_at_all } };
-	struct rig r;
 
-	rig_start(&r, tools, 2);
-	assert_has(rig_ask(&r, CALL("1", "pending", "{}")), "-32603");
-	assert_has(r.notes, "returned CLEAT_PENDING without cleat_request_defer");
-	r.notes[0] = '\0';
-	assert_has(rig_ask(&r, CALL("2", "silent", "{}")), "-32603");
-	assert_has(r.notes, "silent returned without a reply");
-	rig_stop(&r);
+	rig_start(r, tools, 2);
+	assert_has(rig_ask(r, CALL("1", "pending", "{}")), "-32603");
+	assert_has(r->notes, "returned CLEAT_PENDING without cleat_request_defer");
+	r->notes[0] = '\0';
+	assert_has(rig_ask(r, CALL("2", "silent", "{}")), "-32603");
+	assert_has(r->notes, "silent returned without a reply");
 }
 
 /* ---- statuses ------------------------------------------------------------------------------- */
@@ -160,7 +145,7 @@ static int text_then_status(cleat_request *req)
 }
 
 /* Every failure gives exactly one answer, and what was replied before does not leak into it. */
-TEST(every_failure_gives_one_answer)
+RIG_TEST(every_failure_gives_one_answer)
 {
 	static const int all[] = {
 #define VALUE(name, value, text) value,
@@ -171,40 +156,35 @@ TEST(every_failure_gives_one_answer)
 	};
 	static const cleat_tool tools[] = { { .name = "s", .call = give_status },
 					    { .name = "t", .call = text_then_status } };
-	struct rig r;
 
-	rig_start(&r, tools, 2);
+	rig_start(r, tools, 2);
 	for (size_t i = 0; i < CLEAT_COUNT(all); i++) {
 		wanted_status = all[i];
-		assert_one_message(rig_ask(&r, CALL("1", "s", "{}")));
-		assert_has(r.out, "\"id\":1");
+		assert_one_message(rig_ask(r, CALL("1", "s", "{}")));
+		assert_has(r->out, "\"id\":1");
 		if (all[i] < 0)
-			assert_true(strstr(r.out, "\"error\":") ||
-				    strstr(r.out, "\"isError\":true"));
-		assert_one_message(rig_ask(&r, CALL("2", "t", "{}")));
+			assert_true(strstr(r->out, "\"error\":") ||
+				    strstr(r->out, "\"isError\":true"));
+		assert_one_message(rig_ask(r, CALL("2", "t", "{}")));
 		if (all[i])
-			assert_lacks(r.out, "half");
+			assert_lacks(r->out, "half");
 	}
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	rig_stop(&r);
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 }
 
-TEST(finish_with_a_failure_is_like_returning_it)
+RIG_TEST(finish_with_a_failure_is_like_returning_it)
 {
-	struct rig r;
-
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, CALL("1", "hold", "{}"));
 	cleat_request_finish(held, CLEAT_EIO);
-	assert_has(rig_poll(&r), "\"text\":\"input or output failed\"}],\"isError\":true");
-	rig_ask(&r, CALL("2", "hold", "{}"));
+	assert_has(rig_poll(r), "\"text\":\"input or output failed\"}],\"isError\":true");
+	rig_ask(r, CALL("2", "hold", "{}"));
 	cleat_request_finish(held, CLEAT_EDECLINED);
-	assert_has(rig_poll(&r), "user declined");
-	rig_ask(&r, CALL("3", "hold", "{}"));
+	assert_has(rig_poll(r), "user declined");
+	rig_ask(r, CALL("3", "hold", "{}"));
 	cleat_request_finish(held, CLEAT_PENDING); /* there is nobody left to wait for */
-	assert_has(rig_poll(&r), "\"id\":3,\"error\":{\"code\":-32603");
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	rig_stop(&r);
+	assert_has(rig_poll(r), "\"id\":3,\"error\":{\"code\":-32603");
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 }
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
@@ -223,15 +203,14 @@ static bool readable(int fd)
 }
 
 /* 2025-11-25 utilities/cancellation: no response after notifications/cancelled; the id is free. */
-TEST(cancel_reaches_flag_callback_and_descriptor)
+RIG_TEST(cancel_reaches_flag_callback_and_descriptor)
 {
-	struct rig r;
 	cleat_request *first;
 	int fd;
 
 	cancel_calls = 0;
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, CALL("1", "hold", "{}"));
 	first = held;
 	fd = cleat_request_cancel_fd(held);
 	assert_true(fd >= 0);
@@ -239,45 +218,41 @@ TEST(cancel_reaches_flag_callback_and_descriptor)
 	cleat_request_on_cancel(held, on_cancel);
 	assert_false(cleat_request_cancelled(held));
 	assert_false(readable(fd));
-	rig_ask(&r, CANCEL("\"1\"")); /* another id */
+	rig_ask(r, CANCEL("\"1\"")); /* another id */
 	assert_false(cleat_request_cancelled(held));
-	assert_string_equal(rig_ask(&r, CANCEL("1")), "");
+	assert_string_equal(rig_ask(r, CANCEL("1")), "");
 	assert_true(cleat_request_cancelled(held));
 	assert_true(readable(fd));
 	assert_int_equal(cancel_calls, 1);
-	rig_ask(&r, CANCEL("1"));
+	rig_ask(r, CANCEL("1"));
 	assert_int_equal(cancel_calls, 1);
-	assert_int_equal(cleat_wire_inflight(r.w), 1); /* it has not ended yet */
+	assert_int_equal(cleat_wire_inflight(r->w), 1); /* it has not ended yet */
 	/* the same id again, while the first still runs */
-	assert_string_equal(rig_ask(&r, CALL("1", "hold", "{}")), "");
+	assert_string_equal(rig_ask(r, CALL("1", "hold", "{}")), "");
 	assert_ptr_not_equal(held, first);
 	finish_text(first, "too late");
-	assert_string_equal(rig_poll(&r), "");
+	assert_string_equal(rig_poll(r), "");
 	finish_text(held, "second");
-	assert_has(rig_poll(&r), "second");
-	assert_one_message(r.out);
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	assert_has(rig_poll(r), "second");
+	assert_one_message(r->out);
+	assert_string_equal(r->notes, "");
 }
 
-TEST(callback_set_after_the_cancel_runs_at_once)
+RIG_TEST(callback_set_after_the_cancel_runs_at_once)
 {
-	struct rig r;
-
 	cancel_calls = 0;
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, CALL("1", "hold", "{}"));
 	cleat_request_on_cancel(held, on_cancel);
 	cleat_request_on_cancel(held, NULL); /* takes it away */
-	rig_ask(&r, CANCEL("1"));
+	rig_ask(r, CANCEL("1"));
 	assert_int_equal(cancel_calls, 0);
 	cleat_request_on_cancel(held, on_cancel);
 	assert_int_equal(cancel_calls, 1);
 	assert_true(readable(cleat_request_cancel_fd(held)));
 	cleat_request_finish(held, CLEAT_ECANCELLED);
-	assert_string_equal(rig_poll(&r), "");
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	assert_string_equal(rig_poll(r), "");
+	assert_string_equal(r->notes, "");
 }
 
 static void finish_from_cancel(cleat_request *req)
@@ -310,35 +285,33 @@ static int count_run(cleat_request *req)
 }
 
 /* Over max_inflight requests wait; one that is cancelled there never runs. */
-TEST(cancel_in_the_queue)
+RIG_TEST(cancel_in_the_queue)
 {
 	static const cleat_tool tools[] = { { .name = "hold", .call = hold },
 					    { .name = "run", .call = count_run } };
 	cleat_server_options opts = { .max_inflight = 1, .max_queued = 3 };
-	struct rig r;
 
 	ran = 0;
-	rig_server(&r, &opts);
-	cleat_server_add_tools(r.s, tools, 2);
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	rig_ask(&r, CALL("1", "hold", "{}"));
-	assert_string_equal(rig_ask(&r, CALL("2", "run", "{}")), "");
-	assert_string_equal(rig_ask(&r, CALL("3", "run", "{}")), "");
-	assert_string_equal(rig_ask(&r, CALL("4", "run", "{}")), "");
-	assert_has(rig_ask(&r, CALL("5", "run", "{}")), "\"id\":5,\"error\"");
-	assert_has(rig_ask(&r, CALL("3", "run", "{}")), "still being served");
-	assert_string_equal(rig_ask(&r, CANCEL("4")), ""); /* the last: its place is the tail */
-	assert_string_equal(rig_ask(&r, CANCEL("2")), ""); /* the first */
-	assert_string_equal(rig_ask(&r, CALL("6", "run", "{}")), "");
+	rig_server(r, &opts);
+	cleat_server_add_tools(r->s, tools, 2);
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	rig_ask(r, CALL("1", "hold", "{}"));
+	assert_string_equal(rig_ask(r, CALL("2", "run", "{}")), "");
+	assert_string_equal(rig_ask(r, CALL("3", "run", "{}")), "");
+	assert_string_equal(rig_ask(r, CALL("4", "run", "{}")), "");
+	assert_has(rig_ask(r, CALL("5", "run", "{}")), "\"id\":5,\"error\"");
+	assert_has(rig_ask(r, CALL("3", "run", "{}")), "still being served");
+	assert_string_equal(rig_ask(r, CANCEL("4")), ""); /* the last: its place is the tail */
+	assert_string_equal(rig_ask(r, CANCEL("2")), ""); /* the first */
+	assert_string_equal(rig_ask(r, CALL("6", "run", "{}")), "");
 	finish_text(held, "1");
-	assert_messages(rig_poll(&r), 3);
-	assert_has(r.out, "\"id\":1");
-	assert_has(r.out, "\"id\":3");
-	assert_has(r.out, "\"id\":6");
+	assert_messages(rig_poll(r), 3);
+	assert_has(r->out, "\"id\":1");
+	assert_has(r->out, "\"id\":3");
+	assert_has(r->out, "\"id\":6");
 	assert_int_equal(ran, 2);
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	rig_stop(&r);
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 }
 
 static int ask_roots(cleat_request *req)
@@ -352,29 +325,26 @@ static int ask_roots(cleat_request *req)
 }
 
 /* A request that waits for its client's answer takes the question back. */
-TEST(cancel_while_asking)
+RIG_TEST(cancel_while_asking)
 {
-	struct rig r;
-
 	cancel_calls = 0;
-	rig_server(&r, NULL);
-	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "ask", .call = ask_roots });
-	rig_wire(&r);
-	rig_open_caps(&r, "2025-11-25", "{\"roots\":{}}");
-	assert_has(rig_ask(&r, CALL("7", "ask", "{}")), "\"method\":\"roots/list\"");
-	assert_has(rig_ask(&r, CANCEL("7")), "notifications/cancelled");
-	assert_one_message(r.out);
+	rig_server(r, NULL);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "ask", .call = ask_roots });
+	rig_wire(r);
+	rig_open_caps(r, "2025-11-25", "{\"roots\":{}}");
+	assert_has(rig_ask(r, CALL("7", "ask", "{}")), "\"method\":\"roots/list\"");
+	assert_has(rig_ask(r, CANCEL("7")), "notifications/cancelled");
+	assert_one_message(r->out);
 	assert_int_equal(cancel_calls, 1);
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 	/* the answer comes all the same */
-	assert_string_equal(rig_ask(&r, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}"),
+	assert_string_equal(rig_ask(r, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}"),
 			    "");
-	assert_has(r.notes, "a response to no question was ignored");
+	assert_has(r->notes, "a response to no question was ignored");
 	/* and the next question works, with another id */
-	assert_has(rig_ask(&r, CALL("8", "ask", "{}")), "\"id\":2");
-	assert_has(rig_ask(&r, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"roots\":[]}}"),
+	assert_has(rig_ask(r, CALL("8", "ask", "{}")), "\"id\":2");
+	assert_has(rig_ask(r, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"roots\":[]}}"),
 		   "0 roots");
-	rig_stop(&r);
 }
 
 /* Asking and then the connection goes away, or the server. */
@@ -406,33 +376,31 @@ static uint64_t fake_now(void *userdata)
 	return clock_ms;
 }
 
-TEST(deadline_answers_and_cancels)
+RIG_TEST(deadline_answers_and_cancels)
 {
 	cleat_server_options opts = { .request_timeout_ms = 1000 };
-	struct rig r;
 
 	clock_ms = 5000;
 	cancel_calls = 0;
-	rig_server(&r, &opts);
-	cleat_server_add_tool(r.s, &hold_tool);
-	r.w = cleat_wire_server(r.s, &(cleat_wire_options){ .now = fake_now, .userdata = &r });
-	rig_open(&r, "2025-11-25");
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_server(r, &opts);
+	cleat_server_add_tool(r->s, &hold_tool);
+	r->w = cleat_wire_server(r->s, &(cleat_wire_options){ .now = fake_now, .userdata = r });
+	rig_open(r, "2025-11-25");
+	rig_ask(r, CALL("1", "hold", "{}"));
 	cleat_request_on_cancel(held, on_cancel);
-	assert_int_equal(cleat_wire_poll(r.w), 1000);
+	assert_int_equal(cleat_wire_poll(r->w), 1000);
 	clock_ms += 999;
-	assert_int_equal(cleat_wire_poll(r.w), 1);
-	assert_string_equal(rig_take(&r), "");
+	assert_int_equal(cleat_wire_poll(r->w), 1);
+	assert_string_equal(rig_take(r), "");
 	clock_ms += 1;
-	assert_int_equal(cleat_wire_poll(r.w), -1);
-	assert_has(rig_take(&r),
+	assert_int_equal(cleat_wire_poll(r->w), -1);
+	assert_has(rig_take(r),
 		   "\"id\":1,\"error\":{\"code\":-32603,\"message\":\"the request took");
 	assert_int_equal(cancel_calls, 1);
 	finish_text(held, "late");
-	rig_clear(&r);
-	assert_string_equal(rig_poll(&r), ""); /* one answer is enough */
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	rig_stop(&r);
+	rig_clear(r);
+	assert_string_equal(rig_poll(r), ""); /* one answer is enough */
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 }
 
 static cleat_request *several[4];
@@ -446,84 +414,77 @@ static int hold_several(cleat_request *req)
 
 /* A batch is answered when its last member has ended; cancelled members are left out of it, and do not
  * hold it up. */
-TEST(batch_waits_for_its_members)
+RIG_TEST(batch_waits_for_its_members)
 {
 	static const cleat_tool tool = { .name = "hold", .call = hold_several };
 	static const char batch[] = "[" CALL("1", "hold", "{}") "," REQUEST(
 		"2", "ping", "") "," NOTE("notifications/x", "") "," CALL("3", "hold", "{}") "]";
 	static const char two[] = "[" CALL("1", "hold", "{}") "," CALL("3", "hold", "{}") "]";
-	struct rig r;
 
 	n_several = 0;
-	rig_server(&r, NULL);
-	cleat_server_add_tool(r.s, &tool);
-	rig_wire(&r);
-	rig_open(&r, "2025-03-26");
-	assert_string_equal(rig_ask(&r, batch), "");
-	assert_int_equal(cleat_wire_inflight(r.w), 2);
-	assert_string_equal(rig_ask(&r, CANCEL("1")), "");
-	assert_string_equal(rig_poll(&r), "");
+	rig_server(r, NULL);
+	cleat_server_add_tool(r->s, &tool);
+	rig_wire(r);
+	rig_open(r, "2025-03-26");
+	assert_string_equal(rig_ask(r, batch), "");
+	assert_int_equal(cleat_wire_inflight(r->w), 2);
+	assert_string_equal(rig_ask(r, CANCEL("1")), "");
+	assert_string_equal(rig_poll(r), "");
 	finish_text(several[1], "three");
-	assert_one_message(rig_poll(&r));
-	assert_has(r.out,
+	assert_one_message(rig_poll(r));
+	assert_has(r->out,
 		   "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}},{\"jsonrpc\":\"2.0\",\"id\":3,");
-	assert_lacks(r.out, "\"id\":1");
-	rig_clear(&r);
+	assert_lacks(r->out, "\"id\":1");
+	rig_clear(r);
 	finish_text(several[0], "one"); /* whenever it likes: nobody waits for it */
-	assert_string_equal(rig_poll(&r), "");
+	assert_string_equal(rig_poll(r), "");
 	/* all of them cancelled: there is nothing to say */
 	n_several = 0;
-	rig_ask(&r, two);
-	rig_ask(&r, CANCEL("1"));
-	rig_ask(&r, CANCEL("3"));
+	rig_ask(r, two);
+	rig_ask(r, CANCEL("1"));
+	rig_ask(r, CANCEL("3"));
 	finish_text(several[0], "x");
 	finish_text(several[1], "x");
-	assert_string_equal(rig_poll(&r), "");
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
+	assert_string_equal(rig_poll(r), "");
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 	/* the connection goes with half a batch */
 	n_several = 0;
-	rig_ask(&r, batch);
+	rig_ask(r, batch);
 	finish_text(several[0], "x");
-	rig_poll(&r);
-	cleat_wire_eof(r.w);
+	rig_poll(r);
+	cleat_wire_eof(r->w);
 	finish_text(several[1], "x");
-	rig_stop(&r);
 }
 
 /* ---- closing ---------------------------------------------------------------------------------- */
 
-TEST(eof_cancels_what_runs)
+RIG_TEST(eof_cancels_what_runs)
 {
-	struct rig r;
 	int fd;
 
 	cancel_calls = 0;
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, CALL("1", "hold", "{}"));
 	fd = cleat_request_cancel_fd(held);
 	cleat_request_on_cancel(held, on_cancel);
-	cleat_wire_eof(r.w);
+	cleat_wire_eof(r->w);
 	assert_true(cleat_request_cancelled(held));
 	assert_true(readable(fd));
 	assert_int_equal(cancel_calls, 1);
-	assert_int_equal(cleat_wire_feed(r.w, "x\n", 2), CLEAT_ECLOSED);
-	cleat_wire_eof(r.w);
+	assert_int_equal(cleat_wire_feed(r->w, "x\n", 2), CLEAT_ECLOSED);
+	cleat_wire_eof(r->w);
 	finish_text(held, "nobody hears");
-	assert_string_equal(rig_poll(&r), "");
-	rig_stop(&r);
+	assert_string_equal(rig_poll(r), "");
 }
 
 /* A request that finished before the end of input is still answered. */
-TEST(finished_before_eof_is_answered)
+RIG_TEST(finished_before_eof_is_answered)
 {
-	struct rig r;
-
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, CALL("1", "hold", "{}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, CALL("1", "hold", "{}"));
 	finish_text(held, "in time");
-	cleat_wire_eof(r.w);
-	assert_has(rig_take(&r), "in time");
-	rig_stop(&r);
+	cleat_wire_eof(r->w);
+	assert_has(rig_take(r), "in time");
 }
 
 /* The wire goes first, the request ends later, the server last. */
@@ -544,36 +505,32 @@ TEST(request_outlives_its_wire)
 	rig_stop(&r); /* handles the finish, frees all */
 }
 
-TEST(close_with_queued_and_listening_requests)
+RIG_TEST(close_with_queued_and_listening_requests)
 {
 	cleat_server_options opts = { .max_inflight = 1 };
-	struct rig r;
 
-	rig_server(&r, &opts);
-	cleat_server_add_tool(r.s, &hold_tool);
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	assert_has(rig_ask(&r, REQUEST("\"l\"", "subscriptions/listen",
-				       MODERN ",\"notifications\":{\"toolsListChanged\":true}")),
+	rig_server(r, &opts);
+	cleat_server_add_tool(r->s, &hold_tool);
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	assert_has(rig_ask(r, REQUEST("\"l\"", "subscriptions/listen",
+				      MODERN ",\"notifications\":{\"toolsListChanged\":true}")),
 		   "acknowledged");
-	rig_ask(&r, CALL("1", "hold", "{}"));
-	rig_ask(&r, CALL("2", "hold", "{}"));
-	rig_ask(&r, CALL("3", "hold", "{}"));
-	assert_int_equal(cleat_wire_inflight(r.w), 3);
-	cleat_wire_eof(r.w);
+	rig_ask(r, CALL("1", "hold", "{}"));
+	rig_ask(r, CALL("2", "hold", "{}"));
+	rig_ask(r, CALL("3", "hold", "{}"));
+	assert_int_equal(cleat_wire_inflight(r->w), 3);
+	cleat_wire_eof(r->w);
 	cleat_request_finish(held, CLEAT_OK);
-	rig_stop(&r);
 }
 
 /* ---- progress and log --------------------------------------------------------------------------- */
 
-TEST(progress_and_log_stop_with_the_answer)
+RIG_TEST(progress_and_log_stop_with_the_answer)
 {
-	struct rig r;
-
-	rig_start(&r, &hold_tool, 1);
-	rig_ask(&r, REQUEST("1", "tools/call",
-			    "\"name\":\"hold\",\"_meta\":{\"progressToken\":\"p\"}"));
+	rig_start(r, &hold_tool, 1);
+	rig_ask(r, REQUEST("1", "tools/call",
+			   "\"name\":\"hold\",\"_meta\":{\"progressToken\":\"p\"}"));
 	cleat_request_progress(held, 1, 3, "step %d", 1);
 	cleat_request_progress(held, 1, 3, "again");     /* does not increase */
 	cleat_request_progress(held, 0.5, 3, "back");    /* neither */
@@ -583,19 +540,18 @@ TEST(progress_and_log_stop_with_the_answer)
 	cleat_request_log(held, CLEAT_LOG_DEBUG, "below the level");
 	cleat_request_log(held, 99, "no level");
 	cleat_request_log(held, -1, "no level");
-	assert_messages(rig_take(&r), 3);
-	assert_has(r.out,
+	assert_messages(rig_take(r), 3);
+	assert_has(r->out,
 		   "\"progressToken\":\"p\",\"progress\":1,\"total\":3,\"message\":\"step 1\"");
-	assert_has(r.out, "\"progress\":2}");
-	assert_has(r.out, "\"level\":\"warning\",\"logger\":\"hold\",\"data\":\"line\\ntwo\"");
-	rig_clear(&r);
-	rig_say(&r, CANCEL("1"));
+	assert_has(r->out, "\"progress\":2}");
+	assert_has(r->out, "\"level\":\"warning\",\"logger\":\"hold\",\"data\":\"line\\ntwo\"");
+	rig_clear(r);
+	rig_say(r, CANCEL("1"));
 	cleat_request_progress(held, 3, 3, "after");
 	cleat_request_log(held, CLEAT_LOG_ERROR, "after");
-	assert_string_equal(rig_take(&r), "");
+	assert_string_equal(rig_take(r), "");
 	cleat_request_finish(held, CLEAT_OK);
-	assert_string_equal(rig_poll(&r), "");
-	rig_stop(&r);
+	assert_string_equal(rig_poll(r), "");
 }
 
 /* Every run of a handler ends with its own reply: what a run before left is forgotten. */
@@ -609,19 +565,16 @@ static int ask_after_text(cleat_request *req)
 	return rc ? rc : cleat_reply_text(req, "after");
 }
 
-TEST(second_run_starts_afresh)
+RIG_TEST(second_run_starts_afresh)
 {
-	struct rig r;
-
-	rig_server(&r, NULL);
-	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "ask", .call = ask_after_text });
-	rig_wire(&r);
-	rig_open_caps(&r, "2025-11-25", "{\"roots\":{}}");
-	rig_ask(&r, CALL("7", "ask", "{}"));
-	rig_ask(&r, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}");
-	assert_int_equal(count_of(r.out, "before"), 1);
-	assert_int_equal(count_of(r.out, "after"), 1);
-	rig_stop(&r);
+	rig_server(r, NULL);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "ask", .call = ask_after_text });
+	rig_wire(r);
+	rig_open_caps(r, "2025-11-25", "{\"roots\":{}}");
+	rig_ask(r, CALL("7", "ask", "{}"));
+	rig_ask(r, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}");
+	assert_int_equal(count_of(r->out, "before"), 1);
+	assert_int_equal(count_of(r->out, "after"), 1);
 }
 
 /* ---- answers that cannot be sent ------------------------------------------------------------------ */
@@ -637,50 +590,46 @@ static int big(cleat_request *req)
 
 /* An answer that is over the limit becomes an error; if that is over it too (here by its id), the
  * request must still end: a client cannot make the server try forever. */
-TEST(answers_over_the_limit_end_the_request)
+RIG_TEST(answers_over_the_limit_end_the_request)
 {
 	cleat_server_options opts;
 	char line[1600], id[901];
-	struct rig r;
 
 	memset(id, 'i', sizeof id - 1);
 	id[sizeof id - 1] = '\0';
-	rig_server(&r, NULL);
-	cleat_server_free(r.s);
-	opts = rig_options(&r);
+	rig_server(r, NULL);
+	cleat_server_free(r->s);
+	opts = rig_options(r);
 	opts.max_reply = 800;
-	rig_server(&r, &opts);
-	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "big", .call = big });
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	assert_has(rig_ask(&r, CALL("1", "big", "{}")), "bbbb");
+	rig_server(r, &opts);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "big", .call = big });
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	assert_has(rig_ask(r, CALL("1", "big", "{}")), "bbbb");
 	snprintf(line, sizeof line, CALL("\"%.100s\"", "big", "{}"), id);
-	assert_has(rig_ask(&r, line), "\"code\":-32801");
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
+	assert_has(rig_ask(r, line), "\"code\":-32801");
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
 	snprintf(line, sizeof line, CALL("\"%s\"", "big", "{}"), id);
-	rig_ask(&r, line);
-	rig_poll(&r);
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	assert_true(r.n_out > 0 || r.notes[0]); /* said somewhere */
-	assert_has(rig_ask(&r, REQUEST("2", "ping", "")), "\"id\":2");
-	rig_stop(&r);
+	rig_ask(r, line);
+	rig_poll(r);
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
+	assert_true(r->n_out > 0 || r->notes[0]); /* said somewhere */
+	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
 }
 
 /* The same for a batch (2025-03-26), whose answers share one limit. */
-TEST(batch_over_the_limit_is_answered)
+RIG_TEST(batch_over_the_limit_is_answered)
 {
 	cleat_server_options opts = { .max_reply = 1600 };
-	struct rig r;
 
-	rig_server(&r, &opts);
-	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "big", .call = big });
-	rig_wire(&r);
-	rig_open(&r, "2025-03-26");
-	rig_ask(&r, "[" CALL("1", "big", "{}") "," CALL("2", "big", "{}") "," CALL("3", "big",
-										   "{}") "]");
-	rig_poll(&r);
-	assert_int_equal(cleat_wire_inflight(r.w), 0);
-	assert_messages(r.out, 1);
-	assert_has(rig_ask(&r, REQUEST("4", "ping", "")), "\"id\":4");
-	rig_stop(&r);
+	rig_server(r, &opts);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "big", .call = big });
+	rig_wire(r);
+	rig_open(r, "2025-03-26");
+	rig_ask(r, "[" CALL("1", "big", "{}") "," CALL("2", "big", "{}") "," CALL("3", "big",
+										  "{}") "]");
+	rig_poll(r);
+	assert_int_equal(cleat_wire_inflight(r->w), 0);
+	assert_messages(r->out, 1);
+	assert_has(rig_ask(r, REQUEST("4", "ping", "")), "\"id\":4");
 }

@@ -11,28 +11,26 @@ static void add_named(cleat_server *s, const char *name)
 	assert_int_equal(cleat_server_add_tool(s, &(cleat_tool){ .name = name, .call = ok }), 0);
 }
 
-TEST(lists_keep_the_order_of_registration)
+RIG_TEST(lists_keep_the_order_of_registration)
 {
 	const char *out, *z, *m, *a;
-	struct rig r;
 
-	rig_server(&r, NULL);
-	add_named(r.s, "z");
-	add_named(r.s, "gone");
-	add_named(r.s, "m");
-	add_named(r.s, "a");
-	assert_int_equal(cleat_server_remove_tool(r.s, "gone"), CLEAT_OK);
-	assert_int_equal(cleat_server_remove_tool(r.s, "gone"), CLEAT_ENOENT);
-	assert_int_equal(cleat_server_remove_tool(r.s, NULL), CLEAT_ENOENT);
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	out = rig_ask(&r, REQUEST("1", "tools/list", ""));
+	rig_server(r, NULL);
+	add_named(r->s, "z");
+	add_named(r->s, "gone");
+	add_named(r->s, "m");
+	add_named(r->s, "a");
+	assert_int_equal(cleat_server_remove_tool(r->s, "gone"), CLEAT_OK);
+	assert_int_equal(cleat_server_remove_tool(r->s, "gone"), CLEAT_ENOENT);
+	assert_int_equal(cleat_server_remove_tool(r->s, NULL), CLEAT_ENOENT);
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	out = rig_ask(r, REQUEST("1", "tools/list", ""));
 	z = strstr(out, "\"name\":\"z\"");
 	m = strstr(out, "\"name\":\"m\"");
 	a = strstr(out, "\"name\":\"a\"");
 	assert_true(z && m && a && z < m && m < a);
 	assert_lacks(out, "gone");
-	rig_stop(&r);
 }
 
 /* The cursor of the last page; "" when there is none. */
@@ -58,75 +56,68 @@ static const char *ask_page(struct rig *r, const char *cursor)
 
 /* 2025-11-25 utilities/pagination: cursors stay good while entries come and go; nobody who was there
  * all the time is shown twice or left out. */
-TEST(pages_survive_changes)
+RIG_TEST(pages_survive_changes)
 {
 	cleat_server_options opts = { .page_size = 2 };
 	char cursor[64];
 	const char *out;
-	struct rig r;
 
-	rig_server(&r, &opts);
-	add_named(r.s, "t1");
-	add_named(r.s, "t2");
-	add_named(r.s, "t3");
-	add_named(r.s, "t4");
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	out = ask_page(&r, "");
+	rig_server(r, &opts);
+	add_named(r->s, "t1");
+	add_named(r->s, "t2");
+	add_named(r->s, "t3");
+	add_named(r->s, "t4");
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	out = ask_page(r, "");
 	assert_has(out, "\"t1\"");
 	assert_has(out, "\"t2\"");
 	assert_lacks(out, "\"t3\"");
 	cursor_of(out, cursor, sizeof cursor);
-	cleat_server_remove_tool(r.s, "t2"); /* the one that the cursor stands on */
-	cleat_server_remove_tool(r.s, "t3");
-	add_named(r.s, "t5");
-	rig_poll(&r);
-	out = ask_page(&r, cursor);
+	cleat_server_remove_tool(r->s, "t2"); /* the one that the cursor stands on */
+	cleat_server_remove_tool(r->s, "t3");
+	add_named(r->s, "t5");
+	rig_poll(r);
+	out = ask_page(r, cursor);
 	assert_has(out, "\"t4\"");
 	assert_has(out, "\"t5\"");
 	assert_lacks(out, "\"t1\"");
 	assert_lacks(out, "nextCursor");
-	cleat_server_remove_tool(r.s, "t4");
-	cleat_server_remove_tool(r.s, "t5");
-	rig_poll(&r);
-	assert_has(ask_page(&r, cursor), "\"tools\":[]");
-	assert_has(ask_page(&r, "c1-"), "-32602");
-	assert_has(ask_page(&r, "c1-zz"), "-32602");
-	assert_has(ask_page(&r, "c1-11111111111111111"), "-32602");
-	assert_has(ask_page(&r, "c1-ffffffffffffffff"), "\"tools\":[]");
-	rig_stop(&r);
+	cleat_server_remove_tool(r->s, "t4");
+	cleat_server_remove_tool(r->s, "t5");
+	rig_poll(r);
+	assert_has(ask_page(r, cursor), "\"tools\":[]");
+	assert_has(ask_page(r, "c1-"), "-32602");
+	assert_has(ask_page(r, "c1-zz"), "-32602");
+	assert_has(ask_page(r, "c1-11111111111111111"), "-32602");
+	assert_has(ask_page(r, "c1-ffffffffffffffff"), "\"tools\":[]");
 }
 
 /* Registered before there was anybody to tell: the first client is not told of a change. */
-TEST(registration_before_the_connection_is_no_change)
+RIG_TEST(registration_before_the_connection_is_no_change)
 {
-	struct rig r;
-
-	rig_server(&r, NULL);
-	add_named(r.s, "t1");
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	assert_string_equal(rig_poll(&r), "");
-	add_named(r.s, "t2");
-	assert_int_equal(atomic_load(&r.wakes) > 0, 1);
-	assert_has(rig_poll(&r), "notifications/tools/list_changed");
-	rig_stop(&r);
+	rig_server(r, NULL);
+	add_named(r->s, "t1");
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	assert_string_equal(rig_poll(r), "");
+	add_named(r->s, "t2");
+	assert_int_equal(atomic_load(&r->wakes) > 0, 1);
+	assert_has(rig_poll(r), "notifications/tools/list_changed");
 }
 
 /* A failed call has changed nothing, so there is nothing to tell and nothing to announce. */
-TEST(failed_add_tells_nobody)
+RIG_TEST(failed_add_tells_nobody)
 {
 	cleat_prompt two[] = { { .name = "p", .get = ok }, { .name = "p", .get = ok } };
-	struct rig r;
 
-	rig_server(&r, NULL);
-	add_named(r.s, "t1");
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	assert_int_equal(cleat_server_add_prompts(r.s, two, 2), CLEAT_EEXIST);
-	assert_string_equal(rig_poll(&r), "");
-	assert_has(rig_ask(&r, REQUEST("1", "prompts/list", "")), "-32601");
-	rig_stop(&r);
+	rig_server(r, NULL);
+	add_named(r->s, "t1");
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	assert_int_equal(cleat_server_add_prompts(r->s, two, 2), CLEAT_EEXIST);
+	assert_string_equal(rig_poll(r), "");
+	assert_has(rig_ask(r, REQUEST("1", "prompts/list", "")), "-32601");
 }
 
 /* One tool, which counts when it is destroyed. */

@@ -1,11 +1,9 @@
 /* tests/unit/test_server_loop.h - a server that runs its loop on a thread of its own, with the test as
  * its client over a socket; and waiting for conditions, with a deadline that only a broken library
- * reaches. Include first: it asks for POSIX.
+ * reaches.
  */
 #ifndef TESTS_TEST_SERVER_LOOP_H
 #define TESTS_TEST_SERVER_LOOP_H
-
-#define _XOPEN_SOURCE 700
 
 #include "unit/server/test_server.h"
 

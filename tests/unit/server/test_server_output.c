@@ -55,15 +55,12 @@ static int many(cleat_request *req)
 	return cleat_reply_record(req, &(struct numbers){ n, MANY });
 }
 
-TEST(large_results_are_checked)
+RIG_TEST(large_results_are_checked)
 {
-	struct rig r;
-
-	open_rig(&r, 0);
-	run(&r, many, FIELDS);
-	assert_has(r.out, "\"structuredContent\":{\"n\":[0,0,");
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	open_rig(r, 0);
+	run(r, many, FIELDS);
+	assert_has(r->out, "\"structuredContent\":{\"n\":[0,0,");
+	assert_string_equal(r->notes, "");
 }
 
 static int deep(cleat_request *req)
@@ -85,15 +82,12 @@ static int deep(cleat_request *req)
 	return rc;
 }
 
-TEST(deep_results_are_checked)
+RIG_TEST(deep_results_are_checked)
 {
-	struct rig r;
-
-	open_rig(&r, 0);
-	run(&r, deep, SCHEMA);
-	assert_has(r.out, "\"structuredContent\":{\"x\":[[[");
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	open_rig(r, 0);
+	run(r, deep, SCHEMA);
+	assert_has(r->out, "\"structuredContent\":{\"x\":[[[");
+	assert_string_equal(r->notes, "");
 }
 
 static int second_thoughts(cleat_request *req)
@@ -108,20 +102,17 @@ static int worse_thoughts(cleat_request *req)
 	return cleat_reply_jsonf(req, "{n: 'wrong'}");
 }
 
-TEST(the_last_structured_reply_counts)
+RIG_TEST(the_last_structured_reply_counts)
 {
-	struct rig r;
-
-	open_rig(&r, 0);
-	run(&r, second_thoughts, SCHEMA);
-	assert_has(r.out, "\"structuredContent\":{\"n\":2}");
-	run(&r, worse_thoughts, SCHEMA);
-	assert_has(r.out, "\"code\":-32603");
-	assert_null(strstr(r.out, "wrong"));
-	assert_has(r.notes,
+	open_rig(r, 0);
+	run(r, second_thoughts, SCHEMA);
+	assert_has(r->out, "\"structuredContent\":{\"n\":2}");
+	run(r, worse_thoughts, SCHEMA);
+	assert_has(r->out, "\"code\":-32603");
+	assert_null(strstr(r->out, "wrong"));
+	assert_has(r->notes,
 		   "error: the result of schema does not fit its output schema: n: expected "
 		   "integer, got \"wrong\"");
-	rig_stop(&r);
 }
 
 static int misfit_and_reject(cleat_request *req)
@@ -143,19 +134,16 @@ static int misfit_and_too_large(cleat_request *req)
 }
 
 /* What is no result is not held against the schema. */
-TEST(other_failures_come_first)
+RIG_TEST(other_failures_come_first)
 {
-	struct rig r;
-
-	open_rig(&r, 4096);
-	run(&r, misfit_and_reject, SCHEMA);
-	assert_has(r.out, "\"code\":-32050");
-	run(&r, misfit_and_failure, SCHEMA);
-	assert_has(r.out, "\"isError\":true");
-	run(&r, misfit_and_too_large, SCHEMA);
-	assert_has(r.out, "limit of 4096 bytes");
-	assert_null(strstr(r.notes, "output schema"));
-	rig_stop(&r);
+	open_rig(r, 4096);
+	run(r, misfit_and_reject, SCHEMA);
+	assert_has(r->out, "\"code\":-32050");
+	run(r, misfit_and_failure, SCHEMA);
+	assert_has(r->out, "\"isError\":true");
+	run(r, misfit_and_too_large, SCHEMA);
+	assert_has(r->out, "limit of 4096 bytes");
+	assert_null(strstr(r->notes, "output schema"));
 }
 
 /* A line of the log is one line, and not endless, whatever a result holds. */
@@ -165,16 +153,13 @@ static int many_problems(cleat_request *req)
 				 "\x1b[2J", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l");
 }
 
-TEST(the_log_line_is_one_line)
+RIG_TEST(the_log_line_is_one_line)
 {
-	struct rig r;
-
-	open_rig(&r, 0);
-	run(&r, many_problems, FIELDS);
-	assert_has(r.out, "\"code\":-32603");
-	assert_has(r.notes, "the result of fields does not fit its output schema: n[0]: expected "
-			    "integer, got \"\\u000a\"; n[1]: ");
-	assert_ptr_equal(strchr(r.notes, '\n'), r.notes + strlen(r.notes) - 1);
-	assert_null(strchr(r.notes, '\x1b'));
-	rig_stop(&r);
+	open_rig(r, 0);
+	run(r, many_problems, FIELDS);
+	assert_has(r->out, "\"code\":-32603");
+	assert_has(r->notes, "the result of fields does not fit its output schema: n[0]: expected "
+			     "integer, got \"\\u000a\"; n[1]: ");
+	assert_ptr_equal(strchr(r->notes, '\n'), r->notes + strlen(r->notes) - 1);
+	assert_null(strchr(r->notes, '\x1b'));
 }

@@ -8,19 +8,17 @@
 /* ---- names -------------------------------------------------------------------------------- */
 
 /* 2025-11-25 server/tools: tool names. */
-TEST(name_of_1_to_128_is_taken)
+RIG_TEST(name_of_1_to_128_is_taken)
 {
 	char name[129] = { 0 };
-	struct rig r;
 
-	rig_server(&r, NULL);
+	rig_server(r, NULL);
 	memset(name, 'n', 128);
-	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = name, .call = ok }), 0);
-	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "x", .call = ok }), 0);
-	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "A-z_0.9", .call = ok }),
-			 0);
-	assert_string_equal(r.notes, "");
-	rig_stop(&r);
+	assert_int_equal(cleat_server_add_tool(r->s, &(cleat_tool){ .name = name, .call = ok }), 0);
+	assert_int_equal(cleat_server_add_tool(r->s, &(cleat_tool){ .name = "x", .call = ok }), 0);
+	assert_int_equal(
+		cleat_server_add_tool(r->s, &(cleat_tool){ .name = "A-z_0.9", .call = ok }), 0);
+	assert_string_equal(r->notes, "");
 }
 
 TEST(bad_names_are_refused)
@@ -46,26 +44,23 @@ TEST(bad_names_are_refused)
 }
 
 /* Servers in the wild have such names; some clients refuse them. */
-TEST(unusual_name_is_taken_with_a_remark)
+RIG_TEST(unusual_name_is_taken_with_a_remark)
 {
-	struct rig r;
-
-	rig_server(&r, NULL);
+	rig_server(r, NULL);
 	assert_int_equal(
-		cleat_server_add_tool(r.s, &(cleat_tool){ .name = "calculator/add", .call = ok }),
+		cleat_server_add_tool(r->s, &(cleat_tool){ .name = "calculator/add", .call = ok }),
 		CLEAT_OK);
-	assert_has(r.notes, "warning: tool name \"calculator/add\"");
-	r.notes[0] = '\0';
+	assert_has(r->notes, "warning: tool name \"calculator/add\"");
+	r->notes[0] = '\0';
 	assert_int_equal(cleat_server_add_tool(
-				 r.s, &(cleat_tool){ .name = "gr\xc3\xbc\xc3\x9f", .call = ok }),
+				 r->s, &(cleat_tool){ .name = "gr\xc3\xbc\xc3\x9f", .call = ok }),
 			 CLEAT_OK);
-	assert_has(r.notes, "gr\xc3\xbc\xc3\x9f");
-	assert_int_equal(cleat_server_error(r.s)->status, CLEAT_OK);
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	assert_has(rig_ask(&r, CALL("1", "calculator/add", "{}")), "\"text\":\"ok\"");
-	assert_has(rig_ask(&r, CALL("2", "gr\\u00fc\xc3\x9f", "{}")), "\"text\":\"ok\"");
-	rig_stop(&r);
+	assert_has(r->notes, "gr\xc3\xbc\xc3\x9f");
+	assert_int_equal(cleat_server_error(r->s)->status, CLEAT_OK);
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	assert_has(rig_ask(r, CALL("1", "calculator/add", "{}")), "\"text\":\"ok\"");
+	assert_has(rig_ask(r, CALL("2", "gr\\u00fc\xc3\x9f", "{}")), "\"text\":\"ok\"");
 }
 
 /* ---- tools -------------------------------------------------------------------------------- */
@@ -171,7 +166,7 @@ TEST(schemas_that_do_not_compile_are_refused)
 }
 
 /* Both dialects, and what they call remarks. A tool is freed with its schemas. */
-TEST(schemas_of_both_dialects_are_taken)
+RIG_TEST(schemas_of_both_dialects_are_taken)
 {
 	static const char modern[] =
 		"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
@@ -183,19 +178,17 @@ TEST(schemas_of_both_dialects_are_taken)
 	static const char remarks[] =
 		"{\"type\":\"object\",\"x-mine\":{\"type\":7},\"examples\":3,\"title\":null}";
 	static const char *const schemas[] = { "{\"type\":\"object\"}", modern, old, remarks };
-	struct rig r;
 
-	rig_server(&r, NULL);
+	rig_server(r, NULL);
 	for (size_t i = 0; i < CLEAT_COUNT(schemas); i++) {
 		assert_int_equal(
-			cleat_server_add_tool(r.s, &(cleat_tool){ .name = "t",
-								  .call = ok,
-								  .input_schema = schemas[i],
-								  .output_schema = schemas[i] }),
+			cleat_server_add_tool(r->s, &(cleat_tool){ .name = "t",
+								   .call = ok,
+								   .input_schema = schemas[i],
+								   .output_schema = schemas[i] }),
 			CLEAT_OK);
-		assert_int_equal(cleat_server_remove_tool(r.s, "t"), CLEAT_OK);
+		assert_int_equal(cleat_server_remove_tool(r->s, "t"), CLEAT_OK);
 	}
-	rig_stop(&r);
 }
 
 /* Every allocation of a registration with schemas fails once, and from then on. */
@@ -225,7 +218,7 @@ TEST(registering_schemas_without_memory_fails_cleanly)
 }
 
 /* What is passed in is copied: the caller may forget all of it at once. */
-TEST(everything_is_copied)
+RIG_TEST(everything_is_copied)
 {
 	char name[] = "echo", title[] = "Echo", schema[] = "{\"type\":\"object\",\n \"x\": 1}";
 	char meta[] = "{\"k\":\n1}", src[] = "https://i/1.png", sizes[] = "48x48 any";
@@ -237,10 +230,9 @@ TEST(everything_is_copied)
 			 .meta = meta,
 			 .icons = icons };
 	const char *out;
-	struct rig r;
 
-	rig_server(&r, NULL);
-	assert_int_equal(cleat_server_add_tool(r.s, &t), CLEAT_OK);
+	rig_server(r, NULL);
+	assert_int_equal(cleat_server_add_tool(r->s, &t), CLEAT_OK);
 	memset(name, '#', 4);
 	memset(title, '#', 4);
 	memset(schema, '#', sizeof schema - 1);
@@ -248,16 +240,15 @@ TEST(everything_is_copied)
 	memset(src, '#', sizeof src - 1);
 	memset(sizes, '#', sizeof sizes - 1);
 	memset(icons, 0, sizeof icons);
-	rig_wire(&r);
-	rig_open(&r, "2025-11-25");
-	out = rig_ask(&r, REQUEST("1", "tools/list", ""));
+	rig_wire(r);
+	rig_open(r, "2025-11-25");
+	out = rig_ask(r, REQUEST("1", "tools/list", ""));
 	assert_one_message(out);
 	assert_lacks(out, "#");
 	assert_has(out, "\"name\":\"echo\",\"title\":\"Echo\"");
 	assert_has(out, "\"inputSchema\":{\"type\":\"object\",\"x\":1}");
 	assert_has(out, "\"_meta\":{\"k\":1}");
 	assert_has(out, "\"icons\":[{\"src\":\"https://i/1.png\",\"sizes\":[\"48x48\",\"any\"]}]");
-	rig_stop(&r);
 }
 
 /* ---- resources and prompts ----------------------------------------------------------------- */
@@ -311,31 +302,29 @@ TEST(bad_prompts_are_refused_with_reasons)
 			      "meta is no JSON object");
 }
 
-TEST(duplicates_are_refused_by_kind)
+RIG_TEST(duplicates_are_refused_by_kind)
 {
-	int destroyed = 0;
-	struct rig r;
+	static int destroyed = 0;
 
-	rig_server(&r, NULL);
-	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "x", .call = ok }), 0);
-	assert_int_equal(cleat_server_add_prompt(r.s, &(cleat_prompt){ .name = "x", .get = ok }),
+	rig_server(r, NULL);
+	assert_int_equal(cleat_server_add_tool(r->s, &(cleat_tool){ .name = "x", .call = ok }), 0);
+	assert_int_equal(cleat_server_add_prompt(r->s, &(cleat_prompt){ .name = "x", .get = ok }),
 			 0);
 	assert_int_equal(
-		cleat_server_add_resource(r.s, &(cleat_resource){ .uri = "x:x", .text = "" }), 0);
-	assert_int_equal(cleat_server_error(r.s)->status, CLEAT_OK);
-	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "x",
-								   .call = ok,
-								   .userdata = &destroyed,
-								   .destroy = count_destroy }),
+		cleat_server_add_resource(r->s, &(cleat_resource){ .uri = "x:x", .text = "" }), 0);
+	assert_int_equal(cleat_server_error(r->s)->status, CLEAT_OK);
+	assert_int_equal(cleat_server_add_tool(r->s, &(cleat_tool){ .name = "x",
+								    .call = ok,
+								    .userdata = &destroyed,
+								    .destroy = count_destroy }),
 			 CLEAT_EEXIST);
 	assert_int_equal(destroyed, 1);
-	assert_has(cleat_server_error(r.s)->message, "tool \"x\" is registered already");
-	assert_int_equal(cleat_server_add_prompt(r.s, &(cleat_prompt){ .name = "x", .get = ok }),
+	assert_has(cleat_server_error(r->s)->message, "tool \"x\" is registered already");
+	assert_int_equal(cleat_server_add_prompt(r->s, &(cleat_prompt){ .name = "x", .get = ok }),
 			 CLEAT_EEXIST);
 	assert_int_equal(
-		cleat_server_add_resource(r.s, &(cleat_resource){ .uri = "x:x", .text = "" }),
+		cleat_server_add_resource(r->s, &(cleat_resource){ .uri = "x:x", .text = "" }),
 		CLEAT_EEXIST);
-	rig_stop(&r);
 }
 
 /* ---- several at once ----------------------------------------------------------------------- */
@@ -372,51 +361,47 @@ TEST(add_tools_adds_all_or_none)
 	}
 }
 
-TEST(one_name_twice_in_a_call_adds_none)
+RIG_TEST(one_name_twice_in_a_call_adds_none)
 {
-	int destroyed[2] = { 0 };
+	static int destroyed[2] = { 0 };
 	cleat_tool tools[2];
-	struct rig r;
 
 	for (size_t i = 0; i < 2; i++)
 		tools[i] = (cleat_tool){ .name = "same",
 					 .call = ok,
 					 .userdata = &destroyed[i],
 					 .destroy = count_destroy };
-	rig_server(&r, NULL);
-	assert_int_equal(cleat_server_add_tools(r.s, tools, 2), CLEAT_EEXIST);
+	rig_server(r, NULL);
+	assert_int_equal(cleat_server_add_tools(r->s, tools, 2), CLEAT_EEXIST);
 	assert_int_equal(destroyed[0], 1);
 	assert_int_equal(destroyed[1], 1);
-	assert_int_equal(cleat_server_remove_tool(r.s, "same"), CLEAT_ENOENT);
-	rig_stop(&r);
+	assert_int_equal(cleat_server_remove_tool(r->s, "same"), CLEAT_ENOENT);
 }
 
 /* Resources and templates are two lists; undoing must find both. */
-TEST(undo_takes_resources_and_templates_out)
+RIG_TEST(undo_takes_resources_and_templates_out)
 {
-	int destroyed[3] = { 0 };
+	static int destroyed[3] = { 0 };
 	cleat_resource list[3] = { { .uri = "n://a", .text = "a" },
 				   { .uri = "n://{b}", .read = ok },
 				   { .uri = "bad", .text = "c" } };
-	struct rig r;
 
 	for (size_t i = 0; i < 3; i++) {
 		list[i].userdata = &destroyed[i];
 		list[i].destroy = count_destroy;
 	}
-	rig_server(&r, NULL);
-	assert_int_equal(cleat_server_add_resources(r.s, list, 3), CLEAT_EINVAL);
+	rig_server(r, NULL);
+	assert_int_equal(cleat_server_add_resources(r->s, list, 3), CLEAT_EINVAL);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(destroyed[i], 1);
-	assert_int_equal(cleat_server_remove_resource(r.s, "n://a"), CLEAT_ENOENT);
-	assert_int_equal(cleat_server_remove_resource(r.s, "n://{b}"), CLEAT_ENOENT);
-	rig_stop(&r);
+	assert_int_equal(cleat_server_remove_resource(r->s, "n://a"), CLEAT_ENOENT);
+	assert_int_equal(cleat_server_remove_resource(r->s, "n://{b}"), CLEAT_ENOENT);
 }
 
 /* "Out of memory gives a NULL that every function accepts and reports as CLEAT_ENOMEM." */
 TEST(null_server_is_accepted_everywhere)
 {
-	int destroyed = 0;
+	static int destroyed = 0;
 	char *argv[] = { (char *)"program", NULL };
 
 	assert_int_equal(cleat_server_add_tool(NULL, &(cleat_tool){ .name = "x",
@@ -506,20 +491,17 @@ TEST(larger_structs_are_taken)
 
 /* ---- errors latch --------------------------------------------------------------------------- */
 
-TEST(the_first_error_latches)
+RIG_TEST(the_first_error_latches)
 {
-	struct rig r;
-
-	rig_server(&r, NULL);
-	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "first bad", .call = ok });
-	assert_int_equal(cleat_server_add_tool(r.s, &(cleat_tool){ .name = "fine", .call = ok }),
+	rig_server(r, NULL);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "first bad", .call = ok });
+	assert_int_equal(cleat_server_add_tool(r->s, &(cleat_tool){ .name = "fine", .call = ok }),
 			 CLEAT_OK);
-	cleat_server_add_tool(r.s, &(cleat_tool){ .name = "second bad", .call = ok });
-	assert_has(cleat_server_error(r.s)->message, "first bad");
-	assert_int_equal(cleat_server_run_stdio(r.s), CLEAT_EINVAL);
-	assert_int_equal(cleat_server_attach_fds(r.s, 0, 1), CLEAT_EINVAL);
-	assert_null(cleat_wire_server(r.s, NULL));
-	rig_stop(&r);
+	cleat_server_add_tool(r->s, &(cleat_tool){ .name = "second bad", .call = ok });
+	assert_has(cleat_server_error(r->s)->message, "first bad");
+	assert_int_equal(cleat_server_run_stdio(r->s), CLEAT_EINVAL);
+	assert_int_equal(cleat_server_attach_fds(r->s, 0, 1), CLEAT_EINVAL);
+	assert_null(cleat_wire_server(r->s, NULL));
 }
 
 TEST(server_needs_name_and_version)

@@ -57,21 +57,18 @@ static int invalid_utf8_reject(cleat_request *req)
 }
 
 /* RFC 8259: what goes out is UTF-8, whatever the program had. */
-TEST(invalid_utf8_is_replaced)
+RIG_TEST(invalid_utf8_is_replaced)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, invalid_utf8, TOOL);
-	assert_has(r.out, "a\xef\xbf\xbd\xef\xbf\xbd"
-			  "b\xef\xbf\xbd");
-	run(&r, invalid_utf8, RESOURCE);
-	run(&r, invalid_utf8, PROMPT);
-	assert_has(run(&r, invalid_utf8_error, TOOL), "bad \xef\xbf\xbd\\n\\t\\u0001 end");
-	assert_has(r.out, "\"isError\":true");
-	assert_has(run(&r, invalid_utf8_reject, TOOL),
+	open_rig(r, "2025-11-25", 0);
+	run(r, invalid_utf8, TOOL);
+	assert_has(r->out, "a\xef\xbf\xbd\xef\xbf\xbd"
+			   "b\xef\xbf\xbd");
+	run(r, invalid_utf8, RESOURCE);
+	run(r, invalid_utf8, PROMPT);
+	assert_has(run(r, invalid_utf8_error, TOOL), "bad \xef\xbf\xbd\\n\\t\\u0001 end");
+	assert_has(r->out, "\"isError\":true");
+	assert_has(run(r, invalid_utf8_reject, TOOL),
 		   "\"code\":5,\"message\":\"bad \xef\xbf\xbd\\n");
-	rig_stop(&r);
 }
 
 /* ---- bytes, links, embedded resources ----------------------------------------------------------- */
@@ -106,15 +103,12 @@ TEST(bytes_in_every_place)
 }
 
 /* 2024-11-05 has no audio: it travels as an embedded resource. */
-TEST(bytes_before_there_was_audio)
+RIG_TEST(bytes_before_there_was_audio)
 {
-	struct rig r;
-
-	open_rig(&r, "2024-11-05", 0);
-	run(&r, bytes, TOOL);
-	assert_lacks(r.out, "\"type\":\"audio\"");
-	assert_int_equal(count_of(r.out, "\"type\":\"resource\""), 3);
-	rig_stop(&r);
+	open_rig(r, "2024-11-05", 0);
+	run(r, bytes, TOOL);
+	assert_lacks(r->out, "\"type\":\"audio\"");
+	assert_int_equal(count_of(r->out, "\"type\":\"resource\""), 3);
 }
 
 static int parts(cleat_request *req)
@@ -355,23 +349,20 @@ static int record_with_null(cleat_request *req)
 	return cleat_reply_record(req, &p);
 }
 
-TEST(records_go_in_and_out)
+RIG_TEST(records_go_in_and_out)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, record, CALL("1", "rec", "{\"city\":\"Rome\",\"sure\":true,\"share\":0.25}"));
-	assert_has(r.out, "\"structuredContent\":{\"city\":\"Rome\",\"days\":4,\"sure\":true,"
-			  "\"share\":0.25}");
-	run(&r, record, CALL("1", "rec", "{\"days\":1}"));
-	assert_has(r.out, "isError");
-	run(&r, record_not_declared, TOOL);
-	assert_has(r.out, "no output fields are declared");
-	run(&r, record_with_null, CALL("1", "rec", "{\"city\":\"Rome\"}"));
-	assert_has(r.out, "\"id\":1"); /* required and NULL: an error or null, but an answer */
-	assert_has(run(&r, bad_template, TOOL), "-32603");
-	assert_lacks(r.out, "dropped");
-	rig_stop(&r);
+	open_rig(r, "2025-11-25", 0);
+	run(r, record, CALL("1", "rec", "{\"city\":\"Rome\",\"sure\":true,\"share\":0.25}"));
+	assert_has(r->out, "\"structuredContent\":{\"city\":\"Rome\",\"days\":4,\"sure\":true,"
+			   "\"share\":0.25}");
+	run(r, record, CALL("1", "rec", "{\"days\":1}"));
+	assert_has(r->out, "isError");
+	run(r, record_not_declared, TOOL);
+	assert_has(r->out, "no output fields are declared");
+	run(r, record_with_null, CALL("1", "rec", "{\"city\":\"Rome\"}"));
+	assert_has(r->out, "\"id\":1"); /* required and NULL: an error or null, but an answer */
+	assert_has(run(r, bad_template, TOOL), "-32603");
+	assert_lacks(r->out, "dropped");
 }
 
 /* ---- prompts, completions, nothing ------------------------------------------------------------------ */
@@ -409,27 +400,24 @@ static int suggest_total(cleat_request *req)
 	return cleat_reply_suggest_total(req, 7, false);
 }
 
-TEST(prompts_and_completions)
+RIG_TEST(prompts_and_completions)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, messages, PROMPT);
-	assert_has(r.out,
+	open_rig(r, "2025-11-25", 0);
+	run(r, messages, PROMPT);
+	assert_has(r->out,
 		   "{\"description\":\"this very\",\"messages\":[{\"role\":\"assistant\","
 		   "\"content\":{\"type\":\"text\",\"text\":\"1\"}},{\"role\":\"assistant\",");
-	assert_int_equal(count_of(r.out, "\"role\":\"user\""), 3);
-	assert_has(run(&r, nothing, PROMPT), "{\"description\":\"own\",\"messages\":[]}");
-	assert_has(run(&r, nothing, TOOL), "\"result\":{\"content\":[]}");
-	assert_has(run(&r, nothing, RESOURCE), "\"result\":{\"contents\":[]}");
-	assert_has(run(&r, nothing, COMPLETE), "{\"values\":[],\"total\":0,\"hasMore\":false}");
-	run(&r, suggest, COMPLETE); /* 2025-11-25 utilities/completion: 100 at most */
-	assert_has(r.out, "\"s99\"]");
-	assert_has(r.out, "\"total\":150,\"hasMore\":true");
-	assert_has(run(&r, suggest_total, COMPLETE),
+	assert_int_equal(count_of(r->out, "\"role\":\"user\""), 3);
+	assert_has(run(r, nothing, PROMPT), "{\"description\":\"own\",\"messages\":[]}");
+	assert_has(run(r, nothing, TOOL), "\"result\":{\"content\":[]}");
+	assert_has(run(r, nothing, RESOURCE), "\"result\":{\"contents\":[]}");
+	assert_has(run(r, nothing, COMPLETE), "{\"values\":[],\"total\":0,\"hasMore\":false}");
+	run(r, suggest, COMPLETE); /* 2025-11-25 utilities/completion: 100 at most */
+	assert_has(r->out, "\"s99\"]");
+	assert_has(r->out, "\"total\":150,\"hasMore\":true");
+	assert_has(run(r, suggest_total, COMPLETE),
 		   "{\"values\":[\"\",\"b\"],\"total\":7,\"hasMore\":true}");
-	assert_has(run(&r, suggest_total, TOOL), "cannot reply with a suggestion");
-	rig_stop(&r);
+	assert_has(run(r, suggest_total, TOOL), "cannot reply with a suggestion");
 }
 
 /* ---- failures ----------------------------------------------------------------------------------------- */

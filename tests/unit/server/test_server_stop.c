@@ -195,18 +195,16 @@ static void *post_until_taken(void *arg)
 	return NULL;
 }
 
-TEST(post_while_the_loop_is_made)
+RIG_TEST(post_while_the_loop_is_made)
 {
 	pthread_t thread;
-	struct rig r;
 
 	atomic_store(&was_called, false);
-	rig_server(&r, NULL);
-	assert_int_equal(pthread_create(&thread, NULL, post_until_taken, r.s), 0);
-	rig_wire(&r);
-	wait_until((rig_poll(&r), atomic_load(&was_called)));
+	rig_server(r, NULL);
+	assert_int_equal(pthread_create(&thread, NULL, post_until_taken, r->s), 0);
+	rig_wire(r);
+	wait_until((rig_poll(r), atomic_load(&was_called)));
 	pthread_join(thread, NULL);
-	rig_stop(&r);
 }
 
 /* ---- the end of a server ---------------------------------------------------------------------------------------- */

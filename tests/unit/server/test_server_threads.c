@@ -76,62 +76,58 @@ static int hand_over(cleat_request *req)
 
 static const cleat_tool over_tool = { .signature = "over(n: integer)", .call = hand_over };
 
-TEST(hundreds_are_finished_in_parallel)
+RIG_TEST(hundreds_are_finished_in_parallel)
 {
 	enum { N = 600 };
 	char line[256], part[64];
-	struct rig r;
 
 	start_finishers();
-	rig_start(&r, &over_tool, 1);
-	rig_clear(&r);
+	rig_start(r, &over_tool, 1);
+	rig_clear(r);
 	for (int i = 0; i < N; i++) {
 		snprintf(line, sizeof line,
 			 REQUEST("%d", "tools/call",
 				 "\"name\":\"over\",\"arguments\":{\"n\":%d},\"_meta\":{"
 				 "\"progressToken\":%d}"),
 			 i, i * 3, i);
-		rig_say(&r, line);
+		rig_say(r, line);
 	}
-	wait_until((rig_poll(&r), cleat_wire_inflight(r.w) == 0));
-	assert_true(atomic_load(&r.wakes) > 0);
+	wait_until((rig_poll(r), cleat_wire_inflight(r->w) == 0));
+	assert_true(atomic_load(&r->wakes) > 0);
 	for (int i = 0; i < N; i++) {
 		snprintf(part, sizeof part, "\"id\":%d,\"result\":{\"content\":[", i);
-		assert_int_equal(count_of(r.out, part), 1);
+		assert_int_equal(count_of(r->out, part), 1);
 		snprintf(part, sizeof part, "\"n=%d\"", i * 3);
-		assert_has(r.out, part);
+		assert_has(r->out, part);
 	}
-	assert_string_equal(r.notes, "");
+	assert_string_equal(r->notes, "");
 	stop_finishers();
-	rig_stop(&r);
 }
 
 /* Cancels arrive while finishers finish: at most one answer each, nothing is left. */
-TEST(cancels_race_with_finish)
+RIG_TEST(cancels_race_with_finish)
 {
 	enum { N = 600 };
 	char line[256], part[64];
-	struct rig r;
 
 	start_finishers();
-	rig_start(&r, &over_tool, 1);
-	rig_clear(&r);
+	rig_start(r, &over_tool, 1);
+	rig_clear(r);
 	for (int i = 0; i < N; i++) {
 		snprintf(line, sizeof line, CALL("%d", "over", "{\"n\":%d}"), i, i);
-		rig_say(&r, line);
+		rig_say(r, line);
 		if (i % 3 == 0)
-			cleat_wire_poll(r.w);
+			cleat_wire_poll(r->w);
 		snprintf(line, sizeof line, CANCEL("%d"), i - i % 7);
-		rig_say(&r, line);
-		rig_take(&r);
+		rig_say(r, line);
+		rig_take(r);
 	}
-	wait_until((rig_poll(&r), cleat_wire_inflight(r.w) == 0));
+	wait_until((rig_poll(r), cleat_wire_inflight(r->w) == 0));
 	for (int i = 0; i < N; i++) {
 		snprintf(part, sizeof part, "\"id\":%d,", i);
-		assert_true(count_of(r.out, part) <= 1);
+		assert_true(count_of(r->out, part) <= 1);
 	}
 	stop_finishers();
-	rig_stop(&r);
 }
 
 /* The wire goes while threads still hold its requests; the server waits for them. */
@@ -190,7 +186,7 @@ static int with_finisher(cleat_request *req)
 
 /* What other threads said of a request comes out before its answer, and never of another request:
  * also when the handler, or the last hold on the request, ends on the owner's thread. */
-TEST(what_threads_said_comes_before_the_answer)
+RIG_TEST(what_threads_said_comes_before_the_answer)
 {
 	static const cleat_tool tools[] = { { .name = "h", .call = with_helper },
 					    { .name = "f", .call = with_finisher } };
@@ -198,22 +194,20 @@ TEST(what_threads_said_comes_before_the_answer)
 		REQUEST("1", "tools/call", "\"name\":\"h\",\"_meta\":{\"progressToken\":\"p\"}"),
 		REQUEST("1", "tools/call", "\"name\":\"f\",\"_meta\":{\"progressToken\":\"p\"}"),
 	};
-	struct rig r;
 
-	rig_start(&r, tools, 2);
+	rig_start(r, tools, 2);
 	for (size_t i = 0; i < CLEAT_COUNT(lines); i++) {
 		const char *progress, *log, *answer;
 
-		rig_clear(&r);
-		rig_say(&r, lines[i]);
-		wait_until((rig_poll(&r), cleat_wire_inflight(r.w) == 0));
-		assert_messages(r.out, 3);
-		progress = strstr(r.out, "\"message\":\"progress\"");
-		log = strstr(r.out, "\"data\":\"log\"");
-		answer = strstr(r.out, "\"text\":\"answer\"");
+		rig_clear(r);
+		rig_say(r, lines[i]);
+		wait_until((rig_poll(r), cleat_wire_inflight(r->w) == 0));
+		assert_messages(r->out, 3);
+		progress = strstr(r->out, "\"message\":\"progress\"");
+		log = strstr(r->out, "\"data\":\"log\"");
+		answer = strstr(r->out, "\"text\":\"answer\"");
 		assert_true(progress && log && answer && progress < log && log < answer);
 	}
-	rig_stop(&r);
 }
 
 static int inline_thread(cleat_request *req)
@@ -225,20 +219,18 @@ static int inline_thread(cleat_request *req)
 }
 
 /* <cleat/wire.h>: "Blocking handlers run inline, unless the server's loop is driven as well." */
-TEST(blocking_handlers_of_a_wire)
+RIG_TEST(blocking_handlers_of_a_wire)
 {
 	pthread_t me = pthread_self();
 	cleat_tool t = { .name = "b", .call = inline_thread, .blocking = true, .userdata = &me };
-	struct rig r;
 
-	rig_start(&r, &t, 1);
-	assert_has(rig_ask(&r, CALL("1", "b", "{}")), "same thread");
-	assert_non_null(cleat_server_loop(r.s));
-	rig_clear(&r);
-	rig_say(&r, CALL("2", "b", "{}"));
-	wait_until((rig_poll(&r), cleat_wire_inflight(r.w) == 0));
-	assert_has(r.out, "another thread");
-	rig_stop(&r);
+	rig_start(r, &t, 1);
+	assert_has(rig_ask(r, CALL("1", "b", "{}")), "same thread");
+	assert_non_null(cleat_server_loop(r->s));
+	rig_clear(r);
+	rig_say(r, CALL("2", "b", "{}"));
+	wait_until((rig_poll(r), cleat_wire_inflight(r->w) == 0));
+	assert_has(r->out, "another thread");
 }
 
 /* ---- blocking handlers ---------------------------------------------------------------------------------- */

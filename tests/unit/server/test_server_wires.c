@@ -2,8 +2,6 @@
  * else's loop. What belongs to one never reaches another, and each is told when there is something
  * for it.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/server/test_server.h"
 
@@ -213,25 +211,22 @@ static int reenter(cleat_request *req)
 	return cleat_reply_text(req, "ok");
 }
 
-TEST(wire_refuses_to_be_fed_from_a_handler)
+RIG_TEST(wire_refuses_to_be_fed_from_a_handler)
 {
-	struct rig r;
-
-	rig_start(&r, &(cleat_tool){ .name = "re", .call = reenter }, 1);
-	inner = r.w;
-	assert_has(rig_ask(&r, CALL("1", "re", "{}")), "ok");
+	rig_start(r, &(cleat_tool){ .name = "re", .call = reenter }, 1);
+	inner = r->w;
+	assert_has(rig_ask(r, CALL("1", "re", "{}")), "ok");
 	assert_int_equal(cleat_wire_feed(NULL, "x", 1), CLEAT_EINVAL);
-	assert_int_equal(cleat_wire_feed(r.w, NULL, 1), CLEAT_EINVAL);
-	assert_int_equal(cleat_wire_feed(r.w, NULL, 0), CLEAT_OK);
+	assert_int_equal(cleat_wire_feed(r->w, NULL, 1), CLEAT_EINVAL);
+	assert_int_equal(cleat_wire_feed(r->w, NULL, 0), CLEAT_OK);
 	assert_int_equal(cleat_wire_poll(NULL), -1);
 	assert_int_equal(cleat_wire_peek(NULL, NULL), 0);
 	assert_int_equal(cleat_wire_inflight(NULL), 0);
 	cleat_wire_consume(NULL, 1);
-	cleat_wire_consume(r.w, 1000); /* more than there is */
+	cleat_wire_consume(r->w, 1000); /* more than there is */
 	cleat_wire_eof(NULL);
 	cleat_wire_free(NULL);
-	assert_has(rig_ask(&r, REQUEST("2", "ping", "")), "\"id\":2");
-	rig_stop(&r);
+	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
 }
 
 /* Every slicing of the same bytes gives the same answers. */
@@ -394,15 +389,12 @@ TEST(two_servers_share_a_loop)
 	}
 }
 
-TEST(bad_descriptors_are_refused)
+RIG_TEST(bad_descriptors_are_refused)
 {
-	struct rig r;
-
-	rig_start(&r, tools, 4);
-	assert_int_equal(cleat_server_attach_fds(r.s, -1, -1), CLEAT_EINVAL);
-	assert_int_equal(cleat_server_attach_fds(r.s, 9999, 9999), CLEAT_EINVAL);
-	assert_true(r.notes[0] != '\0');
-	assert_int_equal(cleat_server_error(r.s)->status, CLEAT_OK); /* nothing is broken */
-	assert_has(rig_ask(&r, REQUEST("2", "ping", "")), "\"id\":2");
-	rig_stop(&r);
+	rig_start(r, tools, 4);
+	assert_int_equal(cleat_server_attach_fds(r->s, -1, -1), CLEAT_EINVAL);
+	assert_int_equal(cleat_server_attach_fds(r->s, 9999, 9999), CLEAT_EINVAL);
+	assert_true(r->notes[0] != '\0');
+	assert_int_equal(cleat_server_error(r->s)->status, CLEAT_OK); /* nothing is broken */
+	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
 }

@@ -6,8 +6,9 @@
 # removed file is noticed without re-running cmake by hand (it costs a few milliseconds for this
 # many directories). A new *module* is a decision about layers: it is added here and in layers.txt.
 
-set(CLEAT_MODULES base json uri http rpc wording format schema field protocol auth server client loop store
-    net child httpd fetch endpoint link run)
+# Every server needs these, whichever way it is reached, and they need nothing but yyjson.
+set(CLEAT_CORE base json uri rpc wording format schema field protocol server)
+set(CLEAT_MODULES ${CLEAT_CORE} http auth client loop store net child httpd fetch endpoint link run)
 
 set(CLEAT_SOURCES "")
 foreach(module IN LISTS CLEAT_MODULES)

@@ -42,6 +42,23 @@ with_pkg_config() {
 	LD_LIBRARY_PATH=$([[ $1 == shared ]] && libdir) "$program"
 }
 
+# A program may have functions of any name that the library uses inside: neither do they clash nor does the
+# library call them. All of these names are taken here, by functions that end the program.
+own_names() {
+	local flags
+	export PKG_CONFIG_PATH
+	PKG_CONFIG_PATH=$(libdir)/pkgconfig
+	flags=$(pkg-config --static --cflags --libs cleat) || return 1
+	nm -g --defined-only "$(libdir)/libcleat.a" | sed -n 's/.* cleat__//p' | sort -u >"$work/names"
+	grep -qx utf8_next "$work/names" && grep -qx field_write_schema "$work/names" && grep -qx arena_alloc "$work/names" ||
+		return 1
+	{ echo 'void abort(void);' && sed 's/.*/void &(void) { abort(); }/' "$work/names"; } >"$work/names.c"
+	# shellcheck disable=SC2086 # flags are words
+	${CC:-gcc} -std=c11 -fno-builtin -w -o "$work/own_names" "$source/examples/unit_test.c" "$work/names.c" \
+		${flags/-lcleat/-l:libcleat.a} || return 1
+	"$work/own_names"
+}
+
 # The header and a program in C++17, called by the installed cleat.
 in_cpp() {
 	local program=$work/greeter flags
@@ -99,11 +116,12 @@ program() {
 		grep -q cleat "$prefix/share/fish/vendor_completions.d/cleat.fish"
 }
 
-echo 1..12
+echo 1..13
 try "installs into an empty prefix" install_tree
 try "every public header is installed" all_headers
 try "pkg-config: shared" with_pkg_config shared ""
 try "pkg-config: static" with_pkg_config static --static
+try "a static program may have functions of the names that the library uses" own_names
 try "find_package: both programs build" configure_package
 try "find_package: shared" "$work/build/hello_shared"
 try "find_package: static" "$work/build/hello_static"

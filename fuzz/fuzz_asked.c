@@ -51,7 +51,8 @@ static bool is_field(const cleat_json *v)
 
 static void check_message(const char *p, size_t n)
 {
-	cleat_doc *doc = cleat_doc_parse(p, n, &(cleat_json_limits){ 1024, 0 }, NULL, NULL);
+	cleat_doc *doc =
+		cleat_doc_parse(p, n, &(cleat_json_limits){ .max_depth = 1024 }, NULL, NULL);
 	const cleat_json *result = cleat_json_get(cleat_doc_root(doc), "result");
 	cleat_json_iter it = cleat_json_each(cleat_json_get(result, "content"));
 
@@ -143,7 +144,7 @@ static void finish_all(struct bench *b, cleat_server *s)
 
 static cleat_server *make(struct bench *b, unsigned flags)
 {
-	static const cleat_root root = { "file:///r", "r" };
+	static const cleat_root root = { .uri = "file:///r", .name = "r" };
 	const cleat_allocator mem = fuzz_allocator(&b->memory);
 	const struct server_asked who = { .on_form = handle,
 					  .on_url = flags & NO_URL ? NULL : handle,

@@ -88,8 +88,14 @@ static void round_trip(const cleat_json *v)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const cleat_json_limits choice[] = { { 0, 0 },  { 4, 0 },   { 1024, 0 },
-						    { 0, 16 }, { 2, 300 }, { 1, 1 } };
+	static const cleat_json_limits choice[] = {
+		{ 0 },
+		{ .max_depth = 4 },
+		{ .max_depth = 1024 },
+		{ .max_nodes = 16 },
+		{ .max_depth = 2, .max_nodes = 300 },
+		{ .max_depth = 1, .max_nodes = 1 },
+	};
 	const cleat_json_limits *limits;
 	cleat_error err = { 0 };
 	cleat_doc *doc;

@@ -30,7 +30,27 @@ extern "C" {
 #define CLEAT_MUST_USE
 #endif
 
-#define CLEAT_VERSION "0.1.0"
+/* Stands before a function that has a better one: CLEAT_DEPRECATED("use cleat_x()"). The compiler says so
+ * where it is used, unless CLEAT_NO_DEPRECATED is defined before the header is included. */
+#if defined(__GNUC__) && !defined(CLEAT_NO_DEPRECATED)
+#define CLEAT_DEPRECATED(text) __attribute__((deprecated(text)))
+#else
+#define CLEAT_DEPRECATED(text)
+#endif
+
+/* The version that the program is compiled against. This is the one place where it stands. */
+#define CLEAT_VERSION_MAJOR 0
+#define CLEAT_VERSION_MINOR 1
+#define CLEAT_VERSION_PATCH 0
+/* "0.1.0" */
+#define CLEAT_VERSION                                                                              \
+	CLEAT_TEXT_(CLEAT_VERSION_MAJOR)                                                           \
+	"." CLEAT_TEXT_(CLEAT_VERSION_MINOR) "." CLEAT_TEXT_(CLEAT_VERSION_PATCH)
+/* 0xMMmmpp, to compare: #if CLEAT_VERSION_NUM >= 0x000200 */
+#define CLEAT_VERSION_NUM                                                                          \
+	(CLEAT_VERSION_MAJOR * 65536 + CLEAT_VERSION_MINOR * 256 + CLEAT_VERSION_PATCH)
+#define CLEAT_TEXT_(x)  CLEAT_TEXT__(x)
+#define CLEAT_TEXT__(x) #x
 
 /* Number of elements of an array (not of a pointer). */
 #define CLEAT_COUNT(a) (sizeof(a) / sizeof *(a))
@@ -81,11 +101,13 @@ enum cleat_rpc_code {
 	CLEAT_RPC_CONTENT_TOO_LARGE = -32801    /* what older peers expect */
 };
 
-/* What went wrong, in full. A plain record: copy it, keep it, nothing to free. */
+/* What went wrong, in full. A plain record: copy it, keep it, nothing to free. It is 288 bytes long and
+ * stays so. */
 typedef struct cleat_error {
 	int status;        /* CLEAT_E..., or CLEAT_OK when there is nothing to report */
 	int rpc_code;      /* the JSON-RPC code, where the failure has one */
 	int os_errno;      /* errno, where the system said no */
+	int reserved[8];   /* zero */
 	char message[244]; /* one line for a person, always terminated */
 } cleat_error;
 
@@ -96,13 +118,15 @@ CLEAT_API const char *cleat_strstatus(int status);
 /* The version of the library that is running, such as "0.1.0"; CLEAT_VERSION is the one that was
  * compiled against. Static storage. Any thread. */
 CLEAT_API const char *cleat_version(void);
+/* The same as a number, 0xMMmmpp; CLEAT_VERSION_NUM is the one that was compiled against. Any thread. */
+CLEAT_API int cleat_version_num(void);
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
 /* Where an object gets its memory. NULL wherever one is accepted means malloc, realloc and free.
  * All three functions must be set, must behave as their namesakes, and may be called from any
  * thread that the object's handlers run on. `old_size` is the size that was asked for before.
- * The struct is copied; `ctx` must outlive every object made with it. */
+ * The struct is copied and never grows; `ctx` must outlive every object made with it. */
 typedef struct cleat_allocator {
 	void *(*malloc)(void *ctx, size_t size);
 	void *(*realloc)(void *ctx, void *ptr, size_t old_size, size_t size);

@@ -33,6 +33,7 @@
 #include <cleat/base.h>
 #include <cleat/field.h>
 #include <cleat/json.h>
+#include <cleat/loop.h>
 #include <cleat/request.h>
 
 #ifdef __cplusplus
@@ -43,7 +44,6 @@ typedef struct cleat_client cleat_client;
 typedef struct cleat_call cleat_call;     /* a call under way; gone when its on_done returns */
 typedef struct cleat_result cleat_result; /* how a call ended; yours to free */
 typedef struct cleat_watch cleat_watch;
-typedef struct cleat_loop cleat_loop;
 struct cleat_server;
 
 /* Which way of speaking MCP: with a session (up to 2025-11-25) or with every request by itself. */
@@ -73,8 +73,9 @@ enum cleat_step {
 };
 
 typedef struct cleat_root {
-	const char *uri;  /* file:///home/me/project */
-	const char *name; /* may be NULL */
+	const char *uri;       /* file:///home/me/project */
+	const char *name;      /* may be NULL */
+	uintptr_t reserved[2]; /* zero */
 } cleat_root;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -414,9 +415,13 @@ typedef struct cleat_content {
 	const cleat_json *json; /* the block as it came */
 } cleat_content;
 
+CLEAT_API bool cleat_result_content_(cleat_result *r, size_t i, cleat_content *ret, size_t size);
 /* Block `i` of a tool's result, a prompt's messages or a resource's contents. False behind the last one:
  * *ret is zeroed then. Data that is no base64, or that there is no memory for, is NULL. */
-CLEAT_API bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret);
+static inline bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret)
+{
+	return cleat_result_content_(r, i, ret, sizeof(cleat_content));
+}
 
 /* ---- changes ------------------------------------------------------------------------------ */
 

@@ -59,20 +59,25 @@ typedef struct cleat_http_options {
 	unsigned socket_mode;     /* of a unix socket; 0: 0600 */
 
 	/* operation */
+	int access_log; /* descriptor for one JSON line for each request; 0: none */
 	/* Address for GET /metrics (Prometheus), where no token is asked for: one that others can reach
 	 * needs allow_remote. Several addresses may share one. NULL: none. */
 	const char *metrics;
-	int access_log; /* descriptor for one JSON line for each request; 0: none */
 } cleat_http_options;
 
+CLEAT_API int cleat_server_listen_http_(cleat_server *s, const char *address,
+					const cleat_http_options *opts, size_t size);
 /* Listens on an address: "http://127.0.0.1:8080/mcp", "8080", "[::1]:8080", "unix:/run/mcp.sock" or
  * "fd:3" (socket activation). The path is /mcp when none is given; port 0 takes any. Connections are
  * served while the server's loop runs (cleat_server_run(), or the loop of cleat_server_options.loop).
  * CLEAT_OK; CLEAT_EINVAL (an address that is none, or not safe: the reason is in
  * cleat_server_error()), CLEAT_EIO (it cannot be had: taken, forbidden), CLEAT_ENOMEM. May be called
  * several times. Loop thread. */
-CLEAT_API int cleat_server_listen_http(cleat_server *s, const char *address,
-				       const cleat_http_options *opts);
+static inline int cleat_server_listen_http(cleat_server *s, const char *address,
+					   const cleat_http_options *opts)
+{
+	return cleat_server_listen_http_(s, address, opts, sizeof(cleat_http_options));
+}
 /* The i-th address that is listened on, as a URL with the port that it got; NULL behind the last.
  * Borrowed from the server. */
 CLEAT_API const char *cleat_server_http_url(const cleat_server *s, size_t i);

@@ -52,8 +52,9 @@ enum cleat_json_type {
 
 /* Limits for text that is not trusted; zero means the default. */
 typedef struct cleat_json_limits {
-	size_t max_depth; /* nested arrays and objects; 0: 128, at most 1024 */
-	size_t max_nodes; /* values and keys in all; 0: 1,000,000 */
+	size_t max_depth;   /* nested arrays and objects; 0: 128, at most 1024 */
+	size_t max_nodes;   /* values and keys in all; 0: 1,000,000 */
+	size_t reserved[4]; /* zero */
 } cleat_json_limits;
 
 /* ---- documents ---------------------------------------------------------------------------- */
@@ -121,8 +122,8 @@ typedef struct cleat_json_iter {
 	const cleat_json *value;
 	size_t index; /* of the value that was just given, from 0 */
 	const void *next_;
-	size_t left_;
 	bool object_;
+	size_t left_;
 } cleat_json_iter;
 
 /* Starts an iteration; over anything but an array or object it ends at once. */

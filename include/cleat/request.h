@@ -135,6 +135,7 @@ typedef struct cleat_annotations {
 	bool has_priority;
 	double priority;           /* 0 to 1, used with has_priority */
 	const char *last_modified; /* ISO 8601; may be NULL */
+	uintptr_t reserved[4];     /* zero */
 } cleat_annotations;
 
 /* Text. In a tool and in a prompt a block of content, in a resource its content. Several calls make
@@ -247,9 +248,16 @@ typedef struct cleat_sampling {
 	const char *tool_choice;    /* "auto", "required", "none"; may be NULL */
 	const char *metadata;       /* JSON object; may be NULL */
 } cleat_sampling;
+CLEAT_API int cleat_ask_sampling_(cleat_request *req, const char *key, const cleat_sampling *s,
+				  size_t size, const char **ret_text,
+				  const cleat_json **ret) CLEAT_MUST_USE;
 /* `ret_text` (may be NULL) receives the text of the answer, `ret` (may be NULL) the whole result. */
-CLEAT_API int cleat_ask_sampling(cleat_request *req, const char *key, const cleat_sampling *s,
-				 const char **ret_text, const cleat_json **ret) CLEAT_MUST_USE;
+static inline CLEAT_MUST_USE int cleat_ask_sampling(cleat_request *req, const char *key,
+						    const cleat_sampling *s, const char **ret_text,
+						    const cleat_json **ret)
+{
+	return cleat_ask_sampling_(req, key, s, sizeof(cleat_sampling), ret_text, ret);
+}
 /* The client's roots: an array of {uri, name}. */
 CLEAT_API int cleat_ask_roots(cleat_request *req, const char *key,
 			      const cleat_json **ret) CLEAT_MUST_USE;

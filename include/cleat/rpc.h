@@ -59,16 +59,17 @@ typedef struct cleat_rpc_options {
 	void *userdata;              /* for the three above */
 	const cleat_allocator *allocator;
 	cleat_json_limits limits;
-	size_t max_message;  /* bytes of a message in either direction; 0: 4 MiB */
-	size_t max_batch;    /* members of a batch that comes in; 0: 100 */
+	bool strict_ids;    /* MCP's rule: ids are strings or integers; an error for a message whose
+	                        id is unknown leaves the id out instead of writing null */
+	bool no_batch;      /* an array is answered with -32600 */
+	size_t max_message; /* bytes of a message in either direction; 0: 4 MiB */
+	size_t max_batch;   /* members of a batch that comes in; 0: 100 */
 	size_t max_inflight; /* calls that wait for their answer from us; 0: 256 */
 	size_t max_pending;  /* requests that wait for their answer from there; 0: 256 */
-	bool strict_ids; /* MCP's rule: ids are strings or integers; an error for a message whose
-	                        id is unknown leaves the id out instead of writing null */
-	bool no_batch;   /* an array is answered with -32600 */
 } cleat_rpc_options;
 
-/* A new peer. NULL when opts or opts->send is NULL, or out of memory. Free with cleat_rpc_free().
+/* A new peer. NULL when opts or opts->send is NULL, when opts is of a newer Cleat (<cleat/base.h>), or out
+ * of memory. Free with cleat_rpc_free().
  * Programs call cleat_rpc_new(); the size of the struct travels along. */
 CLEAT_API cleat_rpc *cleat_rpc_new_(const cleat_rpc_options *opts, size_t size);
 static inline cleat_rpc *cleat_rpc_new(const cleat_rpc_options *opts)

@@ -49,16 +49,28 @@ typedef struct cleat_schema_options {
 
 /* ---- compiling ---------------------------------------------------------------------------- */
 
+CLEAT_API cleat_schema *cleat_schema_new_(const cleat_json *schema,
+					  const cleat_schema_options *opts, size_t size,
+					  cleat_error *err);
+CLEAT_API cleat_schema *cleat_schema_parse_(const char *text, size_t n,
+					    const cleat_schema_options *opts, size_t size,
+					    cleat_error *err);
 /* Compiles a schema, which is copied. NULL when it is no valid schema or refers to something
  * unknown (CLEAT_EINVAL, with the place as a JSON Pointer in the message), when its dialect, or a
  * vocabulary that it requires, is not one that can be honoured (CLEAT_EUNSUPPORTED), over a limit
  * (CLEAT_ELIMIT) or out of memory. `opts` and `err` may be NULL; `schema` NULL is CLEAT_EINVAL.
  * Free with cleat_schema_free(). Any thread. */
-CLEAT_API cleat_schema *cleat_schema_new(const cleat_json *schema, const cleat_schema_options *opts,
-					 cleat_error *err);
+static inline cleat_schema *cleat_schema_new(const cleat_json *schema,
+					     const cleat_schema_options *opts, cleat_error *err)
+{
+	return cleat_schema_new_(schema, opts, sizeof(cleat_schema_options), err);
+}
 /* The same from text; CLEAT_EPROTO when it is not JSON. */
-CLEAT_API cleat_schema *cleat_schema_parse(const char *text, size_t n,
-					   const cleat_schema_options *opts, cleat_error *err);
+static inline cleat_schema *cleat_schema_parse(const char *text, size_t n,
+					       const cleat_schema_options *opts, cleat_error *err)
+{
+	return cleat_schema_parse_(text, n, opts, sizeof(cleat_schema_options), err);
+}
 /* Accepts NULL. */
 CLEAT_API void cleat_schema_free(cleat_schema *schema);
 

@@ -28,6 +28,7 @@
 
 #include <cleat/base.h>
 #include <cleat/field.h>
+#include <cleat/loop.h>
 #include <cleat/request.h>
 
 #ifdef __cplusplus
@@ -35,7 +36,6 @@ extern "C" {
 #endif
 
 typedef struct cleat_server cleat_server;
-typedef struct cleat_loop cleat_loop;
 
 /* Hints with three values: zero says nothing on the wire. */
 enum cleat_hint { CLEAT_UNSET = 0, CLEAT_YES = 1, CLEAT_NO = -1 };
@@ -58,6 +58,7 @@ typedef struct cleat_icon {
 	const char *mime_type; /* may be NULL */
 	const char *sizes;     /* "48x48 96x96" or "any"; may be NULL */
 	const char *theme;     /* "light", "dark" or NULL */
+	uintptr_t reserved[2]; /* zero */
 } cleat_icon;
 
 /* All-zero is a good default; NULL where the struct is asked for is all-zero. */

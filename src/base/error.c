@@ -26,6 +26,11 @@ const char *cleat_version(void)
 	return CLEAT_VERSION;
 }
 
+int cleat_version_num(void)
+{
+	return CLEAT_VERSION_NUM;
+}
+
 const char *cleat_log_level_name(int level)
 {
 	static const char *const names[] = { "debug", "info",     "notice", "warning",

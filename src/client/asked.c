@@ -85,7 +85,8 @@ static void asked_settle(struct question *q, struct str text)
 
 	q->call = NULL;
 	arena_init(&ar, &q->client->mem, SIZE_MAX / 2);
-	if (json_parse(&ar, text, &(cleat_json_limits){ 1024, SIZE_MAX }, &v, NULL) != CLEAT_OK)
+	if (json_parse(&ar, text, &(cleat_json_limits){ .max_depth = 1024, .max_nodes = SIZE_MAX },
+		       &v, NULL) != CLEAT_OK)
 		v = NULL;
 	result = json_member(v, "result");
 	if (!v)

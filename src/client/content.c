@@ -8,6 +8,7 @@
 #include "client/result.h"
 
 #include "base/base64.h"
+#include "base/sized.h"
 #include "json/parse.h"
 
 #include <string.h>
@@ -170,22 +171,23 @@ static void read_block(cleat_result *r, size_t i, const cleat_json *block, cleat
 		link_to(block, ret);
 }
 
-bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret)
+bool cleat_result_content_(cleat_result *r, size_t i, cleat_content *ret, size_t size)
 {
 	const cleat_json *item = element(r, i), *block;
+	cleat_content c = { 0 };
 
 	if (!ret)
 		return false;
-	memset(ret, 0, sizeof *ret);
-	if (!item)
-		return false;
-	block = block_of(r, item);
-	ret->kind = CLEAT_CONTENT_OTHER;
-	ret->json = block ? block : item;
-	if (r->shape == RESULT_PROMPT)
-		ret->role = plain(item, "role");
-	read_block(r, i, block, ret);
-	return true;
+	if (item) {
+		block = block_of(r, item);
+		c.kind = CLEAT_CONTENT_OTHER;
+		c.json = block ? block : item;
+		if (r->shape == RESULT_PROMPT)
+			c.role = plain(item, "role");
+		read_block(r, i, block, &c);
+	}
+	sized_give(ret, size, &c, sizeof c);
+	return item != NULL;
 }
 
 /* ---- text ------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "client/options.h"
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "protocol/era.h"
 
 static void options_keep(struct arena *ar, const char **s)
@@ -16,8 +17,9 @@ static void keep_roots(struct arena *ar, cleat_client_options *o)
 	if (!o->roots)
 		o->n_roots = 0;
 	if (o->n_roots)
-		copy = arena_zalloc(ar, o->n_roots * sizeof *copy);
+		copy = arena_alloc(ar, o->n_roots * sizeof *copy);
 	for (size_t i = 0; copy && i < o->n_roots; i++) {
+		copy[i] = o->roots[i];
 		copy[i].uri = arena_strdup(ar, o->roots[i].uri);
 		copy[i].name = arena_strdup(ar, o->roots[i].name);
 	}
@@ -96,6 +98,11 @@ int options_check(const cleat_client_options *o, struct options_eras *ret, cleat
 	*ret = (struct options_eras){ .modern = o->era != CLEAT_ERA_LEGACY,
 				      .legacy = o->era != CLEAT_ERA_MODERN,
 				      .best_legacy = REV_2025_11_25 };
+	if (SIZED_RESERVED(&o->json, cleat_json_limits, err))
+		return CLEAT_EUNSUPPORTED;
+	for (size_t i = 0; i < o->n_roots; i++)
+		if (SIZED_RESERVED(&o->roots[i], cleat_root, err))
+			return CLEAT_EUNSUPPORTED;
 	if ((int)o->era < CLEAT_ERA_AUTO || o->era > CLEAT_ERA_MODERN)
 		return error_set(err, CLEAT_EINVAL, "opts.era is %d, which is none", (int)o->era);
 	if (o->log_level && log_level_find(str_of(o->log_level)) < 0)

@@ -334,6 +334,8 @@ void reconnect_pump(cleat_client *c, uint64_t now)
 
 void client_fail(cleat_client *c, enum cleat_step step, const cleat_error *why)
 {
+	if (c->doomed)
+		return;
 	c->doomed = true;
 	c->phase = CLIENT_DEAD;
 	c->error = *why;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -87,13 +88,13 @@ static void set_dirty(cleat_client *c)
 
 cleat_watch *cleat_client_watch_(cleat_client *c, const cleat_watch_options *o, size_t size)
 {
-	cleat_watch_options whole = { 0 };
+	cleat_watch_options whole;
+	cleat_error newer = { 0 };
 	struct cleat_watch *w;
 
 	if (!c)
 		return NULL;
-	if (o)
-		memcpy(&whole, o, size < sizeof whole ? size : sizeof whole);
+	SIZED_TAKE(&whole, o, size, cleat_watch_options, &newer);
 	w = make(c, &whole);
 	if (!w)
 		return NULL;
@@ -103,7 +104,9 @@ cleat_watch *cleat_client_watch_(cleat_client *c, const cleat_watch_options *o, 
 	c->watches = w;
 	w->gen = ++c->watch_gen;
 	set_dirty(c);
-	if (c->doomed)
+	if (newer.status)
+		watch_end(w, newer.status, "%s", newer.message);
+	else if (c->doomed)
 		watch_end(w, c->error.status, "%s", c->error.message);
 	else if (!c->closing)
 		client_start(c);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "json/parse.h"
 #include "json/writer.h"
 
@@ -57,6 +58,8 @@ cleat_doc *cleat_doc_parse(const char *text, size_t n, const cleat_json_limits *
 {
 	const cleat_allocator a = mem_resolve(mem);
 
+	if (limits && SIZED_RESERVED(limits, cleat_json_limits, err))
+		return NULL;
 	return read_doc(&a, (struct str){ text, n }, limits, err);
 }
 

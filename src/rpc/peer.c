@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -22,10 +23,8 @@ enum {
 
 /* ---- making and freeing ------------------------------------------------------------------- */
 
-static void peer_resolve(cleat_rpc_options *o, const cleat_rpc_options *given, size_t size)
+static void peer_resolve(cleat_rpc_options *o)
 {
-	memset(o, 0, sizeof *o);
-	memcpy(o, given, size < sizeof *o ? size : sizeof *o);
 	if (!o->max_message)
 		o->max_message = DEFAULT_MESSAGE;
 	if (!o->max_batch)
@@ -58,17 +57,20 @@ static size_t out_max(const cleat_rpc_options *o)
 
 cleat_rpc *cleat_rpc_new_(const cleat_rpc_options *opts, size_t size)
 {
+	cleat_rpc_options o;
 	cleat_allocator mem;
 	cleat_rpc *rpc;
 
-	if (!opts || !opts->send)
+	if (SIZED_TAKE(&o, opts, size, cleat_rpc_options, NULL) || !o.send ||
+	    SIZED_RESERVED(&o.limits, cleat_json_limits, NULL))
 		return NULL;
-	mem = mem_resolve(opts->allocator);
+	mem = mem_resolve(o.allocator);
 	rpc = mem_zalloc(&mem, sizeof *rpc);
 	if (!rpc)
 		return NULL;
 	rpc->mem = mem;
-	peer_resolve(&rpc->opts, opts, size);
+	peer_resolve(&o);
+	rpc->opts = o;
 	rpc->rules.integer_ids = rpc->opts.strict_ids;
 	rpc_table_init(&rpc->inflight, &mem, rpc->opts.max_inflight, seed_of(rpc));
 	rpc_table_init(&rpc->pending, &mem, rpc->opts.max_pending, seed_of(rpc));

@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "rpc/peer.h"
 
 #include <limits.h>
@@ -241,13 +242,13 @@ static int64_t request(cleat_rpc *rpc, const cleat_rpc_request_options *o, const
 int64_t cleat_rpc_requestv_(size_t size, cleat_rpc *rpc, const cleat_rpc_request_options *opts,
 			    const char *method, const char *fmt, va_list ap)
 {
-	cleat_rpc_request_options o = { 0 };
+	cleat_rpc_request_options o;
 	int64_t id = check_method(rpc, method);
 
+	if (id >= 0)
+		id = SIZED_TAKE(&o, opts, size, cleat_rpc_request_options, NULL);
 	if (id < 0)
 		return id;
-	if (opts)
-		memcpy(&o, opts, size < sizeof o ? size : sizeof o);
 	peer_enter(rpc);
 	id = request(rpc, &o, method, fmt, ap);
 	peer_leave(rpc);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "child/child.h"
 
 #include <cleat/server.h>
@@ -79,13 +80,12 @@ static void on_cancel(struct loop_call *k)
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-cleat_client_options client_run_options(const cleat_client_options *o, size_t size)
+struct client_given client_run_given(const cleat_client_options *o, size_t size)
 {
-	cleat_client_options whole = { 0 };
+	struct client_given g = { 0 };
 
-	if (o)
-		memcpy(&whole, o, size < sizeof whole ? size : sizeof whole);
-	return whole;
+	SIZED_TAKE(&g.opts, o, size, cleat_client_options, &g.newer);
+	return g;
 }
 
 static void client_release(struct client_run *run)
@@ -116,9 +116,9 @@ static bool take_loop(struct client_run *run, cleat_loop *loop)
 	return run->timer != NULL;
 }
 
-struct client_run *client_run_new(const cleat_client_options *o, cleat_loop *loop)
+struct client_run *client_run_new(const struct client_given *g, cleat_loop *loop)
 {
-	cleat_allocator mem = mem_resolve(o->allocator);
+	cleat_allocator mem = mem_resolve(g->opts.allocator);
 	struct client_run *run = mem_zalloc(&mem, sizeof *run);
 	struct client_hooks hooks = { .now_ms = now_ms,
 				      .wake = wake,
@@ -130,13 +130,15 @@ struct client_run *client_run_new(const cleat_client_options *o, cleat_loop *loo
 		return NULL;
 	run->mem = mem;
 	run->cancel.fn = on_cancel;
-	if (take_loop(run, loop ? loop : o->loop))
-		run->client = client_new(o, &hooks);
+	if (take_loop(run, loop ? loop : g->opts.loop))
+		run->client = client_new(&g->opts, &hooks);
 	if (!run->client) {
 		client_release(run);
 		return NULL;
 	}
 	client_set_runner(run->client, run);
+	if (g->newer.status)
+		client_fail(run->client, CLEAT_STEP_ARGUMENTS, &g->newer);
 	return run;
 }
 

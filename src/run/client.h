@@ -27,11 +27,17 @@ struct client_run {
 	uint64_t stepped_ms;        /* when the last function that waits has returned */
 };
 
+struct client_given {
+	cleat_client_options opts;
+	cleat_error newer;
+};
+
 /* A client without a link, on this loop (NULL: that of the options, or one of its own). NULL when there
  * is no memory, or no descriptor, for it. */
-struct client_run *client_run_new(const cleat_client_options *o, cleat_loop *loop);
-/* The caller's options: what an older caller's struct does not have is zero. */
-cleat_client_options client_run_options(const cleat_client_options *o, size_t size);
+struct client_run *client_run_new(const struct client_given *g, cleat_loop *loop);
+/* What the program asked for, as far as it is known here; if there is more, `newer` says so, and the
+ * client's calls end with that. */
+struct client_given client_run_given(const cleat_client_options *o, size_t size);
 /* What every link wants to know. */
 struct link_base_options client_run_base(struct client_run *run);
 /* Gives the client its link, which is NULL when `why` says so. NULL (all is freed) when that was for

@@ -4,8 +4,8 @@
 
 cleat_client *cleat_client_attach_(int in, int out, const cleat_client_options *o, size_t size)
 {
-	cleat_client_options opts = client_run_options(o, size);
-	struct client_run *run = client_run_new(&opts, NULL);
+	struct client_given given = client_run_given(o, size);
+	struct client_run *run = client_run_new(&given, NULL);
 	struct link_base_options base;
 	struct link *l = NULL;
 	cleat_error err;

@@ -6,6 +6,7 @@
  * program's own.
  */
 #include "base/error.h"
+#include "base/sized.h"
 #include "client/result.h"
 #include "run/client.h"
 #include "json/doc.h"
@@ -169,13 +170,13 @@ static struct str params_str(const struct params *p)
 
 /* ---- starting ----------------------------------------------------------------------------- */
 
-static cleat_call_options call_options(const cleat_call_options *o, size_t size)
+static void take_options(cleat_call_options *o, const cleat_call_options *given, size_t size,
+			 cleat_error *err)
 {
-	cleat_call_options whole = { 0 };
+	cleat_error newer;
 
-	if (o)
-		memcpy(&whole, o, size < sizeof whole ? size : sizeof whole);
-	return whole;
+	if (SIZED_TAKE(o, given, size, cleat_call_options, &newer) && !err->status)
+		*err = newer;
 }
 
 static cleat_call *client_call_start(struct params *p, const cleat_call_options *o,
@@ -184,7 +185,9 @@ static cleat_call *client_call_start(struct params *p, const cleat_call_options 
 	cleat_client *c = p->run->client;
 	cleat_call *call;
 
-	if (params_ok(p))
+	if (!o->on_done)
+		call = NULL;
+	else if (params_ok(p))
 		call = client_call(c, o, method, params_str(p));
 	else if (p->err.status == CLEAT_ENOMEM)
 		call = NULL;
@@ -197,61 +200,66 @@ static cleat_call *client_call_start(struct params *p, const cleat_call_options 
 cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				 const char *tool, const char *args, ...)
 {
-	cleat_call_options o = call_options(opts, size);
+	cleat_call_options o;
 	struct params p;
 	va_list ap;
 
-	if (!c || !o.on_done)
+	if (!c)
 		return NULL;
 	va_start(ap, args);
 	named_call(&p, c, tool, args, ap);
 	va_end(ap);
+	take_options(&o, opts, size, &p.err);
 	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
 cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				     const char *tool, const cleat_json *args)
 {
-	cleat_call_options o = call_options(opts, size);
+	cleat_call_options o;
 	struct params p;
 
-	if (!c || !o.on_done)
+	if (!c)
 		return NULL;
 	valued_call(&p, c, tool, args);
+	take_options(&o, opts, size, &p.err);
 	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
 cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_options *opts,
 					 size_t size, const char *method, const char *params, ...)
 {
-	cleat_call_options o = call_options(opts, size);
+	cleat_call_options o;
 	struct params p;
 	va_list ap;
 
-	if (!c || !o.on_done)
+	if (!c)
 		return NULL;
 	va_start(ap, params);
 	any_call(&p, c, method, params, ap);
 	va_end(ap);
+	take_options(&o, opts, size, &p.err);
 	return client_call_start(&p, &o, str_of(method));
 }
 
-static cleat_call *start_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what)
+static cleat_call *start_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what,
+			      cleat_error *err)
 {
-	cleat_error err;
-
-	if (what >= CLEAT_LIST_TOOLS && what <= CLEAT_LIST_PROMPTS)
+	if (!err->status && what >= CLEAT_LIST_TOOLS && what <= CLEAT_LIST_PROMPTS)
 		return client_call_list(c, o, what);
-	error_set(&err, CLEAT_EINVAL, "there is no list number %d", (int)what);
-	return client_call_failed(c, o, CLEAT_STEP_ARGUMENTS, &err);
+	if (!err->status)
+		error_set(err, CLEAT_EINVAL, "there is no list number %d", (int)what);
+	return client_call_failed(c, o, CLEAT_STEP_ARGUMENTS, err);
 }
 
 cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				     enum cleat_list what)
 {
-	cleat_call_options o = call_options(opts, size);
+	cleat_error err = { 0 };
+	cleat_call_options o;
 
-	return c && o.on_done ? start_list(c, &o, what) : NULL;
+	take_options(&o, opts, size, &err);
+	return c && o.on_done ? start_list(c, &o, what, &err) : NULL;
 }
 
 int cleat_client_notifyf(cleat_client *c, const char *method, const char *params, ...)
@@ -465,13 +473,13 @@ cleat_result *cleat_client_list(cleat_client *c, enum cleat_list what)
 {
 	cleat_call_options o = { .on_done = on_waited };
 	struct client_run *run = c ? client_runner(c) : NULL;
-	cleat_error err;
+	cleat_error err = { 0 };
 
 	if (!run)
 		return NULL;
 	if (client_run_may_wait(run, &err))
 		return failed(run, &err);
-	return await(run, start_list(c, &o, what));
+	return await(run, start_list(c, &o, what, &err));
 }
 
 cleat_result *cleat_client_requestf(cleat_client *c, const char *method, const char *params, ...)
@@ -490,7 +498,7 @@ cleat_result *cleat_client_requestf(cleat_client *c, const char *method, const c
 cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options *opts, size_t size,
 				       const char *tool, const char *args, ...)
 {
-	cleat_call_options o = call_options(opts, size);
+	cleat_call_options o;
 	struct params p;
 	va_list ap;
 
@@ -499,13 +507,14 @@ cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options
 	va_start(ap, args);
 	named_call(&p, c, tool, args, ap);
 	va_end(ap);
+	take_options(&o, opts, size, &p.err);
 	return perform(&p, &o, "tools/call");
 }
 
 cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_options *opts,
 					  size_t size, const char *method, const char *params, ...)
 {
-	cleat_call_options o = call_options(opts, size);
+	cleat_call_options o;
 	struct params p;
 	va_list ap;
 
@@ -514,5 +523,6 @@ cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_opti
 	va_start(ap, params);
 	any_call(&p, c, method, params, ap);
 	va_end(ap);
+	take_options(&o, opts, size, &p.err);
 	return perform(&p, &o, method);
 }

@@ -36,8 +36,8 @@ static struct link *http_chain(struct client_run *run, const struct link_base_op
 
 cleat_client *cleat_client_connect_(const char *url, const cleat_client_options *o, size_t size)
 {
-	cleat_client_options opts = client_run_options(o, size);
-	struct client_run *run = client_run_new(&opts, NULL);
+	struct client_given given = client_run_given(o, size);
+	struct client_run *run = client_run_new(&given, NULL);
 	struct reach t;
 	struct link_base_options base;
 	struct link *l = NULL;
@@ -47,7 +47,7 @@ cleat_client *cleat_client_connect_(const char *url, const cleat_client_options 
 		return NULL;
 	base = client_run_base(run);
 	if (reach_parse(&t, url, &run->mem, &err) == CLEAT_OK)
-		l = t.http ? http_chain(run, &base, &t, &opts, &err)
+		l = t.http ? http_chain(run, &base, &t, &given.opts, &err)
 			   : link_socket_new(&base, t.url, &err);
 	reach_done(&t);
 	return client_run_finish(run, l, &err);

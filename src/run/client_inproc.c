@@ -37,10 +37,10 @@ static struct runner *host(cleat_server *s, const cleat_loop *wanted, cleat_erro
 cleat_client *cleat_client_inproc_(struct cleat_server *s, const cleat_client_options *o,
 				   size_t size)
 {
-	cleat_client_options opts = client_run_options(o, size);
+	struct client_given given = client_run_given(o, size);
 	cleat_error err = { 0 };
-	struct runner *r = host(s, opts.loop, &err);
-	struct client_run *run = client_run_new(&opts, r ? atomic_load(&r->loop) : NULL);
+	struct runner *r = host(s, given.opts.loop, &err);
+	struct client_run *run = client_run_new(&given, r ? atomic_load(&r->loop) : NULL);
 	struct link_base_options base;
 	struct link *l = NULL;
 

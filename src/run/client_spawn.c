@@ -5,8 +5,8 @@
 cleat_client *cleat_client_spawn_(const char *const argv[], const cleat_client_options *o,
 				  size_t size)
 {
-	cleat_client_options opts = client_run_options(o, size);
-	struct client_run *run = client_run_new(&opts, NULL);
+	struct client_given given = client_run_given(o, size);
+	struct client_run *run = client_run_new(&given, NULL);
 	struct link_base_options base;
 	struct link *l = NULL;
 	cleat_error err;
@@ -17,7 +17,8 @@ cleat_client *cleat_client_spawn_(const char *const argv[], const cleat_client_o
 	if (!argv || !argv[0] || !argv[0][0])
 		error_set(&err, CLEAT_EINVAL, "there is no program to start: argv is empty");
 	else
-		l = link_child_new(&base, argv, opts.cwd, opts.env, opts.inherit_env, &err);
+		l = link_child_new(&base, argv, given.opts.cwd, given.opts.env,
+				   given.opts.inherit_env, &err);
 	run->child = l;
 	return client_run_finish(run, l, &err);
 }

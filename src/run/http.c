@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "endpoint/endpoint.h"
 #include "run/accesslog.h"
 #include "run/hooks.h"
@@ -145,18 +146,23 @@ static uint64_t store_now(void *ctx)
 
 /* ---- options -------------------------------------------------------------------------------------- */
 
-static int copy_options(struct http_listen *l, const cleat_http_options *o)
+static int take_options(struct http_listen *l, const cleat_http_options *given, size_t size,
+			cleat_error *err)
 {
-	if (!o)
-		return CLEAT_OK;
-	l->opts = *o;
-	l->opts.allow_hosts = arena_strlist(&l->ar, o->allow_hosts);
-	l->opts.allow_origins = arena_strlist(&l->ar, o->allow_origins);
-	l->opts.token_file = arena_strdup(&l->ar, o->token_file);
-	l->opts.tls_cert = arena_strdup(&l->ar, o->tls_cert);
-	l->opts.tls_key = arena_strdup(&l->ar, o->tls_key);
-	l->opts.metrics = arena_strdup(&l->ar, o->metrics);
-	return arena_failed(&l->ar) ? CLEAT_ENOMEM : CLEAT_OK;
+	cleat_http_options *o = &l->opts;
+	int rc = SIZED_TAKE(o, given, size, cleat_http_options, err);
+
+	if (rc)
+		return rc;
+	o->allow_hosts = arena_strlist(&l->ar, o->allow_hosts);
+	o->allow_origins = arena_strlist(&l->ar, o->allow_origins);
+	o->token_file = arena_strdup(&l->ar, o->token_file);
+	o->tls_cert = arena_strdup(&l->ar, o->tls_cert);
+	o->tls_key = arena_strdup(&l->ar, o->tls_key);
+	o->metrics = arena_strdup(&l->ar, o->metrics);
+	if (arena_failed(&l->ar))
+		rc = error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+	return rc;
 }
 
 /* An address that others can reach is not opened by accident. */
@@ -325,7 +331,8 @@ static void stop_all(struct runner *r);
 static void free_all(struct runner *r);
 static const struct runner_http listeners = { .stop = stop_all, .free_all = free_all };
 
-int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_http_options *opts)
+int cleat_server_listen_http_(cleat_server *s, const char *address, const cleat_http_options *opts,
+			      size_t size)
 {
 	int rc = server_start_status(s);
 	struct runner *r = rc ? NULL : runner_with_loop(s);
@@ -339,10 +346,8 @@ int cleat_server_listen_http(cleat_server *s, const char *address, const cleat_h
 	l->r = r;
 	arena_init(&l->ar, &r->mem, 1 << 20);
 	http_guard_init(&l->guard, &l->opts, &r->mem);
-	rc = copy_options(l, opts);
-	if (rc)
-		error_set(&err, rc, "%s", cleat_strstatus(rc));
-	else
+	rc = take_options(l, opts, size, &err);
+	if (!rc)
 		rc = open_all(l, address ? address : "", &err);
 	if (rc) {
 		free_listen(l);

@@ -384,9 +384,9 @@ static int main_answer(cleat_server *s, const cleat_main_options *o)
 	int status = 0;
 
 	if (o->error.status) {
-		fprintf(stderr, "%s: %s; --help lists what there is\n", server_name(s),
-			o->error.message);
 		status = o->error.status == CLEAT_EINVAL ? 2 : 1;
+		fprintf(stderr, "%s: %s%s\n", server_name(s), o->error.message,
+			status == 2 ? "; --help lists what there is" : "");
 	} else if (o->action == CLEAT_MAIN_HELP) {
 		print_help(s, o);
 	} else {
@@ -402,9 +402,7 @@ int cleat_server_run_main_(cleat_server *s, cleat_main_options *opts, size_t siz
 	cleat_http_options http = { 0 };
 	int status = 1;
 
-	main_options_copy(&o, opts, size);
-	if (o.http)
-		memcpy(&http, o.http, http_size < sizeof http ? http_size : sizeof http);
+	main_options_take(&o, &http, opts, size, http_size);
 	o.http = &http;
 	if (!o.program)
 		o.program = s ? server_name(s) : "server";

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,26 +224,25 @@ static struct items start_list(const char ***room, const char *const *from, size
 }
 
 /* Memory for as many words as there are, with what the program has set before. NULL: none. */
-static struct taken *start_taken(const cleat_main_options *o, size_t words, size_t http_size)
+static struct taken *start_taken(const cleat_main_options *o, const cleat_http_options *http,
+				 size_t words)
 {
-	cleat_http_options http = { 0 };
 	struct taken *t;
 	const char **room;
 	size_t n;
 
-	if (o->http)
-		memcpy(&http, o->http, http_size < sizeof http ? http_size : sizeof http);
-	n = count(o->listen) + count(http.allow_hosts) + count(http.allow_origins) + 3 * words + 4;
+	n = count(o->listen) + count(http->allow_hosts) + count(http->allow_origins) + 3 * words +
+	    4;
 	t = mem_zalloc(&mem_default, sizeof *t + n * sizeof *room);
 	if (!t)
 		return NULL;
 	room = t->room;
-	t->http = http;
+	t->http = *http;
 	t->any_port = o->any_port;
 	t->preset = start_list(&room, o->listen, 0);
 	t->addresses = start_list(&room, NULL, words);
-	t->hosts = start_list(&room, http.allow_hosts, words);
-	t->origins = start_list(&room, http.allow_origins, words);
+	t->hosts = start_list(&room, http->allow_hosts, words);
+	t->origins = start_list(&room, http->allow_origins, words);
 	return t;
 }
 
@@ -270,23 +270,36 @@ static int check_taken(const struct taken *t, cleat_main_options *o)
 	return CLEAT_OK;
 }
 
-void main_options_copy(cleat_main_options *to, const cleat_main_options *from, size_t size)
+void main_options_take(cleat_main_options *to, cleat_http_options *http,
+		       const cleat_main_options *from, size_t size, size_t http_size)
 {
-	*to = (cleat_main_options){ 0 };
-	if (from)
-		memcpy(to, from, size < sizeof *to ? size : sizeof *to);
+	const struct taken *t;
+	cleat_error err = { 0 };
+
+	SIZED_TAKE(to, from, size, cleat_main_options, &err);
+	t = to->kept;
+	if (t && to->http == &t->http) /* which cleat_main_parse() made */
+		http_size = sizeof *http;
+	if (!err.status)
+		SIZED_TAKE(http, to->http, http_size, cleat_http_options, &err);
+	for (const cleat_main_option *o = to->own; !err.status && o && o->name; o++)
+		SIZED_RESERVED(o, cleat_main_option, &err);
+	if (err.status && !to->error.status)
+		to->error = err;
 }
 
 int cleat_main_parse_(cleat_main_options *ret, int argc, char **argv, size_t size, size_t http_size)
 {
+	cleat_http_options http = { 0 };
 	cleat_main_options o;
 	struct taken *t;
 	int rc;
 
-	main_options_copy(&o, ret, size);
+	main_options_take(&o, &http, ret, size, http_size);
+	ret->error = o.error;
 	if (o.error.status)
 		return o.error.status;
-	t = start_taken(&o, argc > 0 ? (size_t)argc : 0, http_size);
+	t = start_taken(&o, &http, argc > 0 ? (size_t)argc : 0);
 	if (!t)
 		return error_set(&ret->error, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	if (!o.program && argc > 0)

@@ -7,6 +7,7 @@
 #include <cleat/wire.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "net/framing.h"
 #include "net/outbox.h"
 #include "run/runner.h"
@@ -270,14 +271,17 @@ static cleat_wire *new_wire(struct runner *r, const cleat_wire_options *o)
 
 cleat_wire *cleat_wire_server_(struct cleat_server *s, const cleat_wire_options *opts, size_t size)
 {
-	cleat_wire_options o = { 0 };
+	cleat_wire_options o;
+	cleat_error err;
 	struct runner *r;
 	cleat_wire *w;
 
 	if (server_start_status(s))
 		return NULL;
-	if (opts)
-		memcpy(&o, opts, size < sizeof o ? size : sizeof o);
+	if (SIZED_TAKE(&o, opts, size, cleat_wire_options, &err)) {
+		server_refuse(s, err.status, "%s", err.message);
+		return NULL;
+	}
 	r = runner_get(s);
 	if (!r)
 		return NULL;

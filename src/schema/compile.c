@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "schema/path.h"
 #include "uri/reference.h"
 #include "wording/show.h"
@@ -413,18 +414,21 @@ static cleat_schema *compile_compile(cleat_schema *s, const cleat_json *json,
 	return s;
 }
 
-cleat_schema *cleat_schema_new(const cleat_json *schema, const cleat_schema_options *opts,
-			       cleat_error *err)
+cleat_schema *cleat_schema_new_(const cleat_json *schema, const cleat_schema_options *given,
+				size_t size, cleat_error *err)
 {
-	cleat_schema *s;
+	cleat_schema_options opts;
 	const cleat_json *copy;
+	cleat_schema *s;
 	int rc;
 
+	if (SIZED_TAKE(&opts, given, size, cleat_schema_options, err))
+		return NULL;
 	if (!schema) {
 		error_set(err, CLEAT_EINVAL, "there is no schema");
 		return NULL;
 	}
-	s = schema_alloc(opts, err);
+	s = schema_alloc(&opts, err);
 	if (!s)
 		return NULL;
 	rc = json_copy(&s->ar, schema, &copy);
@@ -433,25 +437,30 @@ cleat_schema *cleat_schema_new(const cleat_json *schema, const cleat_schema_opti
 		cleat_schema_free(s);
 		return NULL;
 	}
-	return compile_compile(s, copy, opts, err);
+	return compile_compile(s, copy, &opts, err);
 }
 
-cleat_schema *cleat_schema_parse(const char *text, size_t n, const cleat_schema_options *opts,
-				 cleat_error *err)
+cleat_schema *cleat_schema_parse_(const char *text, size_t n, const cleat_schema_options *given,
+				  size_t size, cleat_error *err)
 {
+	cleat_json_limits limits = { 0 };
+	cleat_schema_options opts;
+	const cleat_json *json;
+	cleat_schema *s;
+
+	if (SIZED_TAKE(&opts, given, size, cleat_schema_options, err))
+		return NULL;
 	/* a schema inside a schema is two levels of JSON ("properties", its name), and what is in an
 	 * enum has its own */
-	const cleat_json_limits limits = { .max_depth = 2 * depth_of(opts) + DEPTH_DEFAULT };
-	cleat_schema *s = schema_alloc(opts, err);
-	const cleat_json *json;
-
+	limits.max_depth = 2 * depth_of(&opts) + DEPTH_DEFAULT;
+	s = schema_alloc(&opts, err);
 	if (!s)
 		return NULL;
 	if (json_parse(&s->ar, (struct str){ text, n }, &limits, &json, err)) {
 		cleat_schema_free(s);
 		return NULL;
 	}
-	return compile_compile(s, json, opts, err);
+	return compile_compile(s, json, &opts, err);
 }
 
 void cleat_schema_free(cleat_schema *s)

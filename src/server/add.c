@@ -3,6 +3,7 @@
  * A call that adds several adds all or none; either way every userdata is destroyed exactly once.
  */
 #include "base/error.h"
+#include "base/sized.h"
 #include "server/core.h"
 #include "server/notify.h"
 #include "server/state.h"
@@ -11,7 +12,8 @@
 
 /* One add function's differences from the others. */
 struct kind_ops {
-	size_t size; /* of the public struct as this library knows it */
+	const char *name; /* of the public struct */
+	size_t size;      /* as this library knows it */
 	int (*make)(const cleat_allocator *mem, const void *in, struct entry **ret,
 		    cleat_error *note, cleat_error *err);
 	void (*destroy)(const void *in);
@@ -59,16 +61,21 @@ static void destroy_prompt(const void *in)
 		p->destroy(p->userdata);
 }
 
-static const struct kind_ops tool_ops = { sizeof(cleat_tool), make_tool, destroy_tool };
-static const struct kind_ops resource_ops = { sizeof(cleat_resource), make_resource,
-					      destroy_resource };
-static const struct kind_ops prompt_ops = { sizeof(cleat_prompt), make_prompt, destroy_prompt };
+static const struct kind_ops tool_ops = { "cleat_tool", sizeof(cleat_tool), make_tool,
+					  destroy_tool };
+static const struct kind_ops resource_ops = { "cleat_resource", sizeof(cleat_resource),
+					      make_resource, destroy_resource };
+static const struct kind_ops prompt_ops = { "cleat_prompt", sizeof(cleat_prompt), make_prompt,
+					    destroy_prompt };
 
 /* The public struct i of an array whose elements may be shorter or longer than ours. */
-static void add_load(const struct kind_ops *k, const void *array, size_t i, size_t size, void *to)
+static int add_load(cleat_server *s, const struct kind_ops *k, const void *from, size_t size,
+		    void *to)
 {
-	memset(to, 0, k->size);
-	memcpy(to, (const char *)array + i * size, size < k->size ? size : k->size);
+	cleat_error err;
+	int rc = sized_take(to, k->size, from, size, k->name, &err);
+
+	return rc && s ? server_fail(s, rc, "%s", err.message) : rc;
 }
 
 union any_public {
@@ -131,7 +138,7 @@ static int add_all(cleat_server *s, const struct kind_ops *k, const void *array,
 		   size_t size)
 {
 	struct announced before = { 0 };
-	int rc = s ? CLEAT_OK : CLEAT_ENOMEM;
+	int rc = s ? CLEAT_OK : CLEAT_ENOMEM, newer;
 	enum shelf_kind kind = SHELF_TOOLS;
 	union any_public in;
 	size_t i;
@@ -139,7 +146,9 @@ static int add_all(cleat_server *s, const struct kind_ops *k, const void *array,
 	if (s)
 		before = announced(&s->registry);
 	for (i = 0; i < n; i++) {
-		add_load(k, array, i, size, &in);
+		newer = add_load(s, k, (const char *)array + i * size, size, &in);
+		if (!rc)
+			rc = newer;
 		if (!rc)
 			rc = add_one(s, k, &in, &kind);
 		if (rc)

@@ -4,6 +4,7 @@
  * from here. How questions travel is in ask.c.
  */
 #include "base/error.h"
+#include "base/sized.h"
 #include "field/field.h"
 #include "field/form.h"
 #include "schema/check.h"
@@ -444,21 +445,25 @@ static const char *message_text(const cleat_json *result)
 	return "";
 }
 
-int cleat_ask_sampling(cleat_request *req, const char *key, const cleat_sampling *s,
-		       const char **ret_text, const cleat_json **ret)
+int cleat_ask_sampling_(cleat_request *req, const char *key, const cleat_sampling *given,
+			size_t size, const char **ret_text, const cleat_json **ret)
 {
-	enum cleat_client_capability needs =
-		s->tools ? CLEAT_CLIENT_SAMPLING_TOOLS : CLEAT_CLIENT_SAMPLING;
+	enum cleat_client_capability needs;
+	cleat_sampling s;
+	cleat_error err;
 	struct question *q;
-	int rc;
+	int rc = SIZED_TAKE(&s, given, size, cleat_sampling, &err);
 
+	if (rc)
+		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", err.message), rc;
+	needs = s.tools ? CLEAT_CLIENT_SAMPLING_TOOLS : CLEAT_CLIENT_SAMPLING;
 	if (ret_text)
 		*ret_text = "";
 	if (ret)
 		*ret = NULL;
 	q = question(req, ASK_SAMPLING, key, needs, &rc);
 	if (q && !q->params.p)
-		rc = sampling_params(req, q, s);
+		rc = sampling_params(req, q, &s);
 	if (!rc)
 		rc = answer(req, q);
 	if (rc)

@@ -5,6 +5,7 @@
  * says of roots: a client that declared nothing has no such method.
  */
 #include "base/mem.h"
+#include "base/sized.h"
 #include "server/asked_impl.h"
 #include "server/life.h"
 #include "server/out.h"
@@ -121,6 +122,7 @@ static void write_roots(struct jw *w, const cleat_root *roots, size_t n)
 
 int server_set_roots(cleat_server *s, const cleat_root *roots, size_t n)
 {
+	cleat_error err;
 	struct buf text;
 	struct jw w;
 	int rc;
@@ -128,7 +130,9 @@ int server_set_roots(cleat_server *s, const cleat_root *roots, size_t n)
 	if (!s->asked)
 		return CLEAT_EMISUSE;
 	for (size_t i = 0; i < n; i++)
-		if (!is_uri(roots[i].uri))
+		if (SIZED_RESERVED(&roots[i], cleat_root, &err))
+			return server_refuse(s, err.status, "%s", err.message);
+		else if (!is_uri(roots[i].uri))
 			return server_refuse(s, CLEAT_EINVAL, "root %zu: \"%.200s\" is no URI", i,
 					     roots[i].uri ? roots[i].uri : "");
 	buf_init(&text, &s->mem, s->opts.max_reply);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "server/asked_impl.h"
 #include "server/conn.h"
 #include "server/life.h"
@@ -58,12 +59,14 @@ static void copy_options(cleat_server *s)
 cleat_server *cleat_server_new_(const char *name, const char *version,
 				const cleat_server_options *opts, size_t size)
 {
-	cleat_server_options o = { 0 };
+	cleat_server_options o;
+	cleat_error newer = { 0 };
 	cleat_allocator mem;
 	cleat_server *s;
 
-	if (opts)
-		memcpy(&o, opts, size < sizeof o ? size : sizeof o);
+	if (!SIZED_TAKE(&o, opts, size, cleat_server_options, &newer) &&
+	    !SIZED_RESERVED(&o.json, cleat_json_limits, &newer))
+		entry_icons_check(o.icons, &newer);
 	mem = mem_resolve(o.allocator);
 	s = mem_zalloc(&mem, sizeof *s);
 	if (!s)
@@ -79,6 +82,8 @@ cleat_server *cleat_server_new_(const char *name, const char *version,
 	registry_init(&s->registry, &s->mem);
 	s->name = arena_strdup(&s->arena, name ? name : "");
 	s->version = arena_strdup(&s->arena, version ? version : "");
+	if (newer.status)
+		server_fail(s, newer.status, "%s", newer.message);
 	if (!name || !*name || !version)
 		server_fail(s, CLEAT_EINVAL, "a server needs a name and a version");
 	if (arena_failed(&s->arena))

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "field/field.h"
 #include "field/signature.h"
 #include "json/copy.h"
@@ -134,6 +135,15 @@ static int copy_meta(struct entry *e, const char **meta, cleat_error *err)
 		return CLEAT_OK;
 	rc = copy_object(e, "meta", *meta, &text, NULL, err);
 	*meta = text.p;
+	return rc;
+}
+
+int entry_icons_check(const cleat_icon *icons, cleat_error *err)
+{
+	int rc = CLEAT_OK;
+
+	for (; icons && icons->src && !rc; icons++)
+		rc = SIZED_RESERVED(icons, cleat_icon, err);
 	return rc;
 }
 
@@ -305,7 +315,7 @@ int entry_from_tool(const cleat_allocator *mem, const cleat_tool *t, struct entr
 {
 	struct entry *e = new_entry(mem, SHELF_TOOLS);
 	cleat_tool *c;
-	int rc = CLEAT_OK;
+	int rc;
 
 	error_clear(note);
 	if (!e)
@@ -316,7 +326,8 @@ int entry_from_tool(const cleat_allocator *mem, const cleat_tool *t, struct entr
 	c->title = arena_strdup(&e->arena, t->title);
 	c->description = arena_strdup(&e->arena, t->description);
 	c->icons = entry_copy_icons(&e->arena, t->icons);
-	if (t->signature)
+	rc = entry_icons_check(t->icons, err);
+	if (!rc && t->signature)
 		rc = read_signature(e, t->signature, &c->name, &c->description, err);
 	if (!rc)
 		rc = check_name("tool", c->name, note, err);
@@ -402,7 +413,11 @@ int entry_from_resource(const cleat_allocator *mem, const cleat_resource *r, str
 	c->annotations = copy_annotations(&e->arena, r->annotations);
 	c->icons = entry_copy_icons(&e->arena, r->icons);
 	e->key = str_of(c->uri ? c->uri : "");
-	rc = check_uri(r->uri, err);
+	rc = entry_icons_check(r->icons, err);
+	if (!rc && r->annotations)
+		rc = SIZED_RESERVED(r->annotations, cleat_annotations, err);
+	if (!rc)
+		rc = check_uri(r->uri, err);
 	if (!rc && !r->read == !r->text)
 		rc = error_set(err, CLEAT_EINVAL, "resource \"%s\" needs %s", r->uri,
 			       r->read ? "either a text or a read handler, not both"
@@ -421,7 +436,7 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 {
 	struct entry *e = new_entry(mem, SHELF_PROMPTS);
 	cleat_prompt *c;
-	int rc = CLEAT_OK;
+	int rc;
 
 	error_clear(note);
 	if (!e)
@@ -432,7 +447,8 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 	c->title = arena_strdup(&e->arena, p->title);
 	c->description = arena_strdup(&e->arena, p->description);
 	c->icons = entry_copy_icons(&e->arena, p->icons);
-	if (p->signature && p->input)
+	rc = entry_icons_check(p->icons, err);
+	if (!rc && p->signature && p->input)
 		rc = error_set(err, CLEAT_EINVAL,
 			       "a prompt has either a signature or input fields");
 	if (!rc && p->signature)

@@ -68,6 +68,8 @@ int entry_from_resource(const cleat_allocator *mem, const cleat_resource *r, str
 			cleat_error *note, cleat_error *err);
 int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct entry **ret,
 		      cleat_error *note, cleat_error *err);
+/* Is there nothing in them that only a newer library knows? NULL is an empty list. */
+int entry_icons_check(const cleat_icon *icons, cleat_error *err);
 const cleat_icon *entry_copy_icons(struct arena *ar, const cleat_icon *icons);
 void entry_ref(struct entry *e);
 /* The last one destroys userdata and frees. Accepts NULL. */

@@ -5,6 +5,7 @@
  * failure, so that a handler can return it.
  */
 #include "base/cold.h"
+#include "base/sized.h"
 #include "field/field.h"
 #include "server/asked_impl.h"
 #include "server/method.h"
@@ -267,7 +268,10 @@ static const char *meta_text(cleat_request *req, const char *json)
 int cleat_reply_annotate(cleat_request *req, const cleat_annotations *annotations, const char *meta)
 {
 	cleat_annotations *copy = annotations ? arena_alloc(&req->arena, sizeof *copy) : NULL;
+	cleat_error err;
 
+	if (annotations && SIZED_RESERVED(annotations, cleat_annotations, &err))
+		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", err.message);
 	if (copy) {
 		*copy = *annotations;
 		copy->last_modified = arena_strdup(&req->arena, annotations->last_modified);

@@ -395,7 +395,8 @@ static size_t roots(const cleat_json *v, cleat_root room[MAX_ROOTS])
 	size_t n = 0;
 
 	while (n < MAX_ROOTS && cleat_json_next(&it))
-		room[n++] = (cleat_root){ str(it.value, "uri"), str(it.value, "name") };
+		room[n++] =
+			(cleat_root){ .uri = str(it.value, "uri"), .name = str(it.value, "name") };
 	return n;
 }
 

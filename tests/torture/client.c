@@ -276,7 +276,7 @@ static bool works(cleat_client *c)
 static bool live(const struct way *w, const struct place *p, struct fail_alloc *fa)
 {
 	static const char *const uris[] = { "text://a", NULL };
-	const cleat_root root = { "file:///a", "A" };
+	const cleat_root root = { .uri = "file:///a", .name = "A" };
 	cleat_client_options o = { .allocator = &fa->hook,
 				   .protocol = w->revision,
 				   .on_form = on_form,

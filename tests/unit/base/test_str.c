@@ -271,6 +271,7 @@ TEST(status_texts_and_values_are_unique)
 	assert_string_equal(cleat_strstatus(-9999), "unknown status");
 	assert_string_equal(cleat_strstatus(INT32_MAX), "unknown status");
 	assert_string_equal(cleat_version(), CLEAT_VERSION);
+	assert_int_equal(cleat_version_num(), CLEAT_VERSION_NUM);
 }
 
 TEST(log_levels_have_the_names_of_rfc_5424)

@@ -423,7 +423,7 @@ TEST(a_wrong_answer_is_noted)
 
 TEST(wrong_roots_are_the_result_of_calls)
 {
-	static const cleat_root wrong[] = { { NULL, "no uri" }, { "not absolute", NULL } };
+	static const cleat_root wrong[] = { { .name = "no uri" }, { .uri = "not absolute" } };
 
 	for (size_t i = 0; i < CLEAT_COUNT(wrong); i++) {
 		cleat_result *r;
@@ -440,9 +440,9 @@ TEST(wrong_roots_are_the_result_of_calls)
 
 TEST(roots_are_told)
 {
-	const cleat_root one[] = { { "file:///a", "A" } };
-	const cleat_root two[] = { { "file:///b", NULL }, { "file:///c", NULL } };
-	const cleat_root bad[] = { { NULL, "no uri" } };
+	const cleat_root one[] = { { .uri = "file:///a", .name = "A" } };
+	const cleat_root two[] = { { .uri = "file:///b" }, { .uri = "file:///c" } };
+	const cleat_root bad[] = { { .name = "no uri" } };
 
 	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
 		struct rig g;
@@ -514,7 +514,7 @@ static int form_small(cleat_request *req)
 static void live(const cleat_allocator *mem, const char *revision)
 {
 	cleat_server *s = new_server(NULL);
-	const cleat_root root = { "file:///a", NULL };
+	const cleat_root root = { .uri = "file:///a" };
 	cleat_client *c =
 		cleat_client_inproc(s, &(cleat_client_options){ .allocator = mem,
 								.protocol = revision,

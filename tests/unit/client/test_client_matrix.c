@@ -183,7 +183,8 @@ static void on_log(cleat_client *c, int level, const char *logger, const cleat_j
 
 static void open_bench(struct bench *b, const struct way *w, const char *revision, const char *self)
 {
-	static const cleat_root roots[] = { { "file:///a", "A" }, { "file:///b", NULL } };
+	static const cleat_root roots[] = { { .uri = "file:///a", .name = "A" },
+					    { .uri = "file:///b" } };
 	cleat_client_options o = { .protocol = revision,
 				   .userdata = b,
 				   .on_form = on_form,

@@ -9,7 +9,7 @@
 	"{\"type\":\"object\",\"properties\":{\"r\":{\"type\":\"string\",\"x-mcp-header\":\"a b\"}}}}"
 #define CALL_H "tools/call", "{\"name\":\"h\",\"arguments\":{\"region\":\"eu\"}}"
 
-static const cleat_root roots[] = { { "file:///a", "A" }, { "file:///b", NULL } };
+static const cleat_root roots[] = { { .uri = "file:///a", .name = "A" }, { .uri = "file:///b" } };
 static const char *const headers[] = { "X-A: 1", "X-B: 2", NULL };
 
 /* The server's part: a sensible answer to everything that is not answered yet. */

@@ -207,7 +207,7 @@ TEST(a_shorter_options_struct_is_enough)
 	cleat_rpc_options o = rig_options(&rig);
 
 	o.no_batch = true;
-	rig.rpc = cleat_rpc_new_(&o, offsetof(cleat_rpc_options, max_message));
+	rig.rpc = cleat_rpc_new_(&o, offsetof(cleat_rpc_options, no_batch));
 	assert_non_null(rig.rpc);
 	assert_int_equal(rig_in(&rig, "[1]"), CLEAT_EPROTO);
 	assert_true(rig_next(&rig)[0] == '['); /* no_batch was beyond the end */

@@ -30,7 +30,8 @@ static const struct server_asked everything = { .on_form = nothing,
 						.on_url = nothing,
 						.on_sampling = hello };
 
-static const cleat_root roots[] = { { "file:///home/me/a%20b", "mine" }, { "file:///tmp", NULL } };
+static const cleat_root roots[] = { { .uri = "file:///home/me/a%20b", .name = "mine" },
+				    { .uri = "file:///tmp" } };
 
 static bool elicits(enum revision rev)
 {
@@ -201,9 +202,9 @@ TEST(what_was_not_declared_cannot_be_asked)
 
 BENCH_TEST(roots_can_be_replaced_and_be_none)
 {
-	static const cleat_root bad[] = { { "file:///ok", NULL }, { NULL, "x" } };
-	static const cleat_root path[] = { { "/home/me", NULL } };
-	cleat_root one = { "file:///one", "\"one\"\n" };
+	static const cleat_root bad[] = { { .uri = "file:///ok" }, { .name = "x" } };
+	static const cleat_root path[] = { { .uri = "/home/me" } };
+	cleat_root one = { .uri = "file:///one", .name = "\"one\"\n" };
 
 	bench_start(b, REV_2025_03_26, &(struct server_asked){ 0 });
 	assert_has(bench_ask(b, ASK_ROOTS), "-32601");

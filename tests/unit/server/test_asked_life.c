@@ -423,7 +423,7 @@ static char *padded(const char *question, size_t pad)
 static bool serve_with_failure(size_t i, size_t n, bool forever, size_t pad)
 {
 	char *question = padded(scripts[i].question, pad);
-	static const cleat_root root = { "file:///r", "r" };
+	static const cleat_root root = { .uri = "file:///r", .name = "r" };
 	struct fail_alloc fa;
 	const cleat_server_options o = { .allocator = &fa.hook };
 	const char *got;
@@ -475,7 +475,7 @@ TEST(it_fails_anywhere_in_a_question)
 
 TEST(setting_up_survives_failing_allocations)
 {
-	static const cleat_root old = { "file:///old", NULL }, new = { "file:///new", NULL };
+	static const cleat_root old = { .uri = "file:///old" }, new = { .uri = "file:///new" };
 	struct fail_alloc fa;
 
 	for (size_t n = 1, hit = 1; hit; n++) {

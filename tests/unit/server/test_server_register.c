@@ -466,29 +466,6 @@ TEST(smaller_structs_are_taken)
 	rig_stop(&r);
 }
 
-/* A program that was compiled against a newer header. What we do not know is ignored. */
-TEST(larger_structs_are_taken)
-{
-	struct large_tool {
-		cleat_tool t;
-		const char *later[3];
-	} tools[2] = { { .t = { .name = "a", .call = ok }, .later = { "x", "y", "z" } },
-		       { .t = { .name = "b", .call = ok }, .later = { "x", "y", "z" } } };
-	struct large_options {
-		cleat_server_options o;
-		size_t later[4];
-	} opts = { .o = { .title = "Large" }, .later = { 1, 2, 3, 4 } };
-	struct rig r = { 0 };
-
-	r.s = cleat_server_new_("rig", "1", &opts.o, sizeof opts);
-	assert_int_equal(cleat_server_add_tools_(r.s, &tools[0].t, 2, sizeof tools[0]), CLEAT_OK);
-	r.w = cleat_wire_server(r.s, NULL);
-	assert_non_null(r.w);
-	rig_open(&r, "2025-11-25");
-	assert_has(rig_ask(&r, CALL("2", "b", "{}")), "ok");
-	rig_stop(&r);
-}
-
 /* ---- errors latch --------------------------------------------------------------------------- */
 
 RIG_TEST(the_first_error_latches)

@@ -4,8 +4,8 @@
  * values are: as many words as there can be, none with a dash at its beginning that the configuration did not
  * write or allow, none longer than the system takes.
  */
-#include "serve/command/argtext.h"
-#include "serve/command/danger.h"
+#include "serve/argument/argtext.h"
+#include "serve/argument/danger.h"
 
 #include "json/parse.h"
 

@@ -1,8 +1,8 @@
 /* fuzz_serve_openapi.c - any text as an OpenAPI document: tools come of it, or a reason why not. What makes no
  * tool is left out; nothing that a document says can spoil the rest of the configuration.
  */
-#include "serve/set.h"
-#include "serve/sources.h"
+#include "serve/kit/set.h"
+#include "serve/web/source.h"
 
 #include "base/mem.h"
 #include "json/parse.h"
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static cleat_server *server;
 	static int fd = -1;
 	struct runtime rt;
-	struct build b;
+	struct draft b;
 	const cleat_json *node = NULL;
 	char text[200];
 
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(server && fd >= 0);
 	must(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
 	rt = (struct runtime){ .mem = mem_default, .server = server };
-	b = (struct build){ .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
+	b = (struct draft){ .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
 	must(b.conf && b.set);
 	conf_ready(b.conf);
 	snprintf(text, sizeof text,

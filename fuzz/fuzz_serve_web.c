@@ -89,7 +89,7 @@ static void check_message(const char *template, const struct web_message *m)
 	}
 }
 
-static void try_it(struct build *b, const cleat_json *http, const cleat_json *args)
+static void try_it(struct draft *b, const cleat_json *http, const cleat_json *args)
 {
 	const char *url = cleat_json_str(cleat_json_get(http, "url"), "");
 	struct web_request *w = web_request_new(b, http, names_of(conf_arena(b->conf), args));
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *line = memchr(data, '\n', size);
 	struct runtime rt = { .mem = mem_default };
-	struct build b = { .conf = conf_new(NULL), .rt = &rt };
+	struct draft b = { .conf = conf_new(NULL), .rt = &rt };
 	const cleat_json *http = NULL, *args = NULL;
 	size_t n = line ? (size_t)(line - (const char *)data) : size;
 

@@ -12,12 +12,11 @@
 #include "fetch/fetcher.h"
 #include "loop/fswatch.h"
 #include "run/runner.h"
-#include "serve/build.h"
 #include "serve/command/job.h"
-#include "serve/config/http_conf.h"
+#include "serve/http_conf.h"
+#include "serve/kit/set.h"
 #include "serve/sandbox/sandbox.h"
-#include "serve/set.h"
-#include "serve/tool.h"
+#include "serve/sources.h"
 #include "server/core.h"
 #include "json/parse.h"
 
@@ -183,12 +182,12 @@ static int serve_load(struct serve *s, struct conf *c, struct set_change *ret)
 {
 	struct set *set = NULL;
 	struct http_conf http = { 0 };
-	struct build b = { .conf = c, .rt = &s->rt };
+	struct draft b = { .conf = c, .rt = &s->rt };
 	int rc = CLEAT_ENOMEM;
 
 	*ret = (struct set_change){ 0 };
 	if (c && !conf_problems(c)) {
-		set = build_all(c, &s->rt);
+		set = sources_read(c, &s->rt);
 		http_conf_read(&b, first(c, "http"), &http);
 	}
 	if (c)
@@ -482,4 +481,9 @@ const char *serve_http(const struct serve *s, cleat_http_options *ret)
 {
 	*ret = s->http.options;
 	return s->http.address;
+}
+
+const char *serve_schema(void)
+{
+	return conf_schema();
 }

@@ -1,17 +1,19 @@
-/* program/serve/command/command.c - a tool that runs a program: "cmd" or "sh" (sources.h).
+/* program/serve/command/command.c - a tool that runs a program: "cmd" or "sh" (source.h).
  *
  * The handler asks what is to be asked, and starts a job; what the program printed and how it ended become
  * the result. A program that fails is a result that the model can read (isError), never an error of the
  * protocol. Not here: how arguments reach the program (program.c), its turn and its end (job.c).
  */
 #include "base/mem.h"
+#include "serve/argument/question.h"
 #include "serve/command/exitmap.h"
 #include "serve/command/job.h"
 #include "serve/command/lines.h"
-#include "serve/command/output.h"
 #include "serve/command/slips.h"
-#include "serve/reqmem.h"
-#include "serve/sources.h"
+#include "serve/command/source.h"
+#include "serve/kit/output.h"
+#include "serve/kit/reqmem.h"
+#include "serve/kit/tool.h"
 #include "json/parse.h"
 
 enum { COMMAND_ARENA_MAX = 4 << 20, ERROR_OUTPUT_MAX = 16 << 10, BEGINNING_MAX = 1000 };
@@ -161,7 +163,7 @@ static void command_free(void *userdata)
 	mem_free(&mem, c);
 }
 
-static bool command_read(struct command *c, struct build *b, const cleat_json *node,
+static bool command_read(struct command *c, struct draft *b, const cleat_json *node,
 			 const cleat_tool *t)
 {
 	const cleat_json *names = tool_arguments(b, node, t);
@@ -183,7 +185,7 @@ static bool command_read(struct command *c, struct build *b, const cleat_json *n
 	return ok;
 }
 
-void source_command(struct build *b, const char *name, const cleat_json *node)
+void source_command(struct draft *b, const char *name, const cleat_json *node)
 {
 	cleat_tool t;
 	size_t before = conf_problems(b->conf);
@@ -203,7 +205,7 @@ void source_command(struct build *b, const char *name, const cleat_json *node)
 		t.call = command_call;
 		t.userdata = c;
 		t.destroy = command_free;
-		build_tool(b, node, build_recipe(b, node), &t);
+		draft_tool(b, node, draft_recipe(b, node), &t);
 		return;
 	}
 	if (conf_problems(b->conf) == before)

@@ -20,7 +20,7 @@ static int read_status(struct str s)
 	return status <= 255 ? status : -2;
 }
 
-static bool read_meaning(struct exit_rule *rule, struct build *b, struct arena *ar,
+static bool read_meaning(struct exit_rule *rule, struct draft *b, struct arena *ar,
 			 const cleat_json *v, const cleat_json *names, bool structured)
 {
 	const cleat_json *error = json_member(v, "error"), *text = json_member(v, "text");
@@ -45,7 +45,7 @@ static bool read_meaning(struct exit_rule *rule, struct build *b, struct arena *
 	return rule->text;
 }
 
-bool exitmap_read(struct exitmap *m, struct build *b, struct arena *ar, const cleat_json *node,
+bool exitmap_read(struct exitmap *m, struct draft *b, struct arena *ar, const cleat_json *node,
 		  const cleat_json *names, bool structured)
 {
 	cleat_json_iter it = cleat_json_each(node);

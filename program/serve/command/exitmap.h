@@ -7,7 +7,7 @@
 #ifndef PROGRAM_SERVE_COMMAND_EXITMAP_H
 #define PROGRAM_SERVE_COMMAND_EXITMAP_H
 
-#include "serve/command/argtext.h"
+#include "serve/argument/argtext.h"
 
 enum exit_meaning { EXIT_OK, EXIT_ERROR, EXIT_ERROR_TEXT, EXIT_TEXT };
 
@@ -24,7 +24,7 @@ struct exitmap {
 
 /* From "exit" (NULL: the usual). `names` as for argtext_new(); `structured`: a text cannot be the result.
  * False: problems were added. */
-bool exitmap_read(struct exitmap *m, struct build *b, struct arena *ar, const cleat_json *node,
+bool exitmap_read(struct exitmap *m, struct draft *b, struct arena *ar, const cleat_json *node,
 		  const cleat_json *names, bool structured);
 /* Never NULL. */
 const struct exit_rule *exitmap_find(const struct exitmap *m, int status);

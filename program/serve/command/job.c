@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "child/child.h"
-#include "serve/gate.h"
-#include "serve/reqmem.h"
+#include "serve/kit/gate.h"
+#include "serve/kit/reqmem.h"
+#include "serve/kit/tool.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* program/serve/command/limits.c - see limits.h. */
 #include "serve/command/limits.h"
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 #include "json/parse.h"
 
 #include <errno.h>
@@ -21,11 +21,11 @@ static const struct limits usual = { .memory = UINT64_C(4) << 30,
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static const cleat_json *limits_find(struct build *b, const cleat_json *node, const char *key)
+static const cleat_json *limits_find(struct draft *b, const cleat_json *node, const char *key)
 {
 	const cleat_json *v = cleat_json_get(cleat_json_get(node, "limits"), key);
 
-	return v ? v : cleat_json_get(build_default(b, "limits"), key);
+	return v ? v : cleat_json_get(draft_default(b, "limits"), key);
 }
 
 static unsigned limits_count(const cleat_json *v, unsigned fallback)
@@ -33,7 +33,7 @@ static unsigned limits_count(const cleat_json *v, unsigned fallback)
 	return json_is_string(v) ? 0 : (unsigned)cleat_json_uint(v, fallback); /* "none" */
 }
 
-struct limits limits_conf(struct build *b, const cleat_json *node)
+struct limits limits_conf(struct draft *b, const cleat_json *node)
 {
 	uint64_t ms = conf_timeout(b->conf, limits_find(b, node, "cpu"), usual.cpu_s * 1000);
 

@@ -16,7 +16,7 @@
 
 #include <cleat/json.h>
 
-struct build;
+struct draft;
 
 enum { LIMITS_PROCESSES_MAX = 4096 };
 
@@ -31,7 +31,7 @@ struct limits {
 
 /* "limits" of the node, member by member; then of "defaults"; then our own. What is wrong with them is a
  * problem. */
-struct limits limits_conf(struct build *b, const cleat_json *node);
+struct limits limits_conf(struct draft *b, const cleat_json *node);
 
 /* In the child between fork and exec: async-signal-safe. What is lower already stays so. 0 or an errno. */
 int limits_enter(const struct limits *l);

@@ -7,7 +7,7 @@
 
 enum { LOGS_PER_SECOND = 200, LINE_MESSAGE_MAX = 1000, MATCHING_MAX = 1000000000 };
 
-static bool read_progress(struct lines *l, struct build *b, const cleat_json *at)
+static bool read_progress(struct lines *l, struct draft *b, const cleat_json *at)
 {
 	const char *pattern = conf_text(b->conf, at, "");
 	cleat_error err;
@@ -20,7 +20,7 @@ static bool read_progress(struct lines *l, struct build *b, const cleat_json *at
 	return false;
 }
 
-bool lines_read(struct lines *l, struct build *b, const cleat_json *node)
+bool lines_read(struct lines *l, struct draft *b, const cleat_json *node)
 {
 	struct str stream = json_str(json_member(node, "stream"));
 	const cleat_json *progress = json_member(node, "progress");

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/regex.h"
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 
 enum lines_stream { LINES_NONE, LINES_PROGRESS, LINES_LOG };
 
@@ -31,7 +31,7 @@ struct lines_state {
 };
 
 /* From "stream", "progress" and "stderr". False: problems were added. */
-bool lines_read(struct lines *l, struct build *b, const cleat_json *node);
+bool lines_read(struct lines *l, struct draft *b, const cleat_json *node);
 void lines_done(struct lines *l);
 /* Does anybody want lines? */
 bool lines_wanted(const struct lines *l);

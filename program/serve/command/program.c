@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "child/plan.h"
-#include "serve/command/argtext.h"
-#include "serve/command/danger.h"
-#include "serve/gate.h"
+#include "serve/argument/argtext.h"
+#include "serve/argument/danger.h"
+#include "serve/kit/gate.h"
+#include "serve/kit/tool.h"
 #include "serve/sandbox/conf.h"
 #include "wording/show.h"
 #include "json/parse.h"
@@ -55,7 +56,7 @@ static const char *base_name(const char *path)
 /* ---- reading: cmd, sh --------------------------------------------------------------------- */
 
 /* A program with a slash is relative to the file that names it. */
-static const char *program_path(struct program *p, struct build *b, const cleat_json *at)
+static const char *program_path(struct program *p, struct draft *b, const cleat_json *at)
 {
 	struct str word;
 
@@ -66,7 +67,7 @@ static const char *program_path(struct program *p, struct build *b, const cleat_
 }
 
 /* A program that is not there yet may come; but whoever wrote its name should know. */
-static void look_for(struct build *b, const cleat_json *at, const char *program)
+static void look_for(struct draft *b, const cleat_json *at, const char *program)
 {
 	const struct child_options o = { .argv = (const char *const[]){ program, NULL } };
 	struct child_plan plan;
@@ -80,10 +81,10 @@ static void look_for(struct build *b, const cleat_json *at, const char *program)
 	else
 		child_plan_make(&plan, &o, conf_scratch(b->conf), &err);
 	if (err.status && err.status != CLEAT_ENOMEM)
-		build_say(b, CLEAT_LOG_WARNING, "%s: %s", conf_where(b->conf, at), err.message);
+		draft_say(b, CLEAT_LOG_WARNING, "%s: %s", conf_where(b->conf, at), err.message);
 }
 
-static bool read_cmd(struct program *p, struct build *b, const cleat_json *cmd,
+static bool read_cmd(struct program *p, struct draft *b, const cleat_json *cmd,
 		     const cleat_json *names)
 {
 	size_t n = cleat_json_size(cmd), script;
@@ -128,7 +129,7 @@ static bool read_cmd(struct program *p, struct build *b, const cleat_json *cmd,
 	return true;
 }
 
-static bool read_sh(struct program *p, struct build *b, const cleat_json *sh,
+static bool read_sh(struct program *p, struct draft *b, const cleat_json *sh,
 		    const cleat_json *names)
 {
 	const char *script = conf_raw(sh, "");
@@ -162,7 +163,7 @@ static bool read_sh(struct program *p, struct build *b, const cleat_json *sh,
 
 /* ---- reading: the rest -------------------------------------------------------------------- */
 
-static bool read_env(struct program *p, struct build *b, const cleat_json *env,
+static bool read_env(struct program *p, struct draft *b, const cleat_json *env,
 		     const cleat_json *names)
 {
 	cleat_json_iter it = cleat_json_each(env);
@@ -194,7 +195,7 @@ static bool read_env(struct program *p, struct build *b, const cleat_json *env,
 	return ok;
 }
 
-static bool read_cwd(struct program *p, struct build *b, const cleat_json *node)
+static bool read_cwd(struct program *p, struct draft *b, const cleat_json *node)
 {
 	const cleat_json *at = json_member(node, "cwd");
 	struct stat st;
@@ -206,7 +207,7 @@ static bool read_cwd(struct program *p, struct build *b, const cleat_json *node)
 	return false;
 }
 
-static bool program_read_all(struct program *p, struct build *b, const cleat_json *node,
+static bool program_read_all(struct program *p, struct draft *b, const cleat_json *node,
 			     const cleat_json *outer, const cleat_json *names)
 {
 	const cleat_json *cmd = json_member(node, "cmd"), *sh = json_member(node, "sh");
@@ -234,7 +235,7 @@ bool program_is_named(const cleat_json *node)
 	return json_member(node, "cmd") || json_member(node, "sh");
 }
 
-struct program *program_new(struct build *b, const cleat_json *node, const cleat_json *outer,
+struct program *program_new(struct draft *b, const cleat_json *node, const cleat_json *outer,
 			    const cleat_json *names)
 {
 	struct program *p = mem_zalloc(&b->rt->mem, sizeof *p);

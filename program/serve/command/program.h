@@ -11,15 +11,16 @@
 #ifndef PROGRAM_SERVE_COMMAND_PROGRAM_H
 #define PROGRAM_SERVE_COMMAND_PROGRAM_H
 
-#include "serve/build.h"
 #include "serve/command/process.h"
+#include "serve/kit/draft.h"
+#include "serve/kit/tool.h"
 
 struct program;
 struct gate;
 
 /* From the members of `node`. `outer`: what it belongs to, whose sandbox it is in (NULL: its own). `names`: an
  * object whose "properties" are the arguments. NULL: problems were added. Everything is copied. */
-struct program *program_new(struct build *b, const cleat_json *node, const cleat_json *outer,
+struct program *program_new(struct draft *b, const cleat_json *node, const cleat_json *outer,
 			    const cleat_json *names);
 /* Accepts NULL. Nothing of it runs any more. */
 void program_free(struct program *p);

@@ -234,13 +234,13 @@ void slips_find(const cleat_json *node, const cleat_json *names, bool typed, sli
 
 static void warn(void *ctx, const cleat_json *at, const char *text)
 {
-	struct build *b = ctx;
+	struct draft *b = ctx;
 
-	build_say(b, CLEAT_LOG_WARNING, "%s: %s", conf_where(b->conf, at), text);
+	draft_say(b, CLEAT_LOG_WARNING, "%s: %s", conf_where(b->conf, at), text);
 }
 
 /* The words of a command are no secret: ps(1) shows them to everybody. */
-static void warn_of_secrets(struct build *b, const cleat_json *cmd)
+static void warn_of_secrets(struct draft *b, const cleat_json *cmd)
 {
 	cleat_json_iter it = cleat_json_each(cmd);
 
@@ -251,7 +251,7 @@ static void warn_of_secrets(struct build *b, const cleat_json *cmd)
 			     "is no place for a secret: give it in \"env\", or as \"stdin\"");
 }
 
-void slips_warn(struct build *b, const cleat_json *node, const cleat_json *names)
+void slips_warn(struct draft *b, const cleat_json *node, const cleat_json *names)
 {
 	slips_find(node, names, conf_is_typed(b->conf, node), warn, b);
 	warn_of_secrets(b, cleat_json_get(node, "cmd"));

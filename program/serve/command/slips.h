@@ -7,7 +7,7 @@
 #ifndef PROGRAM_SERVE_COMMAND_SLIPS_H
 #define PROGRAM_SERVE_COMMAND_SLIPS_H
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 
 /* `text` lives until the call returns; `at` is the value it is about. */
 typedef void slips_tell(void *ctx, const cleat_json *at, const char *text);
@@ -17,6 +17,6 @@ typedef void slips_tell(void *ctx, const cleat_json *at, const char *text);
 void slips_find(const cleat_json *node, const cleat_json *names, bool typed, slips_tell *tell,
 		void *ctx);
 /* Each as a warning with its place. */
-void slips_warn(struct build *b, const cleat_json *node, const cleat_json *names);
+void slips_warn(struct draft *b, const cleat_json *node, const cleat_json *names);
 
 #endif

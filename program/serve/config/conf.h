@@ -26,6 +26,9 @@ enum {
 
 struct conf;
 
+/* The JSON Schema of configuration files. */
+const char *conf_schema(void);
+
 struct conf *conf_new(const cleat_allocator *mem);
 void conf_free(struct conf *c);
 /* Reads a file and what it includes (relative to it; globs; no file twice, so no cycles), and checks each

@@ -10,13 +10,11 @@
 #include "json/node.h"
 #include "json/parse.h"
 
-#include "serve/serve.h"
-
 /* Made by cmake/embed.cmake. */
 extern const unsigned char serve_schema_text[];
 extern const unsigned long serve_schema_text_size;
 
-const char *serve_schema(void)
+const char *conf_schema(void)
 {
 	return (const char *)serve_schema_text;
 }

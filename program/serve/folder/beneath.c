@@ -7,7 +7,7 @@
  */
 #define _GNU_SOURCE /* O_PATH, syscall */
 #include "serve/folder/beneath.h"
-#include "serve/taken.h"
+#include "serve/kit/taken.h"
 
 #include "base/buf.h"
 #include "base/error.h"

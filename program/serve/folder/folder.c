@@ -4,7 +4,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "serve/folder/names.h"
-#include "serve/sources.h"
+#include "serve/folder/source.h"
+#include "serve/kit/tool.h"
 #include "uri/chars.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ static bool never_matches(struct str text)
 	return false;
 }
 
-static bool read_excludes(struct build *b, struct folder *f, const cleat_json *list)
+static bool read_excludes(struct draft *b, struct folder *f, const cleat_json *list)
 {
 	cleat_json_iter it = cleat_json_each(list);
 	size_t n = cleat_json_size(list);
@@ -139,7 +140,7 @@ static const char *make_uri(struct arena *ar, const char *name)
 	return other ? arena_printf(ar, "folder-%s", uri) : uri;
 }
 
-static const char *prefix_for(struct build *b, const char *name)
+static const char *prefix_for(struct draft *b, const char *name)
 {
 	size_t folders = 0;
 
@@ -148,7 +149,7 @@ static const char *prefix_for(struct build *b, const char *name)
 	return folders > 1 ? arena_printf(conf_arena(b->conf), "%s_", name) : "";
 }
 
-struct folder *folder_open(struct build *b, const cleat_json *at, const char *directory,
+struct folder *folder_open(struct draft *b, const cleat_json *at, const char *directory,
 			   const char *uri)
 {
 	struct folder *f = mem_zalloc(&b->rt->mem, sizeof *f);
@@ -175,7 +176,7 @@ struct folder *folder_open(struct build *b, const cleat_json *at, const char *di
 	return NULL;
 }
 
-static bool folder_read_options(struct build *b, struct folder *f, const cleat_json *node,
+static bool folder_read_options(struct draft *b, struct folder *f, const cleat_json *node,
 				const char *prefix)
 {
 	struct tool_limits limits = tool_limits(b, node);
@@ -198,7 +199,7 @@ static bool folder_read_options(struct build *b, struct folder *f, const cleat_j
 	return read_excludes(b, f, cleat_json_get(node, "exclude"));
 }
 
-struct folder *folder_new(struct build *b, const char *name, const cleat_json *node)
+struct folder *folder_new(struct draft *b, const char *name, const cleat_json *node)
 {
 	const cleat_json *path = cleat_json_get(node, "path");
 	const char *directory = conf_path_at(b->conf, path);

@@ -8,8 +8,8 @@
 #define PROGRAM_SERVE_FOLDER_FOLDER_H
 
 #include "base/buf.h"
-#include "serve/build.h"
 #include "serve/folder/beneath.h"
+#include "serve/kit/draft.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -35,10 +35,10 @@ struct folder {
 };
 
 /* From folders.NAME. NULL: problems were added. */
-struct folder *folder_new(struct build *b, const char *name, const cleat_json *node);
+struct folder *folder_new(struct draft *b, const char *name, const cleat_json *node);
 /* From a directory (NULL: only the limits are wanted); `uri` is what the URIs of its files begin with. NULL: a
  * problem was added at `at`. */
-struct folder *folder_open(struct build *b, const cleat_json *at, const char *directory,
+struct folder *folder_open(struct draft *b, const cleat_json *at, const char *directory,
 			   const char *uri);
 struct folder *folder_ref(struct folder *f);
 void folder_unref(void *folder);
@@ -87,7 +87,7 @@ cleat_handler folder_write, folder_edit, folder_move, folder_remove;
 
 cleat_handler folder_resource_read, folder_resource_complete;
 /* The template for all files, the list of the first `limit` of them, and word to their subscribers. */
-void folder_resources(struct build *b, const cleat_json *node, const char *recipe, struct folder *f,
+void folder_resources(struct draft *b, const cleat_json *node, const char *recipe, struct folder *f,
 		      const cleat_resource *about, size_t limit);
 /* Replies with the content of an open file, which is text or not; `mime` NULL: what it looks like. */
 int folder_resource_reply(struct folder_call *c, int fd, struct str path, const char *mime);

@@ -5,7 +5,7 @@
 #include "loop/fswatch.h"
 #include "serve/folder/mime.h"
 #include "serve/folder/walk.h"
-#include "serve/set.h"
+#include "serve/kit/set.h"
 #include "server/core.h"
 #include "server/registry.h"
 
@@ -350,7 +350,7 @@ static void go_on(void *thing)
 	later(l, 0);
 }
 
-void listing_add(struct build *b, const char *recipe, struct folder *f, size_t limit)
+void listing_add(struct draft *b, const char *recipe, struct folder *f, size_t limit)
 {
 	struct listing *l = b->rt->server ? mem_zalloc(&b->rt->mem, sizeof *l) : NULL;
 
@@ -365,7 +365,7 @@ void listing_add(struct build *b, const char *recipe, struct folder *f, size_t l
 	l->f = folder_ref(f);
 	/* Two folders may be the same but for their URIs. */
 	recipe = arena_printf(conf_arena(b->conf), "%s %s", f->uri, recipe);
-	build_keep_on(b, &(struct set_thing){ .thing = l,
+	draft_keep_on(b, &(struct set_thing){ .thing = l,
 					      .destroy = listing_free,
 					      .begin = refresh,
 					      .recipe = recipe,

@@ -18,6 +18,6 @@ enum {
 
 /* Begins when the configuration is in force, and lives as long; longer where the next one has a folder of the
  * same recipe: then clients hear only of what is different in the list. */
-void listing_add(struct build *b, const char *recipe, struct folder *f, size_t limit);
+void listing_add(struct draft *b, const char *recipe, struct folder *f, size_t limit);
 
 #endif

@@ -6,10 +6,10 @@
 #include "serve/folder/folder.h"
 
 #include "base/error.h"
-#include "serve/filewatch.h"
 #include "serve/folder/listing.h"
 #include "serve/folder/mime.h"
 #include "serve/folder/walk.h"
+#include "serve/kit/filewatch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -160,7 +160,7 @@ static bool find_file(void *ctx, struct str uri, char ret[FILEWATCH_PATH])
 	return n < FILEWATCH_PATH;
 }
 
-void folder_resources(struct build *b, const cleat_json *node, const char *recipe, struct folder *f,
+void folder_resources(struct draft *b, const cleat_json *node, const char *recipe, struct folder *f,
 		      const cleat_resource *about, size_t limit)
 {
 	cleat_resource r = *about;
@@ -171,7 +171,7 @@ void folder_resources(struct build *b, const cleat_json *node, const char *recip
 	r.blocking = true;
 	r.userdata = folder_ref(f);
 	r.destroy = folder_unref;
-	build_resource(b, node, recipe, &r);
+	draft_resource(b, node, recipe, &r);
 	listing_add(b, recipe, f, limit);
 	filewatch_add(b, &(struct filewatch_options){ .rt = b->rt,
 						      .find = find_file,

@@ -3,7 +3,7 @@
  */
 #include "serve/folder/folder.h"
 
-#include "serve/sources.h"
+#include "serve/folder/source.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -136,7 +136,7 @@ static const struct kind kinds[] = {
 	  OBJECT("\"path\"", TEXT("path", "What was removed")), true, CLEAT_YES, CLEAT_NO },
 };
 
-static void add_tool(struct build *b, const cleat_json *node, const char *recipe, struct folder *f,
+static void add_tool(struct draft *b, const cleat_json *node, const char *recipe, struct folder *f,
 		     const struct kind *k)
 {
 	struct arena *ar = conf_arena(b->conf);
@@ -159,12 +159,12 @@ static void add_tool(struct build *b, const cleat_json *node, const char *recipe
 			 .userdata = folder_ref(f),
 			 .destroy = folder_unref };
 
-	build_tool(b, node, recipe, &t);
+	draft_tool(b, node, recipe, &t);
 }
 
 enum { LISTED_MAX = 100 };
 
-static void add_resources(struct build *b, const char *name, const cleat_json *node,
+static void add_resources(struct draft *b, const char *name, const cleat_json *node,
 			  const char *recipe, struct folder *f)
 {
 	const cleat_resource about = { .name = name,
@@ -175,7 +175,7 @@ static void add_resources(struct build *b, const char *name, const cleat_json *n
 	folder_resources(b, node, recipe, f, &about, LISTED_MAX);
 }
 
-void source_folder(struct build *b, const char *name, const cleat_json *node)
+void source_folder(struct draft *b, const char *name, const cleat_json *node)
 {
 	bool write = cleat_json_bool(cleat_json_get(node, "write"), false);
 	struct folder *f = folder_new(b, name, node);
@@ -188,7 +188,7 @@ void source_folder(struct build *b, const char *name, const cleat_json *node)
 	fstat(f->root.fd, &st);
 	recipe = arena_printf(conf_arena(b->conf), "%s %llu %llu %s", f->list_tool,
 			      (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
-			      build_recipe(b, node));
+			      draft_recipe(b, node));
 	for (size_t i = 0; i < CLEAT_COUNT(kinds); i++)
 		if (cleat_json_bool(cleat_json_get(node, "tools"), true) &&
 		    (write || !kinds[i].writes))

@@ -13,7 +13,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "serve/folder/edit.h"
-#include "serve/taken.h"
+#include "serve/kit/taken.h"
 #include "json/writer.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include "serve/prompts/completion.h"
 
 #include "base/mem.h"
-#include "serve/command/output.h"
-#include "serve/kept.h"
-#include "serve/reqmem.h"
+#include "serve/kit/kept.h"
+#include "serve/kit/output.h"
+#include "serve/kit/reqmem.h"
 #include "wording/show.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -42,7 +42,7 @@ struct completion {
 
 /* ---- reading the configuration ------------------------------------------------------------ */
 
-static bool read_list(struct source *s, struct build *b, struct arena *ar, const cleat_json *list)
+static bool read_list(struct source *s, struct draft *b, struct arena *ar, const cleat_json *list)
 {
 	cleat_json_iter it = cleat_json_each(list);
 
@@ -53,7 +53,7 @@ static bool read_list(struct source *s, struct build *b, struct arena *ar, const
 }
 
 /* The names that a command may use: all but the one that is completed. */
-static const cleat_json *other_names(struct build *b, const cleat_json *names, struct str but)
+static const cleat_json *other_names(struct draft *b, const cleat_json *names, struct str but)
 {
 	cleat_json_iter it = cleat_json_each(json_member(names, "properties"));
 	const cleat_json *others = NULL;
@@ -79,7 +79,7 @@ static const cleat_json *other_names(struct build *b, const cleat_json *names, s
 	return others;
 }
 
-static bool read_source(struct completion *c, struct source *s, struct build *b,
+static bool read_source(struct completion *c, struct source *s, struct draft *b,
 			const cleat_json *v, const cleat_json *outer, const cleat_json *names)
 {
 	if (json_is_array(v))
@@ -142,7 +142,7 @@ static bool read_choices(struct completion *c, const cleat_json *node, const cle
 	return ok;
 }
 
-static bool read_sources(struct completion *c, struct build *b, const cleat_json *node,
+static bool read_sources(struct completion *c, struct draft *b, const cleat_json *node,
 			 const cleat_json *outer, const cleat_json *names)
 {
 	const cleat_json *properties = json_member(names, "properties");
@@ -166,7 +166,7 @@ static bool read_sources(struct completion *c, struct build *b, const cleat_json
 	       !arena_failed(&c->arena);
 }
 
-bool completion_read(struct build *b, const cleat_json *node, const cleat_json *names,
+bool completion_read(struct draft *b, const cleat_json *node, const cleat_json *names,
 		     struct completion **ret)
 {
 	const cleat_json *complete = json_member(node, "complete");

@@ -9,8 +9,8 @@
 #ifndef PROGRAM_SERVE_PROMPTS_COMPLETION_H
 #define PROGRAM_SERVE_PROMPTS_COMPLETION_H
 
-#include "serve/build.h"
 #include "serve/command/job.h"
+#include "serve/kit/draft.h"
 
 enum {
 	COMPLETION_TIMEOUT_MS = 2000,
@@ -23,7 +23,7 @@ struct completion;
 
 /* From "complete" of the node (absent: *ret is NULL). `names`: an object whose "properties" can be completed.
  * False: problems were added. */
-bool completion_read(struct build *b, const cleat_json *node, const cleat_json *names,
+bool completion_read(struct draft *b, const cleat_json *node, const cleat_json *names,
 		     struct completion **ret);
 /* Accepts NULL. */
 void completion_free(struct completion *c);

@@ -1,4 +1,4 @@
-/* program/serve/prompts/prompt.c - prompts of a configuration: text, Markdown files, directories of them (sources.h).
+/* program/serve/prompts/prompt.c - prompts of a configuration: text, Markdown files, directories of them (source.h).
  *
  * Files are read when the configuration is, so that a prompt never changes half-way and a broken file is
  * found at once; with --watch a change loads them again. Everything that a prompt needs is in its own arena.
@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "field/field.h"
 #include "field/signature.h"
-#include "serve/command/argtext.h"
+#include "serve/argument/argtext.h"
+#include "serve/kit/reqmem.h"
+#include "serve/kit/tool.h"
 #include "serve/prompts/completion.h"
-#include "serve/reqmem.h"
-#include "serve/sources.h"
-#include "serve/tool.h"
+#include "serve/prompts/source.h"
 #include "wording/show.h"
 #include "json/copy.h"
 #include "json/parse.h"
@@ -113,7 +113,7 @@ static void prompt_free(void *userdata)
 /* ---- making ------------------------------------------------------------------------------- */
 
 /* {"properties": ...} of a field table, in the conf's arena. */
-static const cleat_json *names_of(struct build *b, const cleat_field *fields)
+static const cleat_json *names_of(struct draft *b, const cleat_field *fields)
 {
 	const cleat_json *names = NULL;
 	struct buf text;
@@ -138,7 +138,7 @@ static bool fill_names(struct prompt *p, const cleat_field *fields)
 	return p->names && !arena_failed(&p->arena);
 }
 
-static bool fill_messages(struct prompt *p, struct build *b, const cleat_json *at, const char *path,
+static bool fill_messages(struct prompt *p, struct draft *b, const cleat_json *at, const char *path,
 			  struct str body, const cleat_json *names)
 {
 	struct prompt_message *parts =
@@ -175,7 +175,7 @@ struct plan {
 	cleat_prompt prompt; /* name, title, description, input */
 };
 
-static void add_prompt(struct build *b, struct plan *plan)
+static void add_prompt(struct draft *b, struct plan *plan)
 {
 	const cleat_json *names = names_of(b, plan->prompt.input);
 	size_t before = conf_problems(b->conf);
@@ -194,7 +194,7 @@ static void add_prompt(struct build *b, struct plan *plan)
 		plan->prompt.complete = p->completion ? prompt_complete : NULL;
 		plan->prompt.userdata = p;
 		plan->prompt.destroy = prompt_free;
-		build_prompt(b, plan->at, plan->recipe, &plan->prompt);
+		draft_prompt(b, plan->at, plan->recipe, &plan->prompt);
 		return;
 	}
 	if (conf_problems(b->conf) == before)
@@ -203,14 +203,14 @@ static void add_prompt(struct build *b, struct plan *plan)
 }
 
 /* Takes over what a file says, where the configuration itself does not say it. */
-static bool read_file(struct build *b, struct plan *plan)
+static bool read_file(struct draft *b, struct plan *plan)
 {
 	struct arena *ar = conf_arena(b->conf);
 	struct prompt_file file;
 	cleat_error err;
 	struct str text;
 
-	if (!build_read(b, plan->at, plan->path, PROMPT_FILE_MAX, &text))
+	if (!draft_read(b, plan->at, plan->path, PROMPT_FILE_MAX, &text))
 		return false;
 	if (prompt_file_parse(ar, text, &file, &err)) {
 		conf_problem(b->conf, plan->at, "%s: %s", plan->path, err.message);
@@ -230,7 +230,7 @@ static bool read_file(struct build *b, struct plan *plan)
 	return plan->recipe;
 }
 
-void source_prompt(struct build *b, const char *name, const cleat_json *node)
+void source_prompt(struct draft *b, const char *name, const cleat_json *node)
 {
 	const cleat_json *text = json_member(node, "text"), *file = json_member(node, "file");
 	const cleat_json *args = json_member(node, "args");
@@ -239,7 +239,7 @@ void source_prompt(struct build *b, const char *name, const cleat_json *node)
 		.at = node,
 		.node = node,
 		.path = "text",
-		.recipe = build_recipe(b, node),
+		.recipe = draft_recipe(b, node),
 		.prompt = { .name = name,
 			    .title = conf_shown(b->conf, json_member(node, "title"), NULL),
 			    .description =
@@ -285,7 +285,7 @@ static int prompt_compare(const void *a, const void *b)
 }
 
 /* Fills `names` with those of *.md; how many, or SIZE_MAX: a problem was added. */
-static size_t read_names(struct build *b, const cleat_json *at, const char *path, DIR *dir,
+static size_t read_names(struct draft *b, const cleat_json *at, const char *path, DIR *dir,
 			 const char **names)
 {
 	struct dirent *e;
@@ -307,7 +307,7 @@ static size_t read_names(struct build *b, const cleat_json *at, const char *path
 	return n;
 }
 
-void source_prompt_dir(struct build *b, const cleat_json *node)
+void source_prompt_dir(struct draft *b, const cleat_json *node)
 {
 	const char *path = conf_path_at(b->conf, node);
 	struct arena *ar = conf_arena(b->conf);
@@ -317,7 +317,7 @@ void source_prompt_dir(struct build *b, const cleat_json *node)
 
 	if (!path || !names)
 		return;
-	build_watch(b, path);
+	draft_watch(b, path);
 	dir = opendir(path);
 	if (!dir) {
 		conf_problem(b->conf, node, "cannot read %s: %s", path, strerror(errno));

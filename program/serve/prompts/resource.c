@@ -1,4 +1,4 @@
-/* program/serve/prompts/resource.c - resources and templates: fixed text, and what a command prints (sources.h).
+/* program/serve/prompts/resource.c - resources and templates: fixed text, and what a command prints (source.h).
  *
  * A template's variables are the command's arguments, under the rules of program.h, and one more: a variable
  * that stands for one segment of a URI never holds a '/', however it was encoded. Not here: files and globs
@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "serve/command/argtext.h"
+#include "serve/argument/argtext.h"
 #include "serve/command/job.h"
-#include "serve/command/output.h"
-#include "serve/kept.h"
+#include "serve/kit/kept.h"
+#include "serve/kit/output.h"
+#include "serve/kit/reqmem.h"
+#include "serve/kit/tool.h"
 #include "serve/prompts/completion.h"
-#include "serve/reqmem.h"
-#include "serve/sources.h"
-#include "serve/tool.h"
+#include "serve/prompts/source.h"
 #include "uri/template.h"
 #include "json/copy.h"
 #include "json/parse.h"
@@ -170,7 +170,7 @@ bool resource_is_wide(const char *uri, struct str name)
 	return false;
 }
 
-const cleat_json *resource_names(struct build *b, const char *uri, const cleat_json *node)
+const cleat_json *resource_names(struct draft *b, const char *uri, const cleat_json *node)
 {
 	struct arena *ar = conf_arena(b->conf);
 	const struct uri_template *t;
@@ -217,7 +217,7 @@ static bool read_variables(struct resource *r, const char *uri, const cleat_json
 
 /* ---- reading the configuration ------------------------------------------------------------ */
 
-void resource_describe(struct build *b, const char *uri, const cleat_json *node,
+void resource_describe(struct draft *b, const char *uri, const cleat_json *node,
 		       cleat_resource *ret)
 {
 	ret->uri = uri;
@@ -231,7 +231,7 @@ void resource_describe(struct build *b, const char *uri, const cleat_json *node,
 		ret->meta = json_text(conf_arena(b->conf), json_member(node, "meta")).p;
 }
 
-static bool read_text(struct resource *r, struct build *b, const cleat_json *at,
+static bool read_text(struct resource *r, struct draft *b, const cleat_json *at,
 		      const cleat_json *names)
 {
 	cleat_error err;
@@ -243,7 +243,7 @@ static bool read_text(struct resource *r, struct build *b, const cleat_json *at,
 	return r->text;
 }
 
-static bool resource_fill(struct resource *r, struct build *b, const char *uri,
+static bool resource_fill(struct resource *r, struct draft *b, const char *uri,
 			  const cleat_json *node, const cleat_resource *res)
 {
 	const cleat_json *names = resource_names(b, uri, node), *text = json_member(node, "text");
@@ -259,7 +259,7 @@ static bool resource_fill(struct resource *r, struct build *b, const char *uri,
 	return completion_read(b, node, names, &r->completion) && read_variables(r, uri, names);
 }
 
-static void source_made(struct build *b, const char *uri, const cleat_json *node)
+static void source_made(struct draft *b, const char *uri, const cleat_json *node)
 {
 	cleat_resource res = { .read = resource_read, .destroy = resource_free };
 	size_t before = conf_problems(b->conf);
@@ -270,7 +270,7 @@ static void source_made(struct build *b, const char *uri, const cleat_json *node
 		res = (cleat_resource){ .text = conf_shown(b->conf, json_member(node, "text"),
 							   "") };
 		resource_describe(b, uri, node, &res);
-		build_resource(b, node, build_recipe(b, node), &res);
+		draft_resource(b, node, draft_recipe(b, node), &res);
 		return;
 	}
 	r = mem_zalloc(&b->rt->mem, sizeof *r);
@@ -283,7 +283,7 @@ static void source_made(struct build *b, const char *uri, const cleat_json *node
 	if (resource_fill(r, b, uri, node, &res) && conf_problems(b->conf) == before) {
 		res.userdata = r;
 		res.complete = r->completion ? resource_complete : NULL;
-		build_resource(b, node, build_recipe(b, node), &res);
+		draft_resource(b, node, draft_recipe(b, node), &res);
 		return;
 	}
 	if (conf_problems(b->conf) == before)
@@ -291,7 +291,7 @@ static void source_made(struct build *b, const char *uri, const cleat_json *node
 	resource_free(r);
 }
 
-void source_resource(struct build *b, const char *uri, const cleat_json *node)
+void source_resource(struct draft *b, const char *uri, const cleat_json *node)
 {
 	static const char *const kinds[] = { "file", "glob", "cmd", "sh", "text" };
 	size_t n = 0;

@@ -12,12 +12,12 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "serve/command/argtext.h"
-#include "serve/filewatch.h"
+#include "serve/argument/argtext.h"
 #include "serve/folder/folder.h"
 #include "serve/folder/mime.h"
+#include "serve/kit/filewatch.h"
+#include "serve/kit/taken.h"
 #include "serve/prompts/completion.h"
-#include "serve/taken.h"
 #include "uri/template.h"
 
 #include <errno.h>
@@ -174,7 +174,7 @@ static const char *split_template(struct arena *ar, const char *path, const char
 	return arena_strdup(ar, path + n);
 }
 
-static bool read_variables(struct build *b, struct file *x, const cleat_json *node,
+static bool read_variables(struct draft *b, struct file *x, const cleat_json *node,
 			   const cleat_json *names)
 {
 	cleat_json_iter it = cleat_json_each(cleat_json_get(names, "properties"));
@@ -201,7 +201,7 @@ static bool read_variables(struct build *b, struct file *x, const cleat_json *no
 	return true;
 }
 
-static bool fill_template(struct build *b, struct file *x, const cleat_json *node, const char *path)
+static bool fill_template(struct draft *b, struct file *x, const cleat_json *node, const char *path)
 {
 	const cleat_json *at = cleat_json_get(node, "file");
 	const cleat_json *names = resource_names(b, x->uri, node);
@@ -225,7 +225,7 @@ static bool fill_template(struct build *b, struct file *x, const cleat_json *nod
 	       completion_read(b, node, names, &x->completion);
 }
 
-static bool fill_plain(struct build *b, struct file *x, const cleat_json *node, const char *path,
+static bool fill_plain(struct draft *b, struct file *x, const cleat_json *node, const char *path,
 		       cleat_resource *r, char when[FOLDER_TIME])
 {
 	const cleat_json *at = cleat_json_get(node, "file");
@@ -247,7 +247,7 @@ static bool fill_plain(struct build *b, struct file *x, const cleat_json *node, 
 	return x->path && x->f;
 }
 
-static struct file *file_new(struct build *b, const char *uri, const char *mime)
+static struct file *file_new(struct draft *b, const char *uri, const char *mime)
 {
 	struct file *x = mem_zalloc(&b->rt->mem, sizeof *x);
 
@@ -263,7 +263,7 @@ static struct file *file_new(struct build *b, const char *uri, const char *mime)
 	return NULL;
 }
 
-void resource_file(struct build *b, const char *uri, const cleat_json *node)
+void resource_file(struct draft *b, const char *uri, const cleat_json *node)
 {
 	const char *path = conf_path_at(b->conf, cleat_json_get(node, "file"));
 	bool is_template = uri_is_template(str_of(uri));
@@ -290,7 +290,7 @@ void resource_file(struct build *b, const char *uri, const cleat_json *node)
 	r.blocking = !x->completion; /* which may run a command, on the loop */
 	r.annotations = is_template ? NULL : &modified;
 	atomic_fetch_add(&x->refs, 1); /* for the watch */
-	build_resource(b, node, build_recipe(b, node), &r);
+	draft_resource(b, node, draft_recipe(b, node), &r);
 	if (is_template)
 		file_unref(x);
 	else
@@ -312,7 +312,7 @@ static const char *split_glob(struct arena *ar, const char *text, const char **r
 	return arena_printf(ar, "/%s", text + n);
 }
 
-void resource_glob(struct build *b, const char *uri, const cleat_json *node)
+void resource_glob(struct draft *b, const char *uri, const cleat_json *node)
 {
 	struct arena *ar = conf_arena(b->conf);
 	const cleat_json *at = cleat_json_get(node, "glob");
@@ -340,7 +340,7 @@ void resource_glob(struct build *b, const char *uri, const cleat_json *node)
 		conf_problem(b->conf, at, "%s", err.message);
 	fstat(f->root.fd, &st);
 	recipe = arena_printf(ar, "%llu %llu %s", (unsigned long long)st.st_dev,
-			      (unsigned long long)st.st_ino, build_recipe(b, node));
+			      (unsigned long long)st.st_ino, draft_recipe(b, node));
 	resource_describe(b, uri, node, &about);
 	f->mime = mem_strdup(&f->mem, about.mime_type);
 	if (f->only)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* A list of paths, ended by NULL; NULL: there is something wrong with it. */
-static const char *const *read_paths(struct build *b, const cleat_json *list)
+static const char *const *read_paths(struct draft *b, const cleat_json *list)
 {
 	size_t n = cleat_json_size(list);
 	const char **paths = arena_zalloc(conf_arena(b->conf), (n + 1) * sizeof *paths);
@@ -27,16 +27,16 @@ static const char *const *read_paths(struct build *b, const cleat_json *list)
 }
 
 /* Once: it is about the kernel, not about a tool. */
-static void remark(struct build *b)
+static void remark(struct draft *b)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const char *text = sandbox_remark();
 
 	if (text && !atomic_flag_test_and_set(&said))
-		build_say(b, CLEAT_LOG_WARNING, "%s", text);
+		draft_say(b, CLEAT_LOG_WARNING, "%s", text);
 }
 
-bool sandbox_conf(struct build *b, const cleat_json *node, const char *program,
+bool sandbox_conf(struct draft *b, const cleat_json *node, const char *program,
 		  struct sandbox **ret)
 {
 	const cleat_json *at = cleat_json_get(node, "sandbox"), *cwd = cleat_json_get(node, "cwd");
@@ -45,7 +45,7 @@ bool sandbox_conf(struct build *b, const cleat_json *node, const char *program,
 
 	*ret = NULL;
 	if (!at)
-		at = build_default(b, "sandbox");
+		at = draft_default(b, "sandbox");
 	if (cleat_json_type(at) != CLEAT_JSON_OBJECT)
 		return true;
 	spec.read = read_paths(b, cleat_json_get(at, "read"));

@@ -2,11 +2,11 @@
 #ifndef PROGRAM_SERVE_SANDBOX_CONF_H
 #define PROGRAM_SERVE_SANDBOX_CONF_H
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 #include "serve/sandbox/sandbox.h"
 
 /* Reads "sandbox" of the node, then of "defaults"; *ret NULL: none. False: problems were added. */
-bool sandbox_conf(struct build *b, const cleat_json *node, const char *program,
+bool sandbox_conf(struct draft *b, const cleat_json *node, const char *program,
 		  struct sandbox **ret);
 
 #endif

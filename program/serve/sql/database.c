@@ -9,7 +9,8 @@
 #include "serve/sql/database.h"
 
 #include "base/mem.h"
-#include "serve/sources.h"
+#include "serve/kit/tool.h"
+#include "serve/sql/source.h"
 #include "serve/sql/sqlrows.h"
 #include "json/writer.h"
 
@@ -22,7 +23,7 @@ enum { ROWS_DEFAULT = 1000, SCHEMA_MAX = 1 << 20, TIMEOUT_MS = 5000 };
 
 /* ---- configuration -------------------------------------------------------------------------- */
 
-static const cleat_json *find_node(struct build *b, const char *name)
+static const cleat_json *find_node(struct draft *b, const char *name)
 {
 	for (size_t i = 0; conf_root(b->conf, i); i++) {
 		const cleat_json *all = cleat_json_get(conf_root(b->conf, i), "databases");
@@ -34,7 +35,7 @@ static const cleat_json *find_node(struct build *b, const char *name)
 	return NULL;
 }
 
-static size_t count_databases(struct build *b)
+static size_t count_databases(struct draft *b)
 {
 	size_t n = 0;
 
@@ -43,7 +44,7 @@ static size_t count_databases(struct build *b)
 	return n;
 }
 
-static const char *nearest_name(struct build *b, const char *name)
+static const char *nearest_name(struct draft *b, const char *name)
 {
 	struct str_nearest near = { .wanted = str_of(name) };
 
@@ -58,7 +59,7 @@ static const char *nearest_name(struct build *b, const char *name)
 }
 
 /* Can the file be made where it is to be? Said now, not at the first call. */
-static void check_place(struct build *b, const cleat_json *at, const char *path)
+static void check_place(struct draft *b, const cleat_json *at, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *directory;
@@ -73,7 +74,7 @@ static void check_place(struct build *b, const cleat_json *at, const char *path)
 			     path, directory);
 }
 
-struct database_spec database_find(struct build *b, const cleat_json *at, const char *name)
+struct database_spec database_find(struct draft *b, const cleat_json *at, const char *name)
 {
 	const cleat_json *node = find_node(b, name);
 	struct database_spec s = { .node = node };
@@ -101,7 +102,7 @@ struct database_spec database_find(struct build *b, const cleat_json *at, const 
 	if (cleat_json_get(node, "init")) {
 		const char *file = conf_path_at(b->conf, cleat_json_get(node, "init"));
 
-		if (!file || !build_read(b, cleat_json_get(node, "init"), file, SCHEMA_MAX, &init))
+		if (!file || !draft_read(b, cleat_json_get(node, "init"), file, SCHEMA_MAX, &init))
 			return s;
 		o.init = init.p;
 	}
@@ -142,7 +143,7 @@ static struct database *database_ref(struct database *d)
 	return d;
 }
 
-static struct database *database_new(struct build *b, const char *name,
+static struct database *database_new(struct draft *b, const char *name,
 				     const struct database_spec *s)
 {
 	struct database *d = mem_zalloc(&b->rt->mem, sizeof *d);
@@ -193,7 +194,7 @@ static int execute(cleat_request *req)
 }
 
 /* params: an array for ?, an object for :name. */
-static const char *input_schema(struct build *b, bool write, size_t max_rows)
+static const char *input_schema(struct draft *b, bool write, size_t max_rows)
 {
 	return arena_printf(
 		conf_arena(b->conf),
@@ -206,7 +207,7 @@ static const char *input_schema(struct build *b, bool write, size_t max_rows)
 		write ? " that may change data" : "", max_rows, max_rows < 100 ? max_rows : 100);
 }
 
-static void add_tool(struct build *b, const cleat_json *node, const char *recipe,
+static void add_tool(struct draft *b, const cleat_json *node, const char *recipe,
 		     struct database *d, const char *prefix, bool write)
 {
 	const char *about = conf_shown(b->conf, cleat_json_get(node, "description"), NULL);
@@ -230,7 +231,7 @@ static void add_tool(struct build *b, const cleat_json *node, const char *recipe
 		      : "Runs one SQL query (read-only) on the data",
 		d->name, about ? ": " : ".", about ? about : "",
 		about && *about && about[strlen(about) - 1] != '.' ? "." : "", d->name);
-	build_tool(b, node, recipe, &t);
+	draft_tool(b, node, recipe, &t);
 }
 
 /* ---- resources ------------------------------------------------------------------------------ */
@@ -385,20 +386,20 @@ static int complete_table(cleat_request *req)
 	return CLEAT_OK;
 }
 
-static void add_resource(struct build *b, const cleat_json *node, const char *recipe,
+static void add_resource(struct draft *b, const cleat_json *node, const char *recipe,
 			 struct database *d, cleat_resource r)
 {
 	r.blocking = true;
 	r.userdata = database_ref(d);
 	r.destroy = database_unref;
-	build_resource(b, node, recipe, &r);
+	draft_resource(b, node, recipe, &r);
 }
 
 /* ---- the source ----------------------------------------------------------------------------- */
 
 /* Is it a database, and does it have tables to speak of? The tables themselves are not listed one by one:
  * they may change at any time; the template completes their names. */
-static bool try_it(struct build *b, const cleat_json *node, const struct database *d)
+static bool try_it(struct draft *b, const cleat_json *node, const struct database *d)
 {
 	cleat_error err = { 0 };
 	struct sqlconn *c = sqldb_trial(d->db, &err);
@@ -408,7 +409,7 @@ static bool try_it(struct build *b, const cleat_json *node, const struct databas
 		return true;
 	}
 	if (err.status == CLEAT_EUNSUPPORTED) {
-		build_say(b, CLEAT_LOG_NOTICE, "%s: %s",
+		draft_say(b, CLEAT_LOG_NOTICE, "%s: %s",
 			  conf_where(b->conf, cleat_json_get(node, "init")), err.message);
 		return true;
 	}
@@ -416,7 +417,7 @@ static bool try_it(struct build *b, const cleat_json *node, const struct databas
 	return false;
 }
 
-static const char *prefix_of(struct build *b, const char *name, const cleat_json *node)
+static const char *prefix_of(struct draft *b, const char *name, const cleat_json *node)
 {
 	const cleat_json *prefix = cleat_json_get(node, "prefix");
 
@@ -425,12 +426,12 @@ static const char *prefix_of(struct build *b, const char *name, const cleat_json
 	return count_databases(b) == 1 ? "" : arena_printf(conf_arena(b->conf), "%s_", name);
 }
 
-static void add_all(struct build *b, const char *name, const cleat_json *node, struct database *d,
+static void add_all(struct draft *b, const char *name, const cleat_json *node, struct database *d,
 		    bool write)
 {
 	struct arena *ar = conf_arena(b->conf);
 	const char *prefix = prefix_of(b, name, node);
-	const char *recipe = arena_printf(ar, "%s %s", prefix, build_recipe(b, node));
+	const char *recipe = arena_printf(ar, "%s %s", prefix, draft_recipe(b, node));
 
 	if (cleat_json_bool(cleat_json_get(node, "query"), true))
 		add_tool(b, node, recipe, d, prefix, false);
@@ -460,7 +461,7 @@ static bool is_name(const char *name)
 					   "0123456789_-.")];
 }
 
-void source_database(struct build *b, const char *name, const cleat_json *node)
+void source_database(struct draft *b, const char *name, const cleat_json *node)
 {
 	struct database_spec s = database_find(b, node, name);
 	struct database *d;

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_SERVE_SQL_DATABASE_H
 #define PROGRAM_SERVE_SQL_DATABASE_H
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 #include "serve/sql/sqldb.h"
 
 struct database_spec {
@@ -14,6 +14,6 @@ struct database_spec {
 };
 
 /* Reads databases.NAME. `at`: who asks, for the problem when there is none. */
-struct database_spec database_find(struct build *b, const cleat_json *at, const char *name);
+struct database_spec database_find(struct draft *b, const cleat_json *at, const char *name);
 
 #endif

@@ -7,8 +7,10 @@
  * parameters are compared with the arguments. An argument that is not given is NULL.
  */
 #include "base/mem.h"
-#include "serve/sources.h"
+#include "serve/argument/question.h"
+#include "serve/kit/tool.h"
 #include "serve/sql/database.h"
+#include "serve/sql/source.h"
 #include "serve/sql/sqlrows.h"
 
 #include <stdio.h>
@@ -54,7 +56,7 @@ static int call(cleat_request *req)
 /* ---- checking ------------------------------------------------------------------------------- */
 
 struct params {
-	struct build *b;
+	struct draft *b;
 	const cleat_json *at;
 	const cleat_json *properties;
 };
@@ -81,7 +83,7 @@ static void check_param(void *ctx, const char *name)
 		conf_problem(p->b->conf, p->at, "parameter :%s is no argument of the tool", name);
 }
 
-static bool sql_check(struct build *b, const cleat_json *at, const struct statement *s,
+static bool sql_check(struct draft *b, const cleat_json *at, const struct statement *s,
 		      const cleat_json *arguments)
 {
 	struct params p = { b, at, cleat_json_get(arguments, "properties") };
@@ -105,7 +107,7 @@ static bool sql_check(struct build *b, const cleat_json *at, const struct statem
 
 /* ---- the source ----------------------------------------------------------------------------- */
 
-static struct statement *statement_new(struct build *b, const cleat_json *node,
+static struct statement *statement_new(struct draft *b, const cleat_json *node,
 				       const struct database_spec *from)
 {
 	const cleat_json *sql = cleat_json_get(node, "sql");
@@ -143,7 +145,7 @@ static void hint(const struct statement *s, const cleat_json *node, cleat_tool *
 	sqldb_give(s->db, c);
 }
 
-void source_sql(struct build *b, const char *name, const cleat_json *node)
+void source_sql(struct draft *b, const char *name, const cleat_json *node)
 {
 	const cleat_json *sql = cleat_json_get(node, "sql");
 	const cleat_json *database = cleat_json_get(sql, "database");
@@ -171,8 +173,8 @@ void source_sql(struct build *b, const char *name, const cleat_json *node)
 	t.blocking = true;
 	t.userdata = s;
 	t.destroy = statement_free;
-	build_tool(b, node,
-		   arena_printf(conf_arena(b->conf), "%s %s", build_recipe(b, node),
-				build_recipe(b, from.node)),
+	draft_tool(b, node,
+		   arena_printf(conf_arena(b->conf), "%s %s", draft_recipe(b, node),
+				draft_recipe(b, from.node)),
 		   &t);
 }

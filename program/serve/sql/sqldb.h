@@ -13,8 +13,8 @@
 #ifndef PROGRAM_SERVE_SQL_SQLDB_H
 #define PROGRAM_SERVE_SQL_SQLDB_H
 
+#include "serve/kit/taken.h"
 #include "serve/sql/sqlite.h"
-#include "serve/taken.h"
 
 #include <cleat/request.h>
 

@@ -11,8 +11,8 @@
  * tool (openapi_tool.c), the schemas' dialects (openapi_schema.c), YAML (yaml.c).
  */
 #include "base/mem.h"
-#include "serve/sources.h"
 #include "serve/web/openapi_impl.h"
+#include "serve/web/source.h"
 #include "serve/web/web.h"
 #include "serve/web/web_request.h"
 #include "text/yaml.h"
@@ -166,12 +166,12 @@ static void mark(const struct operation *op, const cleat_json *list, bool *used)
 /* A pattern that names nothing is a slip: the operator would wait for a tool, or believe that one is gone. */
 static void tell_unused(const struct reading *r, const char *key, const bool *used)
 {
-	struct build *b = r->api.b;
+	struct draft *b = r->api.b;
 	cleat_json_iter it = cleat_json_each(cleat_json_get(r->api.node, key));
 
 	for (size_t i = 0; cleat_json_next(&it); i++)
 		if (!used[i])
-			build_say(b, CLEAT_LOG_WARNING,
+			draft_say(b, CLEAT_LOG_WARNING,
 				  "%s: \"%s\" names no operation of the document (METHOD /path, "
 				  "op:operationId, tag:name; * stands for anything)",
 				  conf_where(b->conf, it.value), cleat_json_str(it.value, ""));
@@ -358,7 +358,7 @@ static cleat_doc *parse_yaml(struct str text, const cleat_json_limits *limits,
 
 static const cleat_json *read_document(struct reading *r)
 {
-	struct build *b = r->api.b;
+	struct draft *b = r->api.b;
 	const cleat_json *file = cleat_json_get(r->api.node, "file");
 	const cleat_allocator mem = arena_allocator(&r->document);
 	const cleat_json_limits limits = { .max_depth = 512, .max_nodes = 4000000 };
@@ -367,7 +367,7 @@ static const cleat_json *read_document(struct reading *r)
 	struct str text;
 	cleat_doc *doc;
 
-	if (!path || !build_read_into(b, &r->document, file, path, DOCUMENT_MAX, &text))
+	if (!path || !draft_read_into(b, &r->document, file, path, DOCUMENT_MAX, &text))
 		return NULL;
 	doc = is_yaml(path, text) ? parse_yaml(text, &limits, &mem, &err)
 				  : cleat_doc_parse(text.p, text.n, &limits, &mem, &err);
@@ -393,7 +393,7 @@ static bool check_version(struct api *api)
 /* What became of it, for the operator. */
 static void sum_up(const struct reading *r, const char *name)
 {
-	struct build *b = r->api.b;
+	struct draft *b = r->api.b;
 
 	if (r->full && r->tools < TOOLS_MAX)
 		conf_problem(b->conf, r->api.node,
@@ -407,7 +407,7 @@ static void sum_up(const struct reading *r, const char *name)
 		conf_problem(b->conf, r->api.node, "no operation of it can be a tool%s%s%s",
 			     r->skipped ? " (" : "", r->why, r->skipped ? ")" : "");
 	else if (r->skipped)
-		build_say(b, CLEAT_LOG_NOTICE,
+		draft_say(b, CLEAT_LOG_NOTICE,
 			  "openapi %s: %zu operations are tools, %zu cannot be (%s)", name,
 			  r->tools, r->skipped, r->why);
 	if (!r->full) {
@@ -415,7 +415,7 @@ static void sum_up(const struct reading *r, const char *name)
 		tell_unused(r, "exclude", r->excluded);
 	}
 	if (r->tools > MANY_TOOLS && !r->full)
-		build_say(
+		draft_say(
 			b, CLEAT_LOG_NOTICE,
 			"openapi %s: %zu tools are more than a model works well with; choose some "
 			"with \"include\"",
@@ -430,7 +430,7 @@ static bool *flags_for(struct reading *r, const char *key)
 
 static void openapi_read_all(struct reading *r, const char *name)
 {
-	struct build *b = r->api.b;
+	struct draft *b = r->api.b;
 	struct openapi_doc *doc;
 	cleat_json_iter it;
 
@@ -456,7 +456,7 @@ static void openapi_read_all(struct reading *r, const char *name)
 	sum_up(r, name);
 }
 
-void source_openapi(struct build *b, const char *name, const cleat_json *node)
+void source_openapi(struct draft *b, const char *name, const cleat_json *node)
 {
 	struct reading r = { .api = { .b = b, .node = node } };
 

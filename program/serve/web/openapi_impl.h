@@ -6,14 +6,14 @@
 #ifndef PROGRAM_SERVE_WEB_OPENAPI_IMPL_H
 #define PROGRAM_SERVE_WEB_OPENAPI_IMPL_H
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 #include "serve/web/openapi_schema.h"
 
 enum { OPENAPI_ARGS_MAX = 100, OPENAPI_NAME_MAX = 64 /* with its end */ };
 
 /* A document that is being read. */
 struct api {
-	struct build *b;
+	struct draft *b;
 	const cleat_json *node; /* of the configuration */
 	struct openapi_doc *doc;
 	const char

@@ -1,4 +1,4 @@
-/* program/serve/web/web.c - a tool that makes an HTTP request: "http" (sources.h).
+/* program/serve/web/web.c - a tool that makes an HTTP request: "http" (source.h).
  *
  * What the server answers becomes the result: JSON, text, an image. A status that is no success is a result
  * that the model can read (isError), with the beginning of the answer. Redirects are followed within the
@@ -8,10 +8,12 @@
 #include "base/mem.h"
 #include "fetch/fetcher.h"
 #include "http/token.h"
-#include "serve/command/output.h"
-#include "serve/gate.h"
-#include "serve/reqmem.h"
-#include "serve/sources.h"
+#include "serve/argument/question.h"
+#include "serve/kit/gate.h"
+#include "serve/kit/output.h"
+#include "serve/kit/reqmem.h"
+#include "serve/kit/tool.h"
+#include "serve/web/source.h"
 #include "serve/web/web_request.h"
 
 #include <stdlib.h>
@@ -364,7 +366,7 @@ static void web_free(void *p)
 }
 
 /* "ok": [200, "2xx"] */
-static bool read_ok(struct build *b, struct web *w, const cleat_json *list)
+static bool read_ok(struct draft *b, struct web *w, const cleat_json *list)
 {
 	cleat_json_iter it = cleat_json_each(list);
 
@@ -388,7 +390,7 @@ static bool read_ok(struct build *b, struct web *w, const cleat_json *list)
 	return true;
 }
 
-static bool read_response(struct build *b, struct web *w, const cleat_json *node,
+static bool read_response(struct draft *b, struct web *w, const cleat_json *node,
 			  const cleat_tool *t)
 {
 	const cleat_json *response = cleat_json_get(cleat_json_get(node, "http"), "response");
@@ -423,7 +425,7 @@ static void hint(const cleat_json *node, cleat_tool *t)
 		t->open_world = CLEAT_YES;
 }
 
-void web_add(struct build *b, const cleat_json *at, const char *name, const cleat_json *node)
+void web_add(struct draft *b, const cleat_json *at, const char *name, const cleat_json *node)
 {
 	cleat_tool t = { 0 };
 	size_t before = conf_problems(b->conf);
@@ -454,10 +456,10 @@ void web_add(struct build *b, const cleat_json *at, const char *name, const clea
 	t.call = call;
 	t.userdata = w;
 	t.destroy = web_free;
-	build_tool(b, at, build_recipe(b, node), &t);
+	draft_tool(b, at, draft_recipe(b, node), &t);
 }
 
-void source_web(struct build *b, const char *name, const cleat_json *node)
+void source_web(struct draft *b, const char *name, const cleat_json *node)
 {
 	web_add(b, node, name, node);
 }

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "http/token.h"
-#include "serve/command/argtext.h"
+#include "serve/argument/argtext.h"
 #include "uri/chars.h"
 #include "uri/reference.h"
 #include "uri/template.h"
@@ -58,7 +58,7 @@ static struct str only_place(struct str s)
 	return (struct str){ s.p + 1, s.n - 2 };
 }
 
-static bool read_pairs(struct build *b, struct web_request *w, const cleat_json *node,
+static bool read_pairs(struct draft *b, struct web_request *w, const cleat_json *node,
 		       const cleat_json *names, struct pairs *ret)
 {
 	cleat_json_iter it = cleat_json_each(node);
@@ -103,7 +103,7 @@ bool web_request_is_type(const char *type)
 	       http_is_token((struct str){ type + main + 1, n - main - 1 });
 }
 
-static bool check_headers(struct build *b, const cleat_json *node)
+static bool check_headers(struct draft *b, const cleat_json *node)
 {
 	cleat_json_iter it = cleat_json_each(node);
 	bool good = true;
@@ -120,7 +120,7 @@ static bool check_headers(struct build *b, const cleat_json *node)
 }
 
 /* Every place of a body, for the check of its names. The depth is the configuration's. */
-static bool check_body(struct build *b, struct web_request *w, const cleat_json *v,
+static bool check_body(struct draft *b, struct web_request *w, const cleat_json *v,
 		       const cleat_json *names)
 {
 	cleat_json_iter it = cleat_json_each(v);
@@ -134,7 +134,7 @@ static bool check_body(struct build *b, struct web_request *w, const cleat_json 
 }
 
 /* The body with its texts expanded. */
-static void write_expanded(struct build *b, struct jw *to, const cleat_json *v)
+static void write_expanded(struct draft *b, struct jw *to, const cleat_json *v)
 {
 	cleat_json_iter it = cleat_json_each(v);
 
@@ -158,7 +158,7 @@ static void write_expanded(struct build *b, struct jw *to, const cleat_json *v)
 	}
 }
 
-static bool read_json_body(struct build *b, struct web_request *w, const cleat_json *body,
+static bool read_json_body(struct draft *b, struct web_request *w, const cleat_json *body,
 			   const cleat_json *names)
 {
 	struct buf text;
@@ -188,7 +188,7 @@ bool web_is_json(const char *type)
 	       (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0);
 }
 
-static bool read_body(struct build *b, struct web_request *w, const cleat_json *node,
+static bool read_body(struct draft *b, struct web_request *w, const cleat_json *node,
 		      const cleat_json *names)
 {
 	const cleat_json *body = cleat_json_get(node, "body");
@@ -253,7 +253,7 @@ const char *web_request_bad_url(struct str url)
 	return NULL;
 }
 
-static bool check_names(struct build *b, const cleat_json *at, const struct uri_template *t,
+static bool check_names(struct draft *b, const cleat_json *at, const struct uri_template *t,
 			const cleat_json *names)
 {
 	const cleat_json *properties = cleat_json_get(names, "properties");
@@ -289,7 +289,7 @@ static struct str path_part(struct str url)
 	return url;
 }
 
-static bool read_url(struct build *b, struct web_request *w, const cleat_json *at,
+static bool read_url(struct draft *b, struct web_request *w, const cleat_json *at,
 		     const cleat_json *names)
 {
 	struct str url = str_of(arena_strdup(&w->arena, conf_text(b->conf, at, "")));
@@ -311,7 +311,7 @@ static bool read_url(struct build *b, struct web_request *w, const cleat_json *a
 }
 
 /* Up to the query or the first place. A variable that is a secret does not stand in an error, either. */
-static const char *name_of(struct build *b, struct web_request *w, const cleat_json *url)
+static const char *name_of(struct draft *b, struct web_request *w, const cleat_json *url)
 {
 	const char *text =
 		conf_is_secret(b->conf, url) ? conf_raw(url, "") : conf_text(b->conf, url, "");
@@ -319,7 +319,7 @@ static const char *name_of(struct build *b, struct web_request *w, const cleat_j
 	return arena_printf(&w->arena, "%s %.*s", w->method, (int)strcspn(text, "?{#$"), text);
 }
 
-static bool web_request_read_all(struct build *b, struct web_request *w, const cleat_json *node,
+static bool web_request_read_all(struct draft *b, struct web_request *w, const cleat_json *node,
 				 const cleat_json *names)
 {
 	const cleat_json *url = cleat_json_get(node, "url");
@@ -337,7 +337,7 @@ static bool web_request_read_all(struct build *b, struct web_request *w, const c
 	       read_body(b, w, node, names) && w->name;
 }
 
-struct web_request *web_request_new(struct build *b, const cleat_json *node,
+struct web_request *web_request_new(struct draft *b, const cleat_json *node,
 				    const cleat_json *names)
 {
 	struct web_request *w = mem_zalloc(&b->rt->mem, sizeof *w);

@@ -13,13 +13,13 @@
 #ifndef PROGRAM_SERVE_WEB_WEB_REQUEST_H
 #define PROGRAM_SERVE_WEB_WEB_REQUEST_H
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 
 struct web_request;
 
 /* Compiles the "http" object; `names`: an object whose "properties" are the arguments. NULL: problems were
  * added. Needs nothing of the conf afterwards. */
-struct web_request *web_request_new(struct build *b, const cleat_json *node,
+struct web_request *web_request_new(struct draft *b, const cleat_json *node,
 				    const cleat_json *names);
 void web_request_free(struct web_request *w); /* accepts NULL */
 

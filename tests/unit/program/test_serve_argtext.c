@@ -1,6 +1,6 @@
 /* test_serve_argtext.c - text with places: what is a place, what a value becomes, and what no value may do.
  */
-#include "serve/command/argtext.h"
+#include "serve/argument/argtext.h"
 #include "test.h"
 
 #include "support.h"

@@ -2,15 +2,16 @@
  * worded, and that every source is right with little memory. What calls do is shown by
  * tests/e2e/test_serve_command.mjs.
  */
-#include "serve/command/danger.h"
+#include "serve/argument/danger.h"
 #include "serve/command/exitmap.h"
 #include "serve/command/lines.h"
-#include "serve/command/output.h"
 #include "serve/command/program.h"
-#include "serve/kept.h"
+#include "serve/command/source.h"
+#include "serve/kit/kept.h"
+#include "serve/kit/output.h"
+#include "serve/kit/set.h"
 #include "serve/prompts/resource.h"
-#include "serve/set.h"
-#include "serve/sources.h"
+#include "serve/prompts/source.h"
 #include "test.h"
 
 #include "support.h"
@@ -336,7 +337,7 @@ TEST(variables_that_may_hold_a_slash_are_known)
 
 struct source_case {
 	const char *name, *node;
-	void (*source)(struct build *b, const char *name, const cleat_json *node);
+	void (*source)(struct draft *b, const char *name, const cleat_json *node);
 };
 
 static const struct source_case sources[] = {
@@ -365,7 +366,7 @@ static void build_with(const struct source_case *c, cleat_server *server, struct
 	struct runtime rt = { .mem = fa->hook,
 			      .server = server,
 			      .loop = cleat_server_loop(server) };
-	struct build b = { .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
+	struct draft b = { .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
 	const cleat_json *node;
 
 	assert_true(server && b.conf && b.set);
@@ -398,7 +399,7 @@ TEST(calls_are_answered_with_little_memory)
 	cleat_client *client;
 	struct fail_alloc fa;
 	struct runtime rt;
-	struct build b;
+	struct draft b;
 	const cleat_json *node;
 	size_t n = 1;
 	bool hit;
@@ -407,7 +408,7 @@ TEST(calls_are_answered_with_little_memory)
 	rt = (struct runtime){ .mem = fa.hook,
 			       .server = server,
 			       .loop = cleat_server_loop(server) };
-	b = (struct build){ .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
+	b = (struct draft){ .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
 	assert_true(server && b.conf && b.set);
 	conf_ready(b.conf);
 	json_parse(conf_arena(b.conf),

@@ -1,6 +1,6 @@
 /* test_serve_gate.c - so many at once, the others in their order; through a server and a client in one
  * process. */
-#include "serve/gate.h"
+#include "serve/kit/gate.h"
 #include "test.h"
 
 #include "support.h"

@@ -4,9 +4,9 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "serve/set.h"
-#include "serve/sources.h"
+#include "serve/kit/set.h"
 #include "serve/web/openapi_schema.h"
+#include "serve/web/source.h"
 #include "server/core.h"
 #include "json/parse.h"
 
@@ -226,7 +226,7 @@ static void write_document(struct str text)
 
 static void make(struct made *m, const char *more, cleat_server *server, const cleat_allocator *mem)
 {
-	struct build b;
+	struct draft b;
 	const cleat_json *node;
 	char text[1000];
 
@@ -237,7 +237,7 @@ static void make(struct made *m, const char *more, cleat_server *server, const c
 	*m->said = '\0';
 	conf_add_option(m->conf, "sh", "x(): true"); /* something to stand in */
 	conf_ready(m->conf);
-	b = (struct build){ .conf = m->conf, .rt = &m->rt, .set = m->set };
+	b = (struct draft){ .conf = m->conf, .rt = &m->rt, .set = m->set };
 	snprintf(text, sizeof text, "{\"file\":\"%s\"%s}", file, more);
 	assert_int_equal(json_parse(conf_arena(m->conf), str_of(text), NULL, &node, NULL),
 			 CLEAT_OK);

@@ -1,9 +1,9 @@
 /* test_serve_set.c - one configuration in place of another: what stays, what goes, and that nothing
- * changes when something is wrong (program/serve/set.c, program/serve/build.c, program/serve/serve.c, server_exchange()).
+ * changes when something is wrong (program/serve/kit/set.c, program/serve/kit/draft.c, program/serve/serve.c, server_exchange()).
  */
 #include "base/mem.h"
+#include "serve/kit/set.h"
 #include "serve/serve.h"
-#include "serve/set.h"
 #include "server/core.h"
 #include "support.h"
 #include "test.h"

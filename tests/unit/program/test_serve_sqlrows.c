@@ -5,8 +5,8 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "serve/set.h"
-#include "serve/sources.h"
+#include "serve/kit/set.h"
+#include "serve/sql/source.h"
 #include "json/parse.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct rig {
 	cleat_server *server;
 	cleat_client *client;
 	struct runtime rt;
-	struct build b;
+	struct draft b;
 };
 
 static void build(struct rig *r, const cleat_allocator *mem, cleat_server *server)
@@ -36,7 +36,7 @@ static void build(struct rig *r, const cleat_allocator *mem, cleat_server *serve
 	r->rt = (struct runtime){ .mem = *mem,
 				  .server = server,
 				  .loop = cleat_server_loop(server) };
-	r->b = (struct build){ .conf = conf_new(NULL), .rt = &r->rt, .set = set_new(NULL) };
+	r->b = (struct draft){ .conf = conf_new(NULL), .rt = &r->rt, .set = set_new(NULL) };
 	assert_true(r->b.conf && r->b.set);
 	snprintf(
 		text, sizeof text,

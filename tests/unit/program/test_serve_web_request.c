@@ -4,8 +4,8 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "serve/set.h"
-#include "serve/sources.h"
+#include "serve/kit/set.h"
+#include "serve/web/source.h"
 #include "serve/web/web_request.h"
 #include "json/parse.h"
 
@@ -30,7 +30,7 @@ static const cleat_json *json(struct conf *c, const char *text)
 static char *sent(const char *http, const char *args)
 {
 	struct runtime rt = { .mem = mem_default };
-	struct build b = { .conf = conf_new(NULL), .rt = &rt };
+	struct draft b = { .conf = conf_new(NULL), .rt = &rt };
 	struct web_request *w;
 	struct web_message m;
 	cleat_error err = { 0 };
@@ -208,7 +208,7 @@ TEST(what_is_too_large_is_refused)
 TEST(a_list_that_is_too_long_costs_little)
 {
 	struct runtime rt = { .mem = mem_default };
-	struct build b = { .conf = conf_new(NULL), .rt = &rt };
+	struct draft b = { .conf = conf_new(NULL), .rt = &rt };
 	struct web_request *w;
 	struct web_message m;
 	struct fail_alloc fa;
@@ -291,7 +291,7 @@ static void build_tool_with(cleat_server *server, struct fail_alloc *fa)
 	struct runtime rt = { .mem = fa->hook,
 			      .server = server,
 			      .loop = cleat_server_loop(server) };
-	struct build b = { .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
+	struct draft b = { .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
 
 	assert_true(server && b.conf && b.set);
 	conf_ready(b.conf);
@@ -315,7 +315,7 @@ TEST(the_tool_is_whole_or_not_there_with_little_memory)
 TEST(a_message_is_whole_or_not_there_with_little_memory)
 {
 	struct runtime rt = { .mem = mem_default };
-	struct build b = { .conf = conf_new(NULL), .rt = &rt };
+	struct draft b = { .conf = conf_new(NULL), .rt = &rt };
 	const cleat_json *args;
 	struct web_request *w;
 

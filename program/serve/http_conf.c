@@ -1,5 +1,5 @@
-/* program/serve/config/http_conf.c - see http_conf.h. */
-#include "serve/config/http_conf.h"
+/* program/serve/http_conf.c - see http_conf.h. */
+#include "serve/http_conf.h"
 
 #include "net/listen.h"
 
@@ -17,12 +17,12 @@ static const char *const *texts(struct conf *c, const cleat_json *list)
 	return at; /* NULL: the conf's arena has failed, which is a problem by itself */
 }
 
-static const char *file(struct build *b, const cleat_json *v)
+static const char *file(struct draft *b, const cleat_json *v)
 {
 	const char *path = conf_path_at(b->conf, v);
 
 	if (path && !conf_problems(b->conf) && access(path, R_OK))
-		build_say(b, CLEAT_LOG_WARNING, "%s: cannot read %s: %s", conf_where(b->conf, v),
+		draft_say(b, CLEAT_LOG_WARNING, "%s: cannot read %s: %s", conf_where(b->conf, v),
 			  path, strerror(errno));
 	return path;
 }
@@ -47,7 +47,7 @@ static const char *address_of(struct conf *c, const cleat_json *http)
 			    *path == '/' ? "" : "/", path);
 }
 
-void http_conf_read(struct build *b, const cleat_json *http, struct http_conf *ret)
+void http_conf_read(struct draft *b, const cleat_json *http, struct http_conf *ret)
 {
 	const cleat_json *tls = cleat_json_get(http, "tls");
 

@@ -1,12 +1,12 @@
-/* program/serve/command/output.c - bytes to replies (output.h). */
-#include "serve/command/output.h"
+/* program/serve/kit/output.c - bytes to replies (output.h). */
+#include "serve/kit/output.h"
 
 #include "base/error.h"
 #include "json/parse.h"
 
 /* ---- reading the configuration ------------------------------------------------------------ */
 
-static bool read_kind(struct output *o, struct build *b, struct arena *ar, const cleat_json *at,
+static bool read_kind(struct output *o, struct draft *b, struct arena *ar, const cleat_json *at,
 		      bool has_schema)
 {
 	const char *text = conf_text(b->conf, at, has_schema ? "structured" : "text");
@@ -35,7 +35,7 @@ static bool read_kind(struct output *o, struct build *b, struct arena *ar, const
 	return true;
 }
 
-bool output_read(struct output *o, struct build *b, struct arena *ar, const cleat_json *node,
+bool output_read(struct output *o, struct draft *b, struct arena *ar, const cleat_json *node,
 		 const cleat_tool *t)
 {
 	const cleat_schema_options opts = { .allocator = &b->rt->mem };

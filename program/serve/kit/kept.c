@@ -1,5 +1,5 @@
-/* program/serve/kept.c - a ring of texts with a time (kept.h). */
-#include "serve/kept.h"
+/* program/serve/kit/kept.c - a ring of texts with a time (kept.h). */
+#include "serve/kit/kept.h"
 
 #include "base/mem.h"
 #include "loop/loop.h"

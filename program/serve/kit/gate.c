@@ -1,9 +1,9 @@
-/* program/serve/gate.c - a counter and a queue in the order of arrival (gate.h).
+/* program/serve/kit/gate.c - a counter and a queue in the order of arrival (gate.h).
  *
  * Whoever waits is linked into the queue by memory of its own request, so that waiting cannot fail half-way.
  * Invariant: nobody waits while there is room inside.
  */
-#include "serve/gate.h"
+#include "serve/kit/gate.h"
 
 #include "base/mem.h"
 

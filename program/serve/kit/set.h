@@ -1,6 +1,6 @@
-/* program/serve/set.h - all that one configuration offers. See build.h for who fills it. */
-#ifndef PROGRAM_SERVE_SET_H
-#define PROGRAM_SERVE_SET_H
+/* program/serve/kit/set.h - all that one configuration offers. See draft.h for who fills it. */
+#ifndef PROGRAM_SERVE_KIT_SET_H
+#define PROGRAM_SERVE_KIT_SET_H
 
 #include "server/registry.h"
 

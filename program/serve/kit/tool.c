@@ -1,10 +1,9 @@
-/* program/serve/tool.c - what tools of all kinds have in common: description, arguments, hints, limits. */
-#include "serve/build.h"
+/* program/serve/kit/tool.c - see tool.h. */
+#include "serve/kit/tool.h"
 
 #include "base/mem.h"
 #include "field/field.h"
 #include "field/signature.h"
-#include "serve/tool.h"
 #include "json/copy.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -13,7 +12,7 @@ enum { SCHEMA_MAX = 4 << 20 };
 
 /* ---- schemas ---- */
 
-static const char *tool_finish(struct build *b, struct buf *out)
+static const char *tool_finish(struct draft *b, struct buf *out)
 {
 	char *text = NULL;
 
@@ -28,7 +27,7 @@ static const char *tool_finish(struct build *b, struct buf *out)
 	return text;
 }
 
-const char *tool_fields(struct build *b, const cleat_json *at, bool form)
+const char *tool_fields(struct draft *b, const cleat_json *at, bool form)
 {
 	const cleat_field *fields;
 	cleat_error err = { 0 };
@@ -49,7 +48,7 @@ const char *tool_fields(struct build *b, const cleat_json *at, bool form)
 }
 
 /* A schema of an object that does not say so is one all the same. */
-static const char *object_schema(struct build *b, const cleat_json *v)
+static const char *object_schema(struct draft *b, const cleat_json *v)
 {
 	cleat_json_iter it = cleat_json_each(v);
 	struct buf out;
@@ -82,7 +81,7 @@ static bool is_bare(const cleat_json *v)
 	return cleat_json_size(v) > 0;
 }
 
-static const char *schema_of(struct build *b, const cleat_json *v)
+static const char *schema_of(struct draft *b, const cleat_json *v)
 {
 	const cleat_json *type = cleat_json_get(v, "type");
 
@@ -111,7 +110,7 @@ static int8_t hint(const cleat_json *hints, const char *name)
 	return !v ? CLEAT_UNSET : cleat_json_bool(v, false) ? CLEAT_YES : CLEAT_NO;
 }
 
-const cleat_icon *tool_icons(struct build *b, const cleat_json *list)
+const cleat_icon *tool_icons(struct draft *b, const cleat_json *list)
 {
 	size_t n = cleat_json_size(list);
 	cleat_icon *icons =
@@ -128,7 +127,7 @@ const cleat_icon *tool_icons(struct build *b, const cleat_json *list)
 	return icons;
 }
 
-bool tool_describe(struct build *b, const char *name, const cleat_json *node, cleat_tool *ret)
+bool tool_describe(struct draft *b, const char *name, const cleat_json *node, cleat_tool *ret)
 {
 	const cleat_json *args = cleat_json_get(node, "args");
 	const cleat_json *output = cleat_json_get(node, "outputSchema");
@@ -154,7 +153,7 @@ bool tool_describe(struct build *b, const char *name, const cleat_json *node, cl
 
 /* ---- names of arguments ---- */
 
-static void put_properties(struct build *b, struct jw *w, const char *schema)
+static void put_properties(struct draft *b, struct jw *w, const char *schema)
 {
 	const cleat_json *v = NULL;
 	cleat_json_iter it;
@@ -168,7 +167,7 @@ static void put_properties(struct build *b, struct jw *w, const char *schema)
 	}
 }
 
-const cleat_json *tool_arguments(struct build *b, const cleat_json *node, const cleat_tool *t)
+const cleat_json *tool_arguments(struct draft *b, const cleat_json *node, const cleat_tool *t)
 {
 	const cleat_json *fields = cleat_json_get(cleat_json_get(node, "ask"), "fields");
 	const cleat_json *ret = NULL;
@@ -194,7 +193,7 @@ const cleat_json *tool_arguments(struct build *b, const cleat_json *node, const 
 
 /* ---- limits ---- */
 
-struct tool_limits tool_limits(struct build *b, const cleat_json *node)
+struct tool_limits tool_limits(struct draft *b, const cleat_json *node)
 {
 	const struct tool_limits usual = { .timeout_ms = 30000,
 					   .output_max = 1 << 20,
@@ -205,11 +204,11 @@ struct tool_limits tool_limits(struct build *b, const cleat_json *node)
 	uint64_t n;
 
 	if (!timeout)
-		timeout = build_default(b, "timeout");
+		timeout = draft_default(b, "timeout");
 	if (!output)
-		output = build_default(b, "output_limit");
+		output = draft_default(b, "output_limit");
 	if (!width)
-		width = build_default(b, "concurrency");
+		width = draft_default(b, "concurrency");
 	n = cleat_json_uint(width, usual.concurrency);
 	return (struct tool_limits){
 		.timeout_ms = conf_timeout(b->conf, timeout, usual.timeout_ms),

@@ -1,4 +1,4 @@
-/* program/serve/command/argtext.h - text with places for arguments: "--depth={depth}", "{path}", "{tags}".
+/* program/serve/argument/argtext.h - text with places for arguments: "--depth={depth}", "{path}", "{tags}".
  *
  * {name} is replaced by the argument's value: a string as it is, a number as it was written, true or false,
  * anything else as JSON; null counts as not given. {*} is all arguments as one JSON object (not in prompts).
@@ -12,13 +12,13 @@
  *     refused, unless "--" stands before it in the command or the element says {name:dash}.
  *   - a NUL byte is refused everywhere, and so is what the system does not take as one word (128 KiB).
  */
-#ifndef PROGRAM_SERVE_COMMAND_ARGTEXT_H
-#define PROGRAM_SERVE_COMMAND_ARGTEXT_H
+#ifndef PROGRAM_SERVE_ARGUMENT_ARGTEXT_H
+#define PROGRAM_SERVE_ARGUMENT_ARGTEXT_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 
 struct argtext;
 
@@ -38,7 +38,7 @@ const struct argtext *argtext_parse(struct arena *ar, struct str text, const cle
 				    enum argtext_style style, cleat_error *err);
 /* The same, strict, with a problem at `at` instead. The arena is the entry's own: the configuration may be
  * gone while a call runs. `text` is given expanded. */
-const struct argtext *argtext_new(struct build *b, struct arena *ar, const cleat_json *at,
+const struct argtext *argtext_new(struct draft *b, struct arena *ar, const cleat_json *at,
 				  const char *text, const cleat_json *schema);
 /* Is there no place in it? Then *ret (may be NULL) is its text. */
 bool argtext_is_fixed(const struct argtext *t, struct str *ret);

@@ -1,9 +1,9 @@
-/* program/serve/kept.h - what a command said a moment ago: a few texts, each under a key, each for a while.
+/* program/serve/kit/kept.h - what a command said a moment ago: a few texts, each under a key, each for a while.
  *
  * Places are used in turn. Larger texts are not kept. Loop thread only.
  */
-#ifndef PROGRAM_SERVE_KEPT_H
-#define PROGRAM_SERVE_KEPT_H
+#ifndef PROGRAM_SERVE_KIT_KEPT_H
+#define PROGRAM_SERVE_KIT_KEPT_H
 
 #include "base/str.h"
 

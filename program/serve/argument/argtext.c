@@ -1,14 +1,14 @@
-/* program/serve/command/argtext.c - compiling text with places, and putting values into them (argtext.h).
+/* program/serve/argument/argtext.c - compiling text with places, and putting values into them (argtext.h).
  *
  * A text is a list of parts, each fixed or the name of an argument. What a value looks like never changes
  * how the text is read: the parts are known before any value is. Not here: quoting of any kind, and what
  * happens with the words (process.h).
  */
-#include "serve/command/argtext.h"
+#include "serve/argument/argtext.h"
 
 #include "base/error.h"
-#include "serve/command/danger.h"
-#include "serve/reqmem.h"
+#include "serve/argument/danger.h"
+#include "serve/kit/reqmem.h"
 #include "wording/show.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -263,7 +263,7 @@ const struct argtext *argtext_parse(struct arena *ar, struct str text, const cle
 	return ok ? c.t : NULL;
 }
 
-const struct argtext *argtext_new(struct build *b, struct arena *ar, const cleat_json *at,
+const struct argtext *argtext_new(struct draft *b, struct arena *ar, const cleat_json *at,
 				  const char *text, const cleat_json *schema)
 {
 	cleat_error err;

@@ -1,10 +1,10 @@
-/* program/serve/gate.h - how many calls of a tool run at once; the others wait their turn.
+/* program/serve/kit/gate.h - how many calls of a tool run at once; the others wait their turn.
  *
  * A handler passes the gate (gate_enter) or is put in a queue, deferred, and runs when somebody leaves. The
  * queue is bounded; a call that is cancelled leaves it. Loop thread only (handlers that are not blocking).
  */
-#ifndef PROGRAM_SERVE_GATE_H
-#define PROGRAM_SERVE_GATE_H
+#ifndef PROGRAM_SERVE_KIT_GATE_H
+#define PROGRAM_SERVE_KIT_GATE_H
 
 #include <cleat/request.h>
 

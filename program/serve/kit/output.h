@@ -1,16 +1,16 @@
-/* program/serve/command/output.h - what a command printed, as a tool's result: "output" and "outputSchema".
+/* program/serve/kit/output.h - what a command printed, as a tool's result: "output" and "outputSchema".
  *
  *	"text"        text; what is no UTF-8 in it becomes U+FFFD, binary data is an error
  *	"json"        text that must be JSON
  *	"structured"  JSON as structured content; it has to fit "outputSchema", if there is one
  *	"image/png"   a MIME type: bytes of that type (text/... is text)
  */
-#ifndef PROGRAM_SERVE_COMMAND_OUTPUT_H
-#define PROGRAM_SERVE_COMMAND_OUTPUT_H
+#ifndef PROGRAM_SERVE_KIT_OUTPUT_H
+#define PROGRAM_SERVE_KIT_OUTPUT_H
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "serve/build.h"
+#include "serve/kit/draft.h"
 
 #include <cleat/schema.h>
 
@@ -24,7 +24,7 @@ struct output {
 
 /* From the node and what tool_describe() made of it (output_schema). False: problems were added. Texts go
  * into the arena. */
-bool output_read(struct output *o, struct build *b, struct arena *ar, const cleat_json *node,
+bool output_read(struct output *o, struct draft *b, struct arena *ar, const cleat_json *node,
 		 const cleat_tool *t);
 void output_done(struct output *o);
 /* Replies with `out`, or with an error in which the program is called `who`. */

@@ -1,5 +1,5 @@
-/* program/serve/filewatch.c - see filewatch.h. */
-#include "serve/filewatch.h"
+/* program/serve/kit/filewatch.c - see filewatch.h. */
+#include "serve/kit/filewatch.h"
 
 #include "base/mem.h"
 #include "loop/fswatch.h"
@@ -124,7 +124,7 @@ static void filewatch_free(void *thing)
 	mem_free(&mem, w);
 }
 
-void filewatch_add(struct build *b, const struct filewatch_options *o)
+void filewatch_add(struct draft *b, const struct filewatch_options *o)
 {
 	struct filewatch *w = o->rt->server ? mem_zalloc(&o->rt->mem, sizeof *w) : NULL;
 
@@ -136,5 +136,5 @@ void filewatch_add(struct build *b, const struct filewatch_options *o)
 	w->o = *o;
 	w->hook.fn = on_subscribed;
 	server_hook_subscriptions(o->rt->server, &w->hook);
-	build_keep(b, w, filewatch_free);
+	draft_keep(b, w, filewatch_free);
 }

@@ -1,12 +1,12 @@
-/* program/serve/command/danger.h - what an argument must never become: a variable that changes how programs work, or a part
+/* program/serve/argument/danger.h - what an argument must never become: a variable that changes how programs work, or a part
  * of a script.
  *
  * Both are found when the configuration is read, so that no value has to be looked at. It is a net for slips
  * of whoever writes a configuration, not for their intent: eval "$x" in a script, or a program that nobody here
  * has heard of and that runs its words, is not seen.
  */
-#ifndef PROGRAM_SERVE_COMMAND_DANGER_H
-#define PROGRAM_SERVE_COMMAND_DANGER_H
+#ifndef PROGRAM_SERVE_ARGUMENT_DANGER_H
+#define PROGRAM_SERVE_ARGUMENT_DANGER_H
 
 #include "base/str.h"
 

@@ -1,5 +1,5 @@
-/* program/serve/taken.c - see taken.h. */
-#include "serve/taken.h"
+/* program/serve/kit/taken.c - see taken.h. */
+#include "serve/kit/taken.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* program/serve/set.c - all that one configuration offers, and how it takes the place of the one before.
+/* program/serve/kit/set.c - all that one configuration offers, and how it takes the place of the one before.
  *
  * Tools, resources and prompts are made as entries of a registry of its own (server/registry.h), where the
  * library checks all of them as it would when they are added to a server; so everything that can be wrong
@@ -7,7 +7,7 @@
  *
  * Recipes may hold secrets: only a hash is kept.
  */
-#include "serve/set.h"
+#include "serve/kit/set.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,17 +1,17 @@
-/* program/serve/question.c - "confirm" and "ask": what the user is asked before a tool works; and the arguments
+/* program/serve/argument/question.c - "confirm" and "ask": what the user is asked before a tool works; and the arguments
  * that the work is given: those of the call, the defaults of the others, and the answers.
  *
  * A handler that asks runs again from the top when the answer is there (cleat/request.h), so this stands at
  * the very beginning of a tool's handler. A question belongs to its tool and needs nothing of the
  * configuration that it came from.
  */
-#include "serve/build.h"
+#include "serve/argument/question.h"
 
 #include "base/mem.h"
-#include "serve/command/argtext.h"
-#include "serve/command/output.h"
-#include "serve/reqmem.h"
-#include "serve/tool.h"
+#include "serve/argument/argtext.h"
+#include "serve/kit/output.h"
+#include "serve/kit/reqmem.h"
+#include "serve/kit/tool.h"
 #include "json/parse.h"
 #include "json/writer.h"
 
@@ -38,7 +38,7 @@ static bool any_default(const cleat_json *properties)
 }
 
 /* A field of the form that is an argument, too, would be asked for in vain. */
-static bool check_names(struct build *b, const cleat_json *fields, const char *form,
+static bool check_names(struct draft *b, const cleat_json *fields, const char *form,
 			const char *input)
 {
 	const cleat_json *mine = NULL, *theirs = NULL;
@@ -57,7 +57,7 @@ static bool check_names(struct build *b, const cleat_json *fields, const char *f
 	return true;
 }
 
-static bool keep_defaults(struct build *b, struct question *q, const cleat_json *properties)
+static bool keep_defaults(struct draft *b, struct question *q, const cleat_json *properties)
 {
 	cleat_json_iter it = cleat_json_each(properties);
 	struct buf out;
@@ -86,7 +86,7 @@ static bool keep_defaults(struct build *b, struct question *q, const cleat_json 
 }
 
 /* `names`: what may stand in braces. */
-static bool question_fill(struct build *b, struct question *q, const cleat_json *node,
+static bool question_fill(struct draft *b, struct question *q, const cleat_json *node,
 			  const cleat_tool *t, const cleat_json *names)
 {
 	const cleat_json *confirm = cleat_json_get(node, "confirm"),
@@ -115,7 +115,7 @@ static bool question_fill(struct build *b, struct question *q, const cleat_json 
 	return keep_defaults(b, q, cleat_json_get(names, "properties"));
 }
 
-struct question *question_new(struct build *b, const cleat_json *node, const cleat_tool *t)
+struct question *question_new(struct draft *b, const cleat_json *node, const cleat_tool *t)
 {
 	const cleat_json *names = tool_arguments(b, node, t);
 	struct question *q;

@@ -1,4 +1,4 @@
-/* program/serve/taken.h - files that nobody else in this process may open: databases, as long as they are served.
+/* program/serve/kit/taken.h - files that nobody else in this process may open: databases, as long as they are served.
  *
  * When any descriptor of a file is closed, all of the process's locks on that file are gone, whoever took them
  * (POSIX; sqlite.org/howtocorrupt.html, 2.2). So a database that a folder's tool has read is one that another
@@ -8,8 +8,8 @@
  *
  * Any thread.
  */
-#ifndef PROGRAM_SERVE_TAKEN_H
-#define PROGRAM_SERVE_TAKEN_H
+#ifndef PROGRAM_SERVE_KIT_TAKEN_H
+#define PROGRAM_SERVE_KIT_TAKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

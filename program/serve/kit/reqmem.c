@@ -1,5 +1,5 @@
-/* program/serve/reqmem.c - cleat_request_alloc() behind the hooks of an allocator (reqmem.h). */
-#include "serve/reqmem.h"
+/* program/serve/kit/reqmem.c - cleat_request_alloc() behind the hooks of an allocator (reqmem.h). */
+#include "serve/kit/reqmem.h"
 
 #include <string.h>
 

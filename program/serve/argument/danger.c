@@ -1,5 +1,5 @@
-/* program/serve/command/danger.c - names of variables, and the options of interpreters (danger.h). */
-#include "serve/command/danger.h"
+/* program/serve/argument/danger.c - names of variables, and the options of interpreters (danger.h). */
+#include "serve/argument/danger.h"
 
 #include <cleat/base.h>
 

@@ -96,9 +96,11 @@ endforeach()
 # ---- wire scripts ---------------------------------------------------------------------------------
 
 file(GLOB wire_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/*.c")
-if(wire_sources)
+if(wire_sources AND CLEAT_CMOCKA_LIBRARY) # its stages are made with rigs of unit tests
   cleat_inner_program(wire_runner tests ${wire_sources} ${unit_support})
-  target_include_directories(wire_runner PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_include_directories(wire_runner SYSTEM PRIVATE ${CLEAT_CMOCKA_INCLUDE})
+  target_include_directories(wire_runner PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/unit)
+  target_link_libraries(wire_runner PRIVATE ${CLEAT_CMOCKA_LIBRARY})
   cleat_test(NAME wire LABELS wire memcheck COMMAND $<TARGET_FILE:wire_runner>
              ${PROJECT_SOURCE_DIR}/tests/wire)
 endif()

@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 8 };
-
-/* A directive's line, cut at blanks; `rest[i]` is everything from word i on. */
-struct line {
-	int conn;
-	size_t n;
-	char *word[WORDS], *rest[WORDS], *cut, *whole;
-};
-
 static void cut(struct line *l, const struct session *s, const struct step *step)
 {
 	struct text text = { 0 };
@@ -64,68 +55,64 @@ static void give_details(cleat_server_options *o)
 	o->icons = icons;
 }
 
-static bool set_option(cleat_server_options *o, const char *name, uint64_t v)
+bool directive_settings(struct session *s, const struct line *l, size_t first, void *to,
+			const struct setting *known, size_t n)
 {
-	struct {
-		const char *name;
-		unsigned *u;
-		uint64_t *u64;
-		size_t *size;
-	} known[] = {
-		{ "page_size", &o->page_size, NULL, NULL },
-		{ "max_inflight", &o->max_inflight, NULL, NULL },
-		{ "max_queued", &o->max_queued, NULL, NULL },
-		{ "max_subscriptions", &o->max_subscriptions, NULL, NULL },
-		{ "max_rounds", &o->max_rounds, NULL, NULL },
-		{ "progress_interval_ms", &o->progress_interval_ms, NULL, NULL },
-		{ "capabilities", &o->capabilities, NULL, NULL },
-		{ "list_ttl_ms", NULL, &o->list_ttl_ms, NULL },
-		{ "request_timeout_ms", NULL, &o->request_timeout_ms, NULL },
-		{ "ask_timeout_ms", NULL, &o->ask_timeout_ms, NULL },
-		{ "state_ttl_ms", NULL, &o->state_ttl_ms, NULL },
-		{ "max_message", NULL, NULL, &o->max_message },
-		{ "max_reply", NULL, NULL, &o->max_reply },
-		{ "json_depth", NULL, NULL, &o->json.max_depth },
-		{ "json_nodes", NULL, NULL, &o->json.max_nodes },
-	};
+	for (size_t i = first; i < l->n; i++) {
+		size_t length = strcspn(l->word[i], "="), k = 0;
+		uint64_t v = l->word[i][length] ? strtoull(l->word[i] + length + 1, NULL, 10) : 1;
+		char *at;
 
-	for (size_t i = 0; i < CLEAT_COUNT(known); i++) {
-		if (strcmp(known[i].name, name) != 0)
-			continue;
-		if (known[i].u)
-			*known[i].u = (unsigned)v;
-		else if (known[i].u64)
-			*known[i].u64 = v;
+		while (k < n && (strlen(known[k].name) != length ||
+				 strncmp(known[k].name, l->word[i], length) != 0))
+			k++;
+		if (k == n)
+			return session_fail(s, "an option that is not known: %s", l->word[i]);
+		at = (char *)to + known[k].offset;
+		if (known[k].size == sizeof(uint64_t))
+			*(uint64_t *)(void *)at = v;
+		else if (known[k].size == sizeof(uint32_t))
+			*(uint32_t *)(void *)at = (uint32_t)v;
 		else
-			*known[i].size = (size_t)v;
-		return true;
+			*(bool *)(void *)at = v;
 	}
-	return false;
+	return true;
 }
+
+#define OPTION(name, member)                                                                       \
+	{                                                                                          \
+		name, offsetof(cleat_server_options, member),                                      \
+			sizeof((cleat_server_options *)0)->member                                  \
+	}
 
 static bool do_options(struct session *s, struct line *l)
 {
+	static const struct setting known[] = {
+		OPTION("page_size", page_size),
+		OPTION("max_inflight", max_inflight),
+		OPTION("max_queued", max_queued),
+		OPTION("max_subscriptions", max_subscriptions),
+		OPTION("max_rounds", max_rounds),
+		OPTION("progress_interval_ms", progress_interval_ms),
+		OPTION("capabilities", capabilities),
+		OPTION("list_ttl_ms", list_ttl_ms),
+		OPTION("request_timeout_ms", request_timeout_ms),
+		OPTION("ask_timeout_ms", ask_timeout_ms),
+		OPTION("state_ttl_ms", state_ttl_ms),
+		OPTION("max_message", max_message),
+		OPTION("max_reply", max_reply),
+		OPTION("json_depth", json.max_depth),
+		OPTION("json_nodes", json.max_nodes),
+		OPTION("no_logging", no_logging),
+		OPTION("public_lists", list_scope),
+	};
+	bool details = strcmp(l->word[1], "details") == 0;
+
 	if (s->server)
 		return session_fail(s, "options come before the first message");
-	for (size_t i = 1; i < l->n; i++) {
-		char *value = strchr(l->word[i], '=');
-
-		if (strcmp(l->word[i], "details") == 0)
-			give_details(&s->opts);
-		else if (strcmp(l->word[i], "no_logging") == 0)
-			s->opts.no_logging = true;
-		else if (strcmp(l->word[i], "public_lists") == 0)
-			s->opts.list_scope = CLEAT_CACHE_PUBLIC;
-		else if (!value)
-			return session_fail(s, "an option that is not known: %s", l->word[i]);
-		else {
-			*value = '\0';
-			if (!set_option(&s->opts, l->word[i], strtoull(value + 1, NULL, 10)))
-				return session_fail(s, "an option that is not known: %s",
-						    l->word[i]);
-		}
-	}
-	return true;
+	if (details)
+		give_details(&s->opts);
+	return directive_settings(s, l, 1 + details, &s->opts, known, CLEAT_COUNT(known));
 }
 
 static bool do_fixture(struct session *s, struct line *l)
@@ -212,19 +199,19 @@ static bool do_nothing(struct session *s, struct line *l)
 
 static bool do_eof(struct session *s, struct line *l)
 {
-	struct link *k = session_link(s, l->conn);
+	struct wire_conn *k = session_conn(s, l->conn);
 
 	if (!k)
 		return false;
-	link_eof(k);
+	conn_eof(k);
 	return session_flush(s);
 }
 
 static bool do_close(struct session *s, struct line *l)
 {
-	if (!s->links[l->conn].wire)
+	if (!s->conns[l->conn].wire)
 		return session_fail(s, "this connection is not open");
-	link_done(&s->links[l->conn]);
+	conn_done(&s->conns[l->conn]);
 	return true;
 }
 
@@ -238,7 +225,7 @@ static bool do_shutdown(struct session *s, struct line *l)
 
 static bool do_inflight(struct session *s, struct line *l)
 {
-	struct link *k = session_link(s, l->conn);
+	struct wire_conn *k = session_conn(s, l->conn);
 	size_t want = strtoul(l->word[1], NULL, 10), got = k ? cleat_wire_inflight(k->wire) : 0;
 
 	return want == got ? true
@@ -403,7 +390,7 @@ static bool do_trigger(struct session *s, struct line *l)
 {
 	int rc;
 
-	if (!session_link(s, l->conn))
+	if (!session_conn(s, l->conn))
 		return false;
 	rc = trigger(s->server, l->word[1], l->word[2], l->rest[3]);
 	if (rc)
@@ -413,53 +400,76 @@ static bool do_trigger(struct session *s, struct line *l)
 
 static bool do_connect(struct session *s, struct line *l)
 {
-	return session_link(s, l->conn) != NULL;
+	return session_conn(s, l->conn) != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------- */
 
+static bool do_stage(struct session *s, struct line *l)
+{
+	static const struct stage *const stages[] = { &stage_http, &stage_client };
+
+	for (size_t i = 0; i < CLEAT_COUNT(stages); i++)
+		if (strcmp(stages[i]->name, l->word[1]) == 0) {
+			s->stage = stages[i];
+			return s->stage->open(s);
+		}
+	return session_fail(s, "a stage that is not known: %s", l->word[1]);
+}
+
+static const struct directive everywhere[] = {
+	{ "let", do_let, true },
+	{ "nothing", do_nothing, false },
+	{ "stage", do_stage, true },
+};
+
+static const struct directive wires[] = {
+	{ "options", do_options, true },
+	{ "fixture", do_fixture, true },
+	{ "connect", do_connect, false },
+	{ "initialize", do_initialize, false },
+	{ "open", do_open, false },
+	{ "advance", do_advance, false },
+	{ "eof", do_eof, false },
+	{ "close", do_close, false },
+	{ "shutdown", do_shutdown, false },
+	{ "inflight", do_inflight, false },
+	{ "noted", do_noted, false },
+	{ "destroyed", do_destroyed, false },
+	{ "roots-changed", do_roots_changed, false },
+	{ "tamper", do_tamper, false },
+	{ "finish", do_finish, false },
+	{ "cancelled", do_cancelled, false },
+	{ "running", do_cancelled, false },
+	{ "progress", do_progress, false },
+	{ "log", do_log, false },
+	{ "trigger", do_trigger, false },
+};
+
+static const struct directive *find(const struct directive *known, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(known[i].name, name) == 0)
+			return &known[i];
+	return NULL;
+}
+
 bool directive_run(struct session *s, const struct step *step)
 {
-	static const struct {
-		const char *name;
-		bool (*run)(struct session *s, struct line *l);
-		bool early; /* does not bring what was sent to an end */
-	} known[] = {
-		{ "options", do_options, true },
-		{ "fixture", do_fixture, true },
-		{ "let", do_let, true },
-		{ "connect", do_connect, false },
-		{ "initialize", do_initialize, false },
-		{ "open", do_open, false },
-		{ "advance", do_advance, false },
-		{ "nothing", do_nothing, false },
-		{ "eof", do_eof, false },
-		{ "close", do_close, false },
-		{ "shutdown", do_shutdown, false },
-		{ "inflight", do_inflight, false },
-		{ "noted", do_noted, false },
-		{ "destroyed", do_destroyed, false },
-		{ "roots-changed", do_roots_changed, false },
-		{ "tamper", do_tamper, false },
-		{ "finish", do_finish, false },
-		{ "cancelled", do_cancelled, false },
-		{ "running", do_cancelled, false },
-		{ "progress", do_progress, false },
-		{ "log", do_log, false },
-		{ "trigger", do_trigger, false },
-	};
+	const struct directive *d;
 	struct line l;
 	bool ok = true;
-	size_t i = 0;
 
 	cut(&l, s, step);
-	while (i < CLEAT_COUNT(known) && strcmp(known[i].name, l.word[0]) != 0)
-		i++;
-	if (i == CLEAT_COUNT(known))
+	d = s->stage ? find(s->stage->directives, s->stage->n_directives, l.word[0])
+		     : find(wires, CLEAT_COUNT(wires), l.word[0]);
+	if (!d)
+		d = find(everywhere, CLEAT_COUNT(everywhere), l.word[0]);
+	if (!d)
 		ok = session_fail(s, "a directive that is not known: %s", l.word[0]);
-	else if (!known[i].early)
+	else if (!d->early)
 		ok = session_flush(s);
-	ok = ok && known[i].run(s, &l);
+	ok = ok && d->run(s, &l);
 	line_free(&l);
 	return ok;
 }

@@ -25,7 +25,9 @@ struct step {
 
 enum { SCRIPT_REVISIONS = 8 };
 
+/* One case of a file. */
 struct script {
+	struct script *next;
 	char *path, *name;
 	struct step *steps;
 	size_t n_steps;
@@ -33,9 +35,13 @@ struct script {
 	size_t n_revisions;
 };
 
-/* NULL when the file cannot be read or is malformed; *problem says why. */
+/* The cases of a file: one, or one for each "== title", all of which begin with what stands before the first title;
+ * and each as often as an "! each" in it has rows. NULL when the file cannot be read or is malformed; *problem says
+ * why. */
 struct script *script_read(const char *path, const char *name, struct text *problem);
-void script_free(struct script *s);
+void script_free(struct script *s); /* and those after it */
+/* Is this its stage? */
+bool script_stage(const struct script *s, const char *name);
 /* Does the step belong to a run with this revision (NULL: none)? */
 bool script_applies(const struct step *step, const char *revision);
 

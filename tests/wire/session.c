@@ -84,9 +84,9 @@ static bool start_server(struct session *s)
 	return fill(s);
 }
 
-struct link *session_link(struct session *s, int conn)
+struct wire_conn *session_conn(struct session *s, int conn)
 {
-	struct link *l = &s->links[conn];
+	struct wire_conn *l = &s->conns[conn];
 	cleat_wire_options o = { .now = fake_now, .userdata = s };
 	cleat_wire *w;
 
@@ -101,16 +101,18 @@ struct link *session_link(struct session *s, int conn)
 	}
 	wall_session = s;
 	s->server->hooks.wall_ms = fake_wall;
-	link_init(l, w, s->how, s->dump);
+	conn_init(l, w, s->how, s->dump);
 	s->connected = true;
 	return l;
 }
 
 void session_done(struct session *s)
 {
-	for (int i = 0; i < SESSION_LINKS; i++)
-		if (s->links[i].wire)
-			link_done(&s->links[i]);
+	if (s->stage)
+		s->stage->close(s);
+	for (int i = 0; i < SESSION_CONNS; i++)
+		if (s->conns[i].wire)
+			conn_done(&s->conns[i]);
 	fixture_finish_all(&s->fixture);
 	cleat_server_free(s->server);
 	s->server = NULL;
@@ -123,8 +125,8 @@ void session_done(struct session *s)
 
 static bool pending_input(const struct session *s)
 {
-	for (int i = 0; i < SESSION_LINKS; i++)
-		if (s->links[i].in.n)
+	for (int i = 0; i < SESSION_CONNS; i++)
+		if (s->conns[i].in.n)
 			return true;
 	return false;
 }
@@ -134,12 +136,14 @@ bool session_flush(struct session *s)
 	struct text why = { 0 };
 	bool ok = true;
 
-	for (int i = 0; ok && i < SESSION_LINKS; i++)
-		if (s->links[i].wire)
-			ok = link_flush(&s->links[i], &why);
-	for (int i = 0; ok && i < SESSION_LINKS; i++) /* what one caused may come out at another */
-		if (s->links[i].wire)
-			ok = link_collect(&s->links[i], &why);
+	if (s->stage)
+		return s->stage->rest(s);
+	for (int i = 0; ok && i < SESSION_CONNS; i++)
+		if (s->conns[i].wire)
+			ok = conn_flush(&s->conns[i], &why);
+	for (int i = 0; ok && i < SESSION_CONNS; i++) /* what one caused may come out at another */
+		if (s->conns[i].wire)
+			ok = conn_collect(&s->conns[i], &why);
 	if (!ok)
 		session_fail(s, "%s", text_str(&why));
 	s->malformed = s->malformed || !ok;
@@ -161,8 +165,10 @@ bool session_quiet(struct session *s)
 {
 	cleat_doc *doc;
 
-	for (int i = 0; i < SESSION_LINKS; i++)
-		while (s->links[i].wire && (doc = link_take(&s->links[i]))) {
+	if (s->stage)
+		return s->stage->quiet(s);
+	for (int i = 0; i < SESSION_CONNS; i++)
+		while (s->conns[i].wire && (doc = conn_take(&s->conns[i]))) {
 			char *text = cleat_json_print(cleat_doc_root(doc), NULL);
 
 			if (s->record)
@@ -181,12 +187,12 @@ bool session_quiet(struct session *s)
 
 bool session_send(struct session *s, int conn, const char *json)
 {
-	struct link *l;
+	struct wire_conn *l;
 	struct text line = { 0 };
 
 	if (!pending_input(s) && !session_quiet(s))
 		return false;
-	l = session_link(s, conn);
+	l = session_conn(s, conn);
 	if (!l)
 		return false;
 	words_expand(&s->words, json, &line);
@@ -198,7 +204,7 @@ bool session_send(struct session *s, int conn, const char *json)
 
 static bool send_raw(struct session *s, const struct step *step)
 {
-	struct link *l = session_link(s, step->conn);
+	struct wire_conn *l = session_conn(s, step->conn);
 	const char *bytes = text_str(&step->text);
 	char *rest;
 	long count = 1;
@@ -249,8 +255,75 @@ static bool compare(struct session *s, const cleat_doc *want, const cleat_doc *g
 	return ok;
 }
 
+/* One of the parts that a text is to have. */
+static bool has_part(const char *part, size_t n, const char *got)
+{
+	char *text = text_dup(part, n), *what = text;
+	size_t count = 0;
+	long want = -1;
+
+	if (*what == '+') {
+		want = strtol(what + 1, NULL, 10);
+		free(text);
+		return strlen(got) >= (size_t)want;
+	}
+	if (*what == '#')
+		want = strtol(what + 1, &what, 10);
+	else if (*what == '!')
+		want = 0;
+	what += want >= 0;
+	for (const char *p = got; (p = strstr(p, what)) != NULL; p += strlen(what) + !*what)
+		count++;
+	free(text);
+	return want < 0 ? count > 0 : count == (size_t)want;
+}
+
+static bool has_parts(const char *want, const char *got)
+{
+	for (;;) {
+		const char *end = strstr(want, " ~~ ");
+
+		if (!has_part(want, end ? (size_t)(end - want) : strlen(want), got))
+			return false;
+		if (!end)
+			return true;
+		want = end + 4;
+	}
+}
+
+static bool fits_json(struct session *s, const char *want, const char *got)
+{
+	cleat_doc *a = expected(s, want), *b = cleat_doc_parse(got, strlen(got), NULL, NULL, NULL);
+	bool ok = a && (b ? compare(s, a, b) : session_fail(s, "this is no JSON: %.2000s", got));
+
+	cleat_doc_free(a);
+	cleat_doc_free(b);
+	return ok;
+}
+
+bool session_fits(struct session *s, const char *want, const char *got)
+{
+	if (strcmp(want, "*") == 0)
+		return true;
+	if (strncmp(want, "= <capture:", 11) == 0) {
+		struct text quoted = { 0 };
+
+		text_printf(&quoted, "\"%s\"", got);
+		words_set(&s->words, want + 11, strlen(want) - 12, text_str(&quoted), true);
+		text_free(&quoted);
+		return true;
+	}
+	if (strncmp(want, "= ", 2) == 0 && strcmp(want + 2, got) == 0)
+		return true;
+	if (*want == '{' || *want == '[')
+		return fits_json(s, want, got);
+	if (*want ? strncmp(want, "~ ", 2) == 0 && has_parts(want + 2, got) : !*got)
+		return true;
+	return session_fail(s, "expected %s, got\n  %.2000s", *want ? want : "nothing", got);
+}
+
 /* With failing memory it may be missing, or not be the next; what it captures is still wanted. */
-static void look_for(struct session *s, const struct link *l, const cleat_doc *want)
+static void look_for(struct session *s, const struct wire_conn *l, const cleat_doc *want)
 {
 	struct text why = { 0 };
 	bool found = false;
@@ -263,7 +336,7 @@ static void look_for(struct session *s, const struct link *l, const cleat_doc *w
 
 bool session_expect(struct session *s, int conn, const char *json)
 {
-	struct link *l = session_link(s, conn);
+	struct wire_conn *l = session_conn(s, conn);
 	cleat_doc *want, *got;
 	bool ok;
 
@@ -277,7 +350,7 @@ bool session_expect(struct session *s, int conn, const char *json)
 		cleat_doc_free(want);
 		return true;
 	}
-	got = link_take(l);
+	got = conn_take(l);
 	ok = got ? compare(s, want, got) : session_fail(s, "nothing came; expected\n  %s", json);
 	if (!ok && s->record && got) {
 		write_record(s, conn, got);
@@ -299,6 +372,8 @@ static bool ends_line(const struct step *step)
 static bool run_step(struct session *s, const struct step *step)
 {
 	s->line = step->line;
+	if (s->stage && step->kind != STEP_DO)
+		return s->stage->step(s, step);
 	switch (step->kind) {
 	case STEP_SEND:
 		if (!session_send(s, step->conn, text_str(&step->text)))

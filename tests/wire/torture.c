@@ -22,7 +22,7 @@ struct verdict {
 	size_t strays;
 	size_t told; /* messages that could not be read or answered, as the server said: there by an
 		      * error that names no request, or here by a remark */
-	enum outcome probe[SESSION_LINKS];
+	enum outcome probe[SESSION_CONNS];
 };
 
 /* Which allocation fails; shared with the parent, which wants to know where a child died. */
@@ -102,17 +102,17 @@ static void memory_is_back(struct memory *m)
 
 /* ---- the end of a run --------------------------------------------------------------------- */
 
-static bool talks(const struct link *l)
+static bool talks(const struct wire_conn *l)
 {
 	return l->wire && !l->ended;
 }
 
-static enum outcome probe_outcome(struct link *l)
+static enum outcome probe_outcome(struct wire_conn *l)
 {
 	enum outcome found = NO_ANSWER;
 	cleat_doc *doc;
 
-	while ((doc = link_take(l))) {
+	while ((doc = conn_take(l))) {
 		const cleat_json *m = cleat_doc_root(doc);
 
 		if (strcmp(cleat_json_str(cleat_json_get(m, "id"), ""), "torture-probe") == 0)
@@ -132,12 +132,12 @@ static bool probe(struct session *s, struct verdict *v)
 		"\"params\":{\"_meta\":$META}}";
 	bool legacy = s->revision && strcmp(s->revision, "2026-07-28") != 0;
 
-	for (int i = 0; i < SESSION_LINKS; i++) {
-		if (!talks(&s->links[i]))
+	for (int i = 0; i < SESSION_CONNS; i++) {
+		if (!talks(&s->conns[i]))
 			continue;
 		if (!session_send(s, i, legacy ? ping : discover) || !session_flush(s))
 			return false;
-		v->probe[i] = probe_outcome(&s->links[i]);
+		v->probe[i] = probe_outcome(&s->conns[i]);
 	}
 	return true;
 }
@@ -148,7 +148,7 @@ static bool settle(struct session *s, struct verdict *v)
 	static const uint64_t a_day = 86400000;
 	bool ok;
 
-	if (!s->connected && !cleat_server_error(s->server)->status && !session_link(s, 0))
+	if (!s->connected && !cleat_server_error(s->server)->status && !session_conn(s, 0))
 		return false;
 	ok = session_flush(s);
 	while (ok && s->fixture.n_parked) { /* each may let another one begin that was queued */
@@ -181,12 +181,12 @@ static size_t count_told(const char *notes)
 static void sum_up(const struct session *s, struct verdict *v)
 {
 	v->told = count_told(text_str(&s->notes));
-	for (int i = 0; i < SESSION_LINKS; i++) {
-		const struct link *l = &s->links[i];
+	for (int i = 0; i < SESSION_CONNS; i++) {
+		const struct wire_conn *l = &s->conns[i];
 
 		if (!l->wire)
 			continue;
-		v->unanswered += link_unanswered(l);
+		v->unanswered += conn_unanswered(l);
 		v->strays += l->strays;
 		v->told += l->orphans;
 	}
@@ -207,8 +207,8 @@ static bool judge(struct session *s, const struct verdict *v, const struct verdi
 				    text_str(&s->notes));
 	if (!s->connected && cleat_server_error(s->server)->status != CLEAT_ENOMEM)
 		return session_fail(s, "no connection, but no lack of memory either");
-	for (int i = 0; i < SESSION_LINKS; i++)
-		if (talks(&s->links[i]) && v->probe[i] != normal->probe[i])
+	for (int i = 0; i < SESSION_CONNS; i++)
+		if (talks(&s->conns[i]) && v->probe[i] != normal->probe[i])
 			return session_fail(s, "the next request got %s, normally %s; remarks:\n%s",
 					    names[v->probe[i]], names[normal->probe[i]],
 					    text_str(&s->notes));

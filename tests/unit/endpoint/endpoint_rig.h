@@ -550,6 +550,14 @@ static inline const char *expect_event_(struct stream *st, const char *part, con
 	return id;
 }
 
+/* A stream of changes begins. */
+static inline void listen_on(struct client *c, struct stream *st, const char *body)
+{
+	modern_listen(c, body);
+	stream_expect(c, st);
+	expect_event(st, "notifications/subscriptions/acknowledged");
+}
+
 /* The stream ends in order, with nothing more in it. */
 #define expect_stream_end(st) expect_stream_end_(st, __FILE__, __LINE__)
 static inline void expect_stream_end_(struct stream *st, const char *file, int line)

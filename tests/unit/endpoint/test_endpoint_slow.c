@@ -168,3 +168,127 @@ TEST(a_slow_client_is_not_kept_waiting_for_ever)
 	hang_up(c);
 	bench_close(&b);
 }
+
+/* ---- what listens ------------------------------------------------------------------------- */
+
+#define EVERYTHING                                                                                 \
+	"\"toolsListChanged\":true,\"resourcesListChanged\":true,\"promptsListChanged\":true,"     \
+	"\"resourceSubscriptions\":[\"test://one\"]"
+
+/* A client that does not read: what it takes has no gap, and the end says that something is missing.
+ * Others do not notice. */
+TEST(a_slow_listener_ends_with_an_error)
+{
+	struct bench b;
+	struct client *slow, *quick;
+	struct stream st, other;
+	struct event e;
+	static char uri[5000], body[6000];
+	size_t n = 0, before;
+
+	snprintf(uri, sizeof uri, "test://%0*d", (int)sizeof uri - 10, 0);
+	bench_open_with(&b, &(struct bench_options){ .http = { .max_stream_queue = 20000 } });
+	slow = join(&b);
+	quick = join(&b);
+	snprintf(body, sizeof body, LISTEN("7", "\"resourceSubscriptions\":[\"%s\"]"), uri);
+	listen_on(slow, &st, body);
+	listen_on(quick, &other, body);
+	/* more than any socket takes; the quick one reads */
+	while (!strstr(b.notes, "could not be sent") && n < 100000) {
+		cleat_server_resource_changed(b.s, uri);
+		expect_event(&other, "resources/updated");
+		n++;
+	}
+	assert_true(n < 100000);
+	turn(&b);
+	before = n;
+	n = 0;
+	while (stream_next(&st, &e) && strstr(e.data, "resources/updated")) {
+		n++;
+		event_done(&e);
+		e.data = "the end";
+	}
+	assert_int_equal(n, before - 1); /* all but the one that was lost */
+	assert_has(e.data, "\"id\":7,\"error\"");
+	event_done(&e);
+	expect_stream_end(&st);
+	/* it may begin again, on the same connection */
+	listen_on(slow, &st, LISTEN("9", EVERYTHING));
+	cleat_server_resource_changed(b.s, "test://one");
+	expect_event(&st, "\"io.modelcontextprotocol/subscriptionId\":9");
+	expect_silence(&b, &other);
+	stream_done(&st);
+	stream_done(&other);
+	hang_up(slow);
+	hang_up(quick);
+	bench_close(&b);
+}
+
+/* ---- HTTP+SSE ------------------------------------------------------------------------------ */
+
+struct link {
+	struct client *c;
+	struct stream st;
+	char target[96];
+};
+
+static int link_post(struct bench *b, struct link *k, const char *body)
+{
+	struct client *c = join(b);
+	const struct answer *a;
+	int status;
+
+	send_request(c, "POST", k->target, "", body);
+	a = answer_of(c);
+	status = a ? a->status : 0;
+	hang_up(c);
+	return status;
+}
+
+static void link_open(struct bench *b, struct link *k)
+{
+	struct event e;
+
+	memset(k, 0, sizeof *k);
+	k->c = join(b);
+	send_request(k->c, "GET", "/sse", "", NULL);
+	stream_expect(k->c, &k->st);
+	assert_true(stream_next(&k->st, &e));
+	snprintf(k->target, sizeof k->target, "%.90s", e.data);
+	event_done(&e);
+	assert_int_equal(link_post(b, k, INITIALIZE("2024-11-05", "{}")), 202);
+	expect_event(&k->st, "2024-11-05");
+	assert_int_equal(link_post(b, k, NOTE("notifications/initialized", "")), 202);
+}
+
+static void link_close(struct link *k)
+{
+	stream_done(&k->st);
+	hang_up(k->c);
+}
+
+/* There is nothing to come back for here, so who does not read has to begin again. */
+BENCH_TEST(who_does_not_read_is_cut_off)
+{
+	struct link slow, quick;
+	struct event e;
+	size_t n = 0;
+
+	link_open(b, &slow);
+	link_open(b, &quick);
+	while (n < 100 && link_post(b, &slow, CALL("1", "big", "{\"n\":1000000}")) == 202)
+		n++;
+	assert_in_range(n, 2, 99);
+	assert_has(b->notes, "too slowly");
+	/* what it gets is whole messages, and no end */
+	while (stream_next(&slow.st, &e)) {
+		assert_has(e.data, "\"id\":1,\"result\"");
+		event_done(&e);
+	}
+	assert_false(slow.st.ended);
+	pass(b, 1000);
+	assert_int_equal(link_post(b, &quick, PING("1")), 202);
+	expect_event(&quick.st, "\"id\":1");
+	link_close(&slow);
+	link_close(&quick);
+}

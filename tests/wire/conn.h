@@ -1,10 +1,10 @@
-/* link.h - one connection of a run: bytes in, in slices; whole messages out, checked and queued.
+/* conn.h - one connection of a run: bytes in, in slices; whole messages out, checked and queued.
  *
  * It also remembers which requests were sent, so that an answer can be told from its method and
  * revision when messages are dumped for the schema test.
  */
-#ifndef WIRE_LINK_H
-#define WIRE_LINK_H
+#ifndef WIRE_CONN_H
+#define WIRE_CONN_H
 
 #include "text.h"
 
@@ -31,7 +31,7 @@ struct sent {
 	bool answered, cancelled;
 };
 
-struct link {
+struct wire_conn {
 	cleat_wire *wire;
 	enum slicing how;
 	size_t turn;      /* of the odd slices */
@@ -52,16 +52,16 @@ struct link {
 	bool ended;       /* after eof */
 };
 
-void link_init(struct link *l, cleat_wire *wire, enum slicing how, FILE *dump);
-void link_done(struct link *l);
+void conn_init(struct wire_conn *l, cleat_wire *wire, enum slicing how, FILE *dump);
+void conn_done(struct wire_conn *l);
 /* The other side will send nothing more. */
-void link_eof(struct link *l);
+void conn_eof(struct wire_conn *l);
 /* Feeds what is in l->in, and takes what comes. False with *why when output is malformed. */
-bool link_flush(struct link *l, struct text *why);
-bool link_collect(struct link *l, struct text *why);
+bool conn_flush(struct wire_conn *l, struct text *why);
+bool conn_collect(struct wire_conn *l, struct text *why);
 /* Lines with requests that were not cancelled and got no answer; 0 after the end of input. */
-size_t link_unanswered(const struct link *l);
+size_t conn_unanswered(const struct wire_conn *l);
 /* Takes the first message out of the queue; NULL when there is none. Free it. */
-cleat_doc *link_take(struct link *l);
+cleat_doc *conn_take(struct wire_conn *l);
 
 #endif

@@ -1,5 +1,5 @@
-/* link.c - see link.h. */
-#include "link.h"
+/* conn.c - see conn.h. */
+#include "conn.h"
 
 #include "match.h"
 
@@ -15,7 +15,7 @@ const char *slicing_name(enum slicing how)
 	return names[how];
 }
 
-static size_t next_slice(struct link *l, size_t most)
+static size_t next_slice(struct wire_conn *l, size_t most)
 {
 	size_t n = most;
 
@@ -26,9 +26,9 @@ static size_t next_slice(struct link *l, size_t most)
 	return n < most ? n : most;
 }
 
-void link_init(struct link *l, cleat_wire *wire, enum slicing how, FILE *dump)
+void conn_init(struct wire_conn *l, cleat_wire *wire, enum slicing how, FILE *dump)
 {
-	*l = (struct link){ .wire = wire, .how = how, .dump = dump };
+	*l = (struct wire_conn){ .wire = wire, .how = how, .dump = dump };
 	l->end = &l->first;
 }
 
@@ -40,11 +40,11 @@ static void free_sent(struct sent *s)
 	free(s);
 }
 
-void link_done(struct link *l)
+void conn_done(struct wire_conn *l)
 {
 	cleat_doc *doc;
 
-	while ((doc = link_take(l)))
+	while ((doc = conn_take(l)))
 		cleat_doc_free(doc);
 	while (l->sent) {
 		struct sent *s = l->sent;
@@ -68,7 +68,7 @@ static void set(char *field, const char *value)
 
 /* As basic/versioning of 2026-07-28 has it: _meta names a modern revision; otherwise the session's,
  * and before there is one only initialize and ping are legacy. */
-static const char *revision_of(const struct link *l, const cleat_json *m)
+static const char *revision_of(const struct wire_conn *l, const cleat_json *m)
 {
 	static const char modern[] = "2026-07-28";
 	const char *method = cleat_json_str(cleat_json_get(m, "method"), "");
@@ -91,7 +91,7 @@ static const char *asked_for(const cleat_json *m)
 										     : "2025-11-25";
 }
 
-static void note_request(struct link *l, const cleat_json *m)
+static void note_request(struct wire_conn *l, const cleat_json *m)
 {
 	const cleat_json *id = cleat_json_get(m, "id"), *method = cleat_json_get(m, "method");
 	struct sent *s;
@@ -112,9 +112,9 @@ static void note_request(struct link *l, const cleat_json *m)
 	l->sent = s;
 }
 
-static void note_message(struct link *l, const cleat_json *m);
+static void note_message(struct wire_conn *l, const cleat_json *m);
 
-static void note_line(struct link *l, const char *json, size_t n)
+static void note_line(struct wire_conn *l, const char *json, size_t n)
 {
 	cleat_doc *doc = cleat_doc_parse(json, n, NULL, NULL, NULL);
 	const cleat_json *root = cleat_doc_root(doc);
@@ -129,7 +129,7 @@ static void note_line(struct link *l, const char *json, size_t n)
 	cleat_doc_free(doc);
 }
 
-static void note_lines(struct link *l)
+static void note_lines(struct wire_conn *l)
 {
 	char *end;
 
@@ -140,7 +140,7 @@ static void note_lines(struct link *l)
 	}
 }
 
-void link_eof(struct link *l)
+void conn_eof(struct wire_conn *l)
 {
 	note_line(l, text_str(&l->line), l->line.n);
 	cleat_wire_eof(l->wire);
@@ -149,7 +149,7 @@ void link_eof(struct link *l)
 
 /* The request with this id that waits for its answer: the oldest one, and only where there is none
  * one that was cancelled. */
-static struct sent *waiting(struct link *l, const cleat_json *v)
+static struct sent *waiting(struct wire_conn *l, const cleat_json *v)
 {
 	char *id = v && cleat_json_type(v) != CLEAT_JSON_NULL ? cleat_json_print(v, NULL) : NULL;
 	struct sent *found = NULL;
@@ -162,7 +162,7 @@ static struct sent *waiting(struct link *l, const cleat_json *v)
 	return found;
 }
 
-static struct sent *answered_by(struct link *l, const cleat_json *m)
+static struct sent *answered_by(struct wire_conn *l, const cleat_json *m)
 {
 	struct sent *found = waiting(l, cleat_json_get(m, "id"));
 
@@ -172,7 +172,7 @@ static struct sent *answered_by(struct link *l, const cleat_json *m)
 }
 
 /* A request that is cancelled gets no answer; its id may be used again. */
-static void note_message(struct link *l, const cleat_json *m)
+static void note_message(struct wire_conn *l, const cleat_json *m)
 {
 	const cleat_json *params = cleat_json_get(m, "params");
 	const cleat_json *id = cleat_json_get(params, "requestId");
@@ -187,7 +187,7 @@ static void note_message(struct link *l, const cleat_json *m)
 		s->cancelled = true;
 }
 
-size_t link_unanswered(const struct link *l)
+size_t conn_unanswered(const struct wire_conn *l)
 {
 	size_t n = 0, last = 0;
 
@@ -202,7 +202,7 @@ size_t link_unanswered(const struct link *l)
 	return n;
 }
 
-static void learn_session(struct link *l, const struct sent *s, const cleat_json *m)
+static void learn_session(struct wire_conn *l, const struct sent *s, const cleat_json *m)
 {
 	const cleat_json *version = cleat_json_get(cleat_json_get(m, "result"), "protocolVersion");
 
@@ -214,7 +214,7 @@ static void learn_session(struct link *l, const struct sent *s, const cleat_json
 }
 
 /* Notifications and requests of the server name no revision. */
-static const char *revision_of_own(const struct link *l, const cleat_json *m)
+static const char *revision_of_own(const struct wire_conn *l, const cleat_json *m)
 {
 	const char *method = cleat_json_str(cleat_json_get(m, "method"), "");
 	const cleat_json *meta = cleat_json_get(cleat_json_get(m, "params"), "_meta");
@@ -228,7 +228,7 @@ static const char *revision_of_own(const struct link *l, const cleat_json *m)
 }
 
 /* An answer to nothing that is known. */
-static void note_stray(struct link *l, const cleat_json *m)
+static void note_stray(struct wire_conn *l, const cleat_json *m)
 {
 	const cleat_json *id = cleat_json_get(m, "id");
 
@@ -238,7 +238,7 @@ static void note_stray(struct link *l, const cleat_json *m)
 		l->orphans++, l->orphan_line = l->n_taken;
 }
 
-static void note_received(struct link *l, const cleat_json *m)
+static void note_received(struct wire_conn *l, const cleat_json *m)
 {
 	bool own = cleat_json_get(m, "method") != NULL;
 	struct sent *s = own ? NULL : answered_by(l, m);
@@ -299,7 +299,7 @@ static bool are_messages(const cleat_json *root)
 	return ok;
 }
 
-static bool take_line(struct link *l, size_t n, struct text *why)
+static bool take_line(struct wire_conn *l, size_t n, struct text *why)
 {
 	static const cleat_json_limits deep = { .max_depth = 1024 };
 	struct message *m;
@@ -331,7 +331,7 @@ static bool take_line(struct link *l, size_t n, struct text *why)
 	return true;
 }
 
-static bool take_lines(struct link *l, struct text *why)
+static bool take_lines(struct wire_conn *l, struct text *why)
 {
 	char *end;
 
@@ -343,7 +343,7 @@ static bool take_lines(struct link *l, struct text *why)
 	return true;
 }
 
-bool link_collect(struct link *l, struct text *why)
+bool conn_collect(struct wire_conn *l, struct text *why)
 {
 	const void *p;
 	size_t n;
@@ -358,7 +358,7 @@ bool link_collect(struct link *l, struct text *why)
 	return take_lines(l, why);
 }
 
-cleat_doc *link_take(struct link *l)
+cleat_doc *conn_take(struct wire_conn *l)
 {
 	struct message *m = l->first;
 	cleat_doc *doc;
@@ -375,12 +375,12 @@ cleat_doc *link_take(struct link *l)
 
 /* ---- bytes in ------------------------------------------------------------------------------- */
 
-static bool feed(struct link *l, const char *p, size_t n, struct text *why)
+static bool feed(struct wire_conn *l, const char *p, size_t n, struct text *why)
 {
 	int rc = cleat_wire_feed(l->wire, p, n);
 
 	while (rc == CLEAT_ELIMIT) {
-		if (!link_collect(l, why))
+		if (!conn_collect(l, why))
 			return false;
 		rc = cleat_wire_feed(l->wire, p, n);
 	}
@@ -398,7 +398,7 @@ static size_t line_length(const char *p, size_t n)
 	return end ? (size_t)(end - p) + 1 : n;
 }
 
-bool link_flush(struct link *l, struct text *why)
+bool conn_flush(struct wire_conn *l, struct text *why)
 {
 	size_t at = 0;
 	bool ok = true;
@@ -409,10 +409,10 @@ bool link_flush(struct link *l, struct text *why)
 		size_t n = l->how == SLICE_LINES ? line_length(l->in.p + at, left)
 						 : next_slice(l, left);
 
-		ok = feed(l, l->in.p + at, n, why) && link_collect(l, why);
+		ok = feed(l, l->in.p + at, n, why) && conn_collect(l, why);
 		at += n;
 	}
 	text_free(&l->in);
 	cleat_wire_poll(l->wire);
-	return ok && link_collect(l, why);
+	return ok && conn_collect(l, why);
 }

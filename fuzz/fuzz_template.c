@@ -1,7 +1,7 @@
 /* fuzz/fuzz_template.c - any bytes as a template. A conversion must match its argument, so only
  * templates are tried whose conversions are, in this order, %s %d %s %d ... (at most eight) and
- * whose arguments are fixed; everything between them is free. What is accepted must be valid JSON:
- * cleat_doc_newv parses it, and the strings must come back.
+ * whose arguments are fixed; everything between them is free. What is accepted as a value must be
+ * accepted as text, which must be valid JSON and, when it is parsed, the same value, number by number.
  */
 #include "require.h"
 #include "json/doc.h"
@@ -42,6 +42,19 @@ static cleat_doc *make(cleat_error *err, const char *fmt, ...)
 	return doc;
 }
 
+/* The text, without the array around it, is what the value prints as, and parses to the value. */
+static void compare(const cleat_json *v, struct buf *b)
+{
+	cleat_error err;
+	cleat_doc *doc = cleat_doc_parse(buf_str(b).p + 1, buf_size(b) - 1, NULL, NULL, &err);
+	char *text = cleat_json_print(v, NULL);
+
+	require(doc && cleat_json_equal(v, cleat_doc_root(doc)));
+	require(text && str_eqz((struct str){ buf_str(b).p + 1, buf_size(b) - 1 }, text));
+	free(text);
+	cleat_doc_free(doc);
+}
+
 static int write_to(struct buf *b, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 
 static int write_to(struct buf *b, const char *fmt, ...)
@@ -79,6 +92,8 @@ static void try_template(const char *fmt)
 	if (doc) {
 		require(cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_NONE);
 		require(rc == CLEAT_OK || rc == CLEAT_ELIMIT);
+		if (rc == CLEAT_OK)
+			compare(cleat_doc_root(doc), &b);
 	} else {
 		require(err.status == CLEAT_EINVAL && strncmp(err.message, "template: ", 10) == 0);
 		require(rc == CLEAT_EINVAL || rc == CLEAT_ELIMIT);

@@ -37,8 +37,9 @@
 extern "C" {
 #endif
 
-typedef struct cleat_json cleat_json; /* one value; borrowed */
-typedef struct cleat_doc cleat_doc;   /* a document: owns its values */
+typedef struct cleat_json cleat_json;   /* one value; borrowed */
+typedef struct cleat_doc cleat_doc;     /* a document: owns its values */
+typedef struct cleat_build cleat_build; /* a document that is being made */
 
 enum cleat_json_type {
 	CLEAT_JSON_NONE, /* of NULL: there is no value */
@@ -130,6 +131,57 @@ typedef struct cleat_json_iter {
 CLEAT_API cleat_json_iter cleat_json_each(const cleat_json *v);
 /* Moves on and fills key, value and index; false when there is no more. */
 CLEAT_API bool cleat_json_next(cleat_json_iter *it);
+
+/* ---- building ----------------------------------------------------------------------------- */
+
+/* A document made step by step, where a template does not fit: lists of any length, members that may be
+ * absent.
+ *
+ *	cleat_build *b = cleat_build_new(NULL);
+ *
+ *	cleat_build_object(b, NULL);
+ *	cleat_build_str(b, "city", "Oslo");
+ *	cleat_build_array(b, "days");
+ *	for (int i = 0; i < n; i++)
+ *		cleat_build_num(b, NULL, days[i]);
+ *	cleat_build_end(b);
+ *	cleat_build_end(b);
+ *	cleat_doc *doc = cleat_build_finish(b, &err);
+ *
+ * Nothing needs checking before cleat_build_finish(): the first thing that goes wrong stays, and what
+ * follows does nothing. Wrong are (CLEAT_EMISUSE) a value in an object without a key or one in an array
+ * with one, a second value at the top, an end too many or too few; (CLEAT_EINVAL) a key that stands twice
+ * in an object that is built here, or a wrong template; (CLEAT_ELIMIT) nesting deeper than 1024 levels;
+ * and lack of memory. Keys and values are copied. */
+
+/* NULL when out of memory, which all of these accept: cleat_build_finish() says so. `allocator` may be
+ * NULL. */
+CLEAT_API cleat_build *cleat_build_new(const cleat_allocator *allocator);
+/* Begins an object or an array, as a member `key` of the object, or element of the array, that is open;
+ * `key` is NULL in arrays and at the top, here and below. */
+CLEAT_API void cleat_build_object(cleat_build *b, const char *key);
+CLEAT_API void cleat_build_array(cleat_build *b, const char *key);
+/* Ends the one that was begun last. */
+CLEAT_API void cleat_build_end(cleat_build *b);
+/* A string; NULL gives null, invalid UTF-8 becomes U+FFFD. */
+CLEAT_API void cleat_build_str(cleat_build *b, const char *key, const char *text);
+CLEAT_API void cleat_build_strn(cleat_build *b, const char *key, const char *text, size_t n);
+CLEAT_API void cleat_build_int(cleat_build *b, const char *key, int64_t v);
+CLEAT_API void cleat_build_uint(cleat_build *b, const char *key, uint64_t v);
+/* In its shortest exact form; not finite gives null. */
+CLEAT_API void cleat_build_num(cleat_build *b, const char *key, double v);
+CLEAT_API void cleat_build_bool(cleat_build *b, const char *key, bool v);
+CLEAT_API void cleat_build_null(cleat_build *b, const char *key);
+/* A copy of a value, as it is; NULL gives null. */
+CLEAT_API void cleat_build_value(cleat_build *b, const char *key, const cleat_json *v);
+/* What a template makes (see above). */
+CLEAT_API void cleat_build_valuef(cleat_build *b, const char *key, const char *fmt, ...)
+	CLEAT_PRINTF(3, 4);
+/* The document, and the builder is gone. NULL when something went wrong, with the reason in *err (may be
+ * NULL). Free with cleat_doc_free(). */
+CLEAT_API cleat_doc *cleat_build_finish(cleat_build *b, cleat_error *err);
+/* Gives a document up that was not finished. Accepts NULL. */
+CLEAT_API void cleat_build_free(cleat_build *b);
 
 /* ---- writing ------------------------------------------------------------------------------ */
 

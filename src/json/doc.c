@@ -1,13 +1,15 @@
-/* json/doc.c - documents: an arena and the value in it, and values as text from malloc.
+/* json/doc.c - documents: an arena and the value in it, read, built or from a template; and values as
+ * text from malloc.
  *
- * The document lies in its own arena, so that a small one is a single block. Not here: what parsing and
- * templates do (parse.c, format.c).
+ * The document lies in its own arena, so that a small one is a single block; so does a builder, until it
+ * is finished. Not here: what parsing, building and templates do (parse.c, build.c, format.c).
  */
 #include "json/doc.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "json/build.h"
 #include "json/parse.h"
 #include "json/writer.h"
 
@@ -15,6 +17,9 @@ struct cleat_doc {
 	struct arena ar; /* holds the document too */
 	const cleat_json *root;
 };
+
+/* What a small template makes takes, document and all. */
+enum { TEMPLATE = 1024 };
 
 static size_t align16(size_t n)
 {
@@ -30,54 +35,61 @@ static size_t first_chunk(size_t n)
 	return n < SMALL ? align16(sizeof(cleat_doc)) + align16(n + 8) + (n / 6 + HEAD) * 16 : 0;
 }
 
-/* The caller already holds a text of this size, so the arena has no limit of its own: what it
- * takes is bounded by the text. The document lives in its own arena. */
-static cleat_doc *read_doc(const cleat_allocator *mem, struct str text,
-			   const cleat_json_limits *limits, cleat_error *err)
+/* A document without a value yet, in its own arena, which has no limit of its own: what it takes is
+ * bounded by what the caller already holds. */
+static cleat_doc *doc_new(const cleat_allocator *mem, size_t first)
 {
 	struct arena ar;
 	cleat_doc *doc;
 
 	arena_init(&ar, mem, SIZE_MAX / 2);
-	ar.first = first_chunk(text.n);
+	ar.first = first;
 	doc = arena_alloc(&ar, sizeof *doc);
-	if (!doc) {
-		error_set(err, CLEAT_ENOMEM, "out of memory while reading JSON");
-		return NULL;
-	}
-	doc->ar = ar;
-	if (json_parse(&doc->ar, text, limits, &doc->root, err) != CLEAT_OK) {
-		cleat_doc_free(doc);
-		return NULL;
-	}
+	if (doc)
+		*doc = (cleat_doc){ .ar = ar };
 	return doc;
 }
 
 cleat_doc *cleat_doc_parse(const char *text, size_t n, const cleat_json_limits *limits,
 			   const cleat_allocator *mem, cleat_error *err)
 {
-	const cleat_allocator a = mem_resolve(mem);
+	cleat_doc *doc;
 
 	if (limits && SIZED_RESERVED(limits, cleat_json_limits, err))
 		return NULL;
-	return read_doc(&a, (struct str){ text, n }, limits, err);
+	doc = doc_new(mem, first_chunk(n));
+	if (!doc) {
+		error_set(err, CLEAT_ENOMEM, "out of memory while reading JSON");
+		return NULL;
+	}
+	if (json_parse(&doc->ar, (struct str){ text, n }, limits, &doc->root, err) != CLEAT_OK) {
+		cleat_doc_free(doc);
+		return NULL;
+	}
+	return doc;
+}
+
+/* The document with what was built, or NULL and why not. */
+static cleat_doc *doc_finish(cleat_doc *doc, struct build *b, cleat_error *err)
+{
+	if (build_finish(b, &doc->root, err) == CLEAT_OK)
+		return doc;
+	cleat_doc_free(doc);
+	return NULL;
 }
 
 cleat_doc *doc_newv(const cleat_allocator *mem, cleat_error *err, const char *fmt, va_list ap)
 {
-	/* what the program itself builds is only held to what the library can walk */
-	const cleat_json_limits limits = { .max_depth = SIZE_MAX, .max_nodes = SIZE_MAX };
-	const cleat_allocator a = mem_resolve(mem);
-	cleat_doc *doc = NULL;
-	struct buf b;
-	struct jw w;
+	cleat_doc *doc = doc_new(mem, TEMPLATE);
+	struct build b;
 
-	buf_init(&b, &a, SIZE_MAX / 2);
-	jw_init(&w, &b);
-	if (jw_vformat(&w, err, fmt, ap) == CLEAT_OK)
-		doc = read_doc(&a, buf_str(&b), &limits, err);
-	buf_done(&b);
-	return doc;
+	if (!doc) {
+		error_set(err, CLEAT_ENOMEM, "out of memory while making a JSON value");
+		return NULL;
+	}
+	build_init(&b, &doc->ar);
+	build_vformat(&b, fmt, ap);
+	return doc_finish(doc, &b, err);
 }
 
 cleat_doc *cleat_doc_newv(cleat_error *err, const char *fmt, va_list ap)
@@ -142,4 +154,124 @@ char *doc_print(const cleat_allocator *mem, const cleat_json *v, size_t *ret_len
 char *cleat_json_print(const cleat_json *v, size_t *ret_len)
 {
 	return doc_print(NULL, v, ret_len);
+}
+
+/* ---- building ----------------------------------------------------------------------------- */
+
+struct cleat_build {
+	cleat_doc *doc; /* holds the builder too */
+	struct build b;
+};
+
+cleat_build *cleat_build_new(const cleat_allocator *mem)
+{
+	cleat_doc *doc = doc_new(mem, 0);
+	cleat_build *b = doc ? arena_alloc(&doc->ar, sizeof *b) : NULL;
+
+	if (!b) {
+		cleat_doc_free(doc);
+		return NULL;
+	}
+	b->doc = doc;
+	build_init(&b->b, &doc->ar);
+	b->b.unique = true;
+	return b;
+}
+
+/* The key that a value gets; NULL: none. False when there is no builder. */
+static bool put_key(cleat_build *b, const char *key)
+{
+	if (b && key)
+		build_keyz(&b->b, key);
+	return b != NULL;
+}
+
+void cleat_build_object(cleat_build *b, const char *key)
+{
+	if (put_key(b, key))
+		build_obj(&b->b);
+}
+
+void cleat_build_array(cleat_build *b, const char *key)
+{
+	if (put_key(b, key))
+		build_arr(&b->b);
+}
+
+void cleat_build_end(cleat_build *b)
+{
+	if (b)
+		build_end(&b->b);
+}
+
+void cleat_build_str(cleat_build *b, const char *key, const char *text)
+{
+	if (put_key(b, key))
+		build_strz(&b->b, text);
+}
+
+void cleat_build_strn(cleat_build *b, const char *key, const char *text, size_t n)
+{
+	if (put_key(b, key))
+		build_str(&b->b, (struct str){ text, n });
+}
+
+void cleat_build_int(cleat_build *b, const char *key, int64_t v)
+{
+	if (put_key(b, key))
+		build_int(&b->b, v);
+}
+
+void cleat_build_uint(cleat_build *b, const char *key, uint64_t v)
+{
+	if (put_key(b, key))
+		build_uint(&b->b, v);
+}
+
+void cleat_build_num(cleat_build *b, const char *key, double v)
+{
+	if (put_key(b, key))
+		build_real(&b->b, v);
+}
+
+void cleat_build_bool(cleat_build *b, const char *key, bool v)
+{
+	if (put_key(b, key))
+		build_bool(&b->b, v);
+}
+
+void cleat_build_null(cleat_build *b, const char *key)
+{
+	if (put_key(b, key))
+		build_null(&b->b);
+}
+
+void cleat_build_value(cleat_build *b, const char *key, const cleat_json *v)
+{
+	if (put_key(b, key))
+		build_value(&b->b, v);
+}
+
+void cleat_build_valuef(cleat_build *b, const char *key, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (put_key(b, key))
+		build_vformat(&b->b, fmt, ap);
+	va_end(ap);
+}
+
+cleat_doc *cleat_build_finish(cleat_build *b, cleat_error *err)
+{
+	if (b)
+		return doc_finish(b->doc, &b->b, err);
+	error_set(err, CLEAT_ENOMEM, "out of memory while making a JSON value");
+	return NULL;
+}
+
+void cleat_build_free(cleat_build *b)
+{
+	if (b)
+		cleat_doc_free(b->doc);
 }

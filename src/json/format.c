@@ -1,11 +1,12 @@
-/* json/format.c - templates: relaxed JSON with printf conversions, written as strict JSON.
+/* json/format.c - templates: relaxed JSON with printf conversions, as values or as strict JSON.
  *
  * The template is walked once, with one bit a level to tell objects from arrays. A conversion is
- * always a whole value or key and goes through the writer's own functions, so no argument can
- * change the structure. Anything that is not clearly right is refused with its place, a byte offset
+ * always a whole value or key and goes through the functions of the builder or the writer, so no
+ * argument can change the structure. Anything that is not clearly right is refused with its place, a byte offset
  * from 0. Not here: other texts from outside; templates belong to the program.
  */
 #include "base/error.h"
+#include "json/build.h"
 #include "json/writer.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ enum want {
 };
 
 struct tpl {
-	struct jw *w;
+	struct build *b; /* where it goes: a value, */
+	struct jw *w;    /* or text */
 	cleat_error *err;
 	const char *fmt;
 	const char *p;
@@ -67,6 +69,85 @@ static void skip_space(struct tpl *t)
 	t->p += strspn(t->p, " \t\r\n");
 }
 
+/* ---- output ------------------------------------------------------------------------------- */
+
+static void put_text(struct tpl *t, struct str s, bool key)
+{
+	if (t->b && key)
+		build_key(t->b, s);
+	else if (t->b)
+		build_str(t->b, s);
+	else if (key)
+		jw_keyn(t->w, s);
+	else
+		jw_str(t->w, s);
+}
+
+static void put_bool(struct tpl *t, bool v)
+{
+	if (t->b)
+		build_bool(t->b, v);
+	else
+		jw_bool(t->w, v);
+}
+
+static void put_int(struct tpl *t, int64_t v)
+{
+	if (t->b)
+		build_int(t->b, v);
+	else
+		jw_int(t->w, v);
+}
+
+static void put_uint(struct tpl *t, uint64_t v)
+{
+	if (t->b)
+		build_uint(t->b, v);
+	else
+		jw_uint(t->w, v);
+}
+
+static void put_real(struct tpl *t, double v)
+{
+	if (t->b)
+		build_real(t->b, v);
+	else
+		jw_real(t->w, v);
+}
+
+static void put_number(struct tpl *t, struct str text)
+{
+	if (t->b)
+		build_number(t->b, text);
+	else
+		jw_raw(t->w, text);
+}
+
+/* NULL: null. */
+static void put_value(struct tpl *t, const cleat_json *v)
+{
+	if (t->b)
+		build_value(t->b, v);
+	else
+		jw_value(t->w, v);
+}
+
+static void put_begin(struct tpl *t, bool object)
+{
+	if (t->b)
+		(object ? build_obj : build_arr)(t->b);
+	else
+		(object ? jw_obj : jw_arr)(t->w);
+}
+
+static void put_end(struct tpl *t, bool object)
+{
+	if (t->b)
+		build_end(t->b);
+	else
+		(object ? jw_obj_end : jw_arr_end)(t->w);
+}
+
 /* ---- quoted text -------------------------------------------------------------------------- */
 
 /* Four hexadecimal digits as a number, or -1. */
@@ -85,70 +166,98 @@ static long hex4(const char *p)
 	return n;
 }
 
-/* Length of the \u escape at p, with its low surrogate if it needs one; 0 when it is wrong. */
-static size_t unicode_escape(const char *p)
+/* Length of the \u escape at p, with its low surrogate if it needs one, and what it stands for; 0 when
+ * it is wrong. */
+static size_t unicode_escape(const char *p, long *ret)
 {
-	long high = hex4(p + 2), low;
+	long low;
 
-	if (high < 0 || (high >= 0xDC00 && high <= 0xDFFF))
+	*ret = hex4(p + 2);
+	if (*ret < 0 || (*ret >= 0xDC00 && *ret <= 0xDFFF))
 		return 0;
-	if (high < 0xD800 || high > 0xDBFF)
+	if (*ret < 0xD800 || *ret > 0xDBFF)
 		return 6;
 	if (p[6] != '\\' || p[7] != 'u')
 		return 0;
 	low = hex4(p + 8);
+	*ret = 0x10000 + ((*ret - 0xD800) << 10) + (low - 0xDC00);
 	return low >= 0xDC00 && low <= 0xDFFF ? 12 : 0;
 }
 
-/* Length of the escape at t->p, or 0. `\'` is the one that JSON does not know. */
-static size_t escape_length(const struct tpl *t)
+static void append_utf8(struct buf *b, long c)
 {
-	char c = t->p[1];
+	if (c >= 0x80) {
+		static const unsigned char marks[] = { 0xC0, 0xE0, 0xF0 };
+		int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 
-	if (c == 'u')
-		return unicode_escape(t->p);
-	return c && strchr("\"'\\/bfnrt", c) ? 2 : 0;
+		buf_putc(b, (char)(marks[more - 1] | c >> 6 * more));
+		while (more-- > 0)
+			buf_putc(b, (char)(0x80 | (c >> 6 * more & 0x3F)));
+	} else {
+		buf_putc(b, (char)c);
+	}
 }
 
-static int take_escape(struct tpl *t)
+/* What the escape at t->p stands for, and steps over it. `\'` is the one that JSON does not know. */
+static int take_escape(struct tpl *t, struct buf *to)
 {
-	size_t n = escape_length(t);
+	static const char letters[] = "\"'\\/bfnrt", meant[] = "\"'\\/\b\f\n\r\t";
+	const char *known = t->p[1] ? strchr(letters, t->p[1]) : NULL;
+	size_t n = known ? 2 : 0;
+	long c = known ? meant[known - letters] : 0;
 
+	if (t->p[1] == 'u')
+		n = unicode_escape(t->p, &c);
 	if (n == 0)
 		return format_fail(t, t->p, "wrong escape");
-	if (t->p[1] == '\'')
-		buf_putc(t->w->b, '\'');
-	else
-		buf_append(t->w->b, t->p, n);
+	append_utf8(to, c);
 	t->p += n;
 	return CLEAT_OK;
 }
 
-/* Text up to the matching quote, straight into the buf: escapes stay as they are written. */
-static int take_quoted(struct tpl *t, bool key)
+/* Text with escapes, up to the quote. */
+static int take_escaped(struct tpl *t, char quote, struct buf *to)
 {
-	const char *start = t->p;
-	char quote = *t->p++;
+	const char *start = t->p - 1;
+	int rc = CLEAT_OK;
 
-	jw_text_begin(t->w);
-	while (*t->p != quote) {
+	while (rc == CLEAT_OK && *t->p != quote) {
 		size_t run = strcspn(t->p, quote == '"' ? "\"\\%" : "'\\%");
-		int rc = CLEAT_OK;
 
-		jw_text_part(t->w, (struct str){ t->p, run });
+		buf_append(to, t->p, run);
 		t->p += run;
 		if (*t->p == '\0')
 			return format_fail(t, start, "unterminated text");
 		if (*t->p == '%')
 			return format_fail(t, t->p, "'%' inside text");
 		if (*t->p == '\\')
-			rc = take_escape(t);
-		if (rc != CLEAT_OK)
-			return rc;
+			rc = take_escape(t, to);
 	}
-	t->p++;
-	jw_text_end(t->w, key);
-	return CLEAT_OK;
+	return rc != CLEAT_OK   ? rc
+	       : buf_status(to) ? error_set(t->err, buf_status(to), "out of memory")
+				: CLEAT_OK;
+}
+
+/* Text up to the matching quote; most has no escapes and goes as it stands. */
+static int take_quoted(struct tpl *t, bool key)
+{
+	char quote = *t->p++;
+	size_t run = strcspn(t->p, quote == '"' ? "\"\\%" : "'\\%");
+	struct buf text = BUF_INIT(t->b ? &t->b->ar->mem : &t->w->b->mem, SIZE_MAX / 2);
+	int rc = CLEAT_OK;
+
+	if (t->p[run] == quote) {
+		put_text(t, (struct str){ t->p, run }, key);
+		t->p += run + 1;
+		return CLEAT_OK;
+	}
+	rc = take_escaped(t, quote, &text);
+	if (rc == CLEAT_OK) {
+		put_text(t, buf_str(&text), key);
+		t->p++;
+	}
+	buf_done(&text);
+	return rc;
 }
 
 /* ---- conversions -------------------------------------------------------------------------- */
@@ -187,28 +296,28 @@ static enum size take_size(struct tpl *t)
 static void put_signed(struct tpl *t, enum size size)
 {
 	switch (size) {
-	case SIZE_CHAR: jw_bool(t->w, va_arg(t->ap, int) != 0); break;
-	case SIZE_SHORT: jw_int(t->w, (short)va_arg(t->ap, int)); break;
-	case SIZE_LONG: jw_int(t->w, va_arg(t->ap, long)); break;
-	case SIZE_LLONG: jw_int(t->w, va_arg(t->ap, long long)); break;
-	case SIZE_SIZE: jw_int(t->w, (ptrdiff_t)va_arg(t->ap, size_t)); break;
-	case SIZE_PTRDIFF: jw_int(t->w, va_arg(t->ap, ptrdiff_t)); break;
-	case SIZE_MAXT: jw_int(t->w, va_arg(t->ap, intmax_t)); break;
-	case SIZE_INT: jw_int(t->w, va_arg(t->ap, int)); break;
+	case SIZE_CHAR: put_bool(t, va_arg(t->ap, int) != 0); break;
+	case SIZE_SHORT: put_int(t, (short)va_arg(t->ap, int)); break;
+	case SIZE_LONG: put_int(t, va_arg(t->ap, long)); break;
+	case SIZE_LLONG: put_int(t, va_arg(t->ap, long long)); break;
+	case SIZE_SIZE: put_int(t, (ptrdiff_t)va_arg(t->ap, size_t)); break;
+	case SIZE_PTRDIFF: put_int(t, va_arg(t->ap, ptrdiff_t)); break;
+	case SIZE_MAXT: put_int(t, va_arg(t->ap, intmax_t)); break;
+	case SIZE_INT: put_int(t, va_arg(t->ap, int)); break;
 	}
 }
 
 static void put_unsigned(struct tpl *t, enum size size)
 {
 	switch (size) {
-	case SIZE_CHAR: jw_uint(t->w, (unsigned char)va_arg(t->ap, unsigned)); break;
-	case SIZE_SHORT: jw_uint(t->w, (unsigned short)va_arg(t->ap, unsigned)); break;
-	case SIZE_LONG: jw_uint(t->w, va_arg(t->ap, unsigned long)); break;
-	case SIZE_LLONG: jw_uint(t->w, va_arg(t->ap, unsigned long long)); break;
-	case SIZE_SIZE: jw_uint(t->w, va_arg(t->ap, size_t)); break;
-	case SIZE_PTRDIFF: jw_uint(t->w, (size_t)va_arg(t->ap, ptrdiff_t)); break;
-	case SIZE_MAXT: jw_uint(t->w, va_arg(t->ap, uintmax_t)); break;
-	case SIZE_INT: jw_uint(t->w, va_arg(t->ap, unsigned)); break;
+	case SIZE_CHAR: put_uint(t, (unsigned char)va_arg(t->ap, unsigned)); break;
+	case SIZE_SHORT: put_uint(t, (unsigned short)va_arg(t->ap, unsigned)); break;
+	case SIZE_LONG: put_uint(t, va_arg(t->ap, unsigned long)); break;
+	case SIZE_LLONG: put_uint(t, va_arg(t->ap, unsigned long long)); break;
+	case SIZE_SIZE: put_uint(t, va_arg(t->ap, size_t)); break;
+	case SIZE_PTRDIFF: put_uint(t, (size_t)va_arg(t->ap, ptrdiff_t)); break;
+	case SIZE_MAXT: put_uint(t, va_arg(t->ap, uintmax_t)); break;
+	case SIZE_INT: put_uint(t, va_arg(t->ap, unsigned)); break;
 	}
 }
 
@@ -244,7 +353,7 @@ static int take_conversion(struct tpl *t)
 	char letter;
 
 	if (take_string(t, &s)) {
-		jw_str(t->w, s);
+		put_text(t, s, false);
 		return CLEAT_OK;
 	}
 	t->p++;
@@ -255,12 +364,12 @@ static int take_conversion(struct tpl *t)
 	} else if (letter == 'u') {
 		put_unsigned(t, size);
 	} else if (size == SIZE_MAXT) { /* %j alone: the letter is the template's own */
-		jw_value(t->w, va_arg(t->ap, const void *));
+		put_value(t, va_arg(t->ap, const void *));
 		return CLEAT_OK;
 	} else if (letter == 'p' && size == SIZE_INT) {
-		jw_value(t->w, va_arg(t->ap, const void *));
+		put_value(t, va_arg(t->ap, const void *));
 	} else if (letter && strchr("gfe", letter) && (size == SIZE_INT || size == SIZE_LONG)) {
-		jw_real(t->w, va_arg(t->ap, double));
+		put_real(t, va_arg(t->ap, double));
 	} else {
 		return format_fail(t, start, "unknown conversion");
 	}
@@ -285,19 +394,13 @@ static int open_container(struct tpl *t)
 	t->objects = t->objects << 1 | object;
 	t->want = object ? WANT_KEY : WANT_ELEMENT;
 	t->p++;
-	if (object)
-		jw_obj(t->w);
-	else
-		jw_arr(t->w);
+	put_begin(t, object);
 	return CLEAT_OK;
 }
 
 static void close_container(struct tpl *t)
 {
-	if (t->objects & 1)
-		jw_obj_end(t->w);
-	else
-		jw_arr_end(t->w);
+	put_end(t, t->objects & 1);
 	t->objects >>= 1;
 	t->depth--;
 	t->p++;
@@ -340,7 +443,7 @@ static int take_number(struct tpl *t)
 
 	if (!end)
 		return format_fail(t, t->p, "wrong number");
-	jw_raw(t->w, (struct str){ t->p, (size_t)(end - t->p) });
+	put_number(t, (struct str){ t->p, (size_t)(end - t->p) });
 	t->p = end;
 	return CLEAT_OK;
 }
@@ -349,9 +452,12 @@ static int take_literal(struct tpl *t)
 {
 	struct str word = take_word(t);
 
-	if (!str_eqz(word, "true") && !str_eqz(word, "false") && !str_eqz(word, "null"))
+	if (str_eqz(word, "null"))
+		put_value(t, NULL);
+	else if (str_eqz(word, "true") || str_eqz(word, "false"))
+		put_bool(t, word.p[0] == 't');
+	else
 		return format_fail(t, word.p, "expected true, false, null or quoted text");
-	jw_raw(t->w, word);
 	return CLEAT_OK;
 }
 
@@ -385,7 +491,7 @@ static int take_key_conversion(struct tpl *t)
 		return format_fail(t, start, "only %s and %.*s can be a key");
 	if (!s.p)
 		return format_fail(t, start, "NULL for a key");
-	jw_keyn(t->w, s);
+	put_text(t, s, true);
 	return CLEAT_OK;
 }
 
@@ -398,7 +504,7 @@ static int take_key(struct tpl *t)
 	else if (*t->p == '"' || *t->p == '\'')
 		rc = take_quoted(t, true);
 	else if (is_word_start(*t->p))
-		jw_keyn(t->w, take_word(t));
+		put_text(t, take_word(t), true);
 	else
 		rc = format_fail(t, t->p, "expected a key or '}'");
 	if (rc != CLEAT_OK)
@@ -445,32 +551,50 @@ static int format_step(struct tpl *t)
 	return CLEAT_OK;
 }
 
-static int run(struct tpl *t)
+static int format_run(struct tpl *t, va_list ap)
 {
 	int rc = CLEAT_OK;
 
+	if (!t->fmt)
+		return error_set(t->err, CLEAT_EINVAL, "template: there is none");
+	t->p = t->fmt;
+	va_copy(t->ap, ap);
 	skip_space(t);
 	while (rc == CLEAT_OK && (*t->p || t->want != WANT_END)) {
 		rc = format_step(t);
 		skip_space(t);
 	}
+	va_end(t->ap);
 	return rc;
+}
+
+void build_vformat(struct build *b, const char *fmt, va_list ap)
+{
+	struct tpl t = { .b = b, .err = &b->err, .fmt = fmt, .want = WANT_VALUE };
+
+	if (!b->err.status)
+		format_run(&t, ap);
+}
+
+void build_format(struct build *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	build_vformat(b, fmt, ap);
+	va_end(ap);
 }
 
 int jw_vformat(struct jw *w, cleat_error *err, const char *fmt, va_list ap)
 {
-	struct tpl t = { .w = w, .err = err, .fmt = fmt, .p = fmt, .want = WANT_VALUE };
+	struct tpl t = { .w = w, .err = err, .fmt = fmt, .want = WANT_VALUE };
 	const size_t start = buf_size(w->b);
 	const bool comma = w->comma;
 	int rc, latched = buf_status(w->b);
 
 	if (latched != CLEAT_OK)
 		return error_set(err, latched, "%s", cleat_strstatus(latched));
-	if (!fmt)
-		return error_set(err, CLEAT_EINVAL, "template: there is none");
-	va_copy(t.ap, ap);
-	rc = run(&t);
-	va_end(t.ap);
+	rc = format_run(&t, ap);
 	latched = buf_status(w->b);
 	if (rc == CLEAT_OK && latched == CLEAT_OK)
 		return CLEAT_OK;

@@ -98,6 +98,40 @@ static inline bool node_is_plain(const yyjson_val *v)
 	return (v->tag & YYJSON_SUBTYPE_MASK) == YYJSON_SUBTYPE_NOESC;
 }
 
+enum { NODE_DIGITS = 21 };
+
+/* An integer as text, at the end of `to`; not terminated. */
+static inline struct str node_decimal(char to[NODE_DIGITS], uint64_t n, bool negative)
+{
+	char *end = to + NODE_DIGITS, *p = end;
+
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	if (negative)
+		*--p = '-';
+	return (struct str){ p, (size_t)(end - p) };
+}
+
+/* ---- number.c ---- */
+
+enum { NUMBER_REAL = 128 };
+/* The shortest text that is this number exactly, in `to`; absent when it is not finite. */
+struct str number_print(char to[NUMBER_REAL], double v);
+
+/* ---- parse.c ---- */
+
+/* Do `count` nodes, which are one value, nest deeper than `max` (at most NODE_MAX_DEPTH) levels? */
+bool node_is_deeper(const yyjson_val *root, size_t count, size_t max);
+
+/* ---- writer.c ---- */
+
+/* Length of the prefix that stands in JSON as it is: valid UTF-8 and nothing to escape. */
+size_t text_safe_prefix(struct str s);
+/* Length of the well-formed sequence at p, or, with *valid false, of the maximal subpart of an
+ * ill-formed one, which one U+FFFD replaces (Unicode 15, 3.9, tables 3-7 and 3-8). */
+size_t text_step(const unsigned char *p, size_t n, bool *valid);
+
 /* ---- arithmetic.c ---- */
 
 /* Equal by value, exactly: no rounding to double. Both must be numbers. */

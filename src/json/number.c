@@ -1,4 +1,4 @@
-/* json/number.c - numbers, from the text that was received.
+/* json/number.c - numbers, from the text that was received, and doubles as text.
  *
  * Integers are exact: a token is read as sign, significant digits and a power of ten, never through
  * a double. Doubles come from yyjson's reader, which is correctly rounded and knows no locale. A
@@ -9,6 +9,8 @@
 
 #include "json/decimal.h"
 #include "json/parse.h"
+
+#include <math.h>
 
 static void read_exponent(struct decimal *d, const char *p, const char *end)
 {
@@ -193,4 +195,38 @@ struct str json_number(const cleat_json *v)
 const char *cleat_json_number_text(const cleat_json *v)
 {
 	return is_number(v) ? node_of(v)->uni.str : NULL;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* yyjson writes into memory that it asks for: into ours. */
+static void *scratch_malloc(void *ctx, size_t size)
+{
+	return size <= NUMBER_REAL ? ctx : NULL;
+}
+
+static void *scratch_realloc(void *ctx, void *ptr, size_t old_size, size_t size)
+{
+	(void)ptr;
+	(void)old_size;
+	return scratch_malloc(ctx, size);
+}
+
+static void scratch_free(void *ctx, void *ptr)
+{
+	(void)ctx;
+	(void)ptr;
+}
+
+struct str number_print(char to[NUMBER_REAL], double v)
+{
+	const yyjson_alc alc = { scratch_malloc, scratch_realloc, scratch_free, to };
+	yyjson_val n = { .tag = YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL, .uni.f64 = v };
+	struct str text = { NULL, 0 };
+
+	if (isfinite(v))
+		text.p = yyjson_val_write_opts(&n, 0, &alc, &text.n, NULL);
+	if (text.p && text.n > 2 && memcmp(text.p + text.n - 2, ".0", 2) == 0)
+		text.n -= 2; /* 3.0 is 3 */
+	return text;
 }

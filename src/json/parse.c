@@ -68,7 +68,7 @@ static bool has_more_nodes(struct str text, size_t max)
 	return count > max;
 }
 
-static bool is_deeper(const yyjson_val *root, size_t count, size_t max)
+bool node_is_deeper(const yyjson_val *root, size_t count, size_t max)
 {
 	const yyjson_val *ends[NODE_MAX_DEPTH], *end = root + count;
 	size_t depth = 0;
@@ -119,7 +119,7 @@ int json_parse_at(struct arena *ar, struct str text, const cleat_json_limits *li
 				  ret_column, NULL);
 	if (!doc)
 		return fail_read(err, &why);
-	if (is_deeper(doc->root, yyjson_doc_get_val_count(doc), max.max_depth))
+	if (node_is_deeper(doc->root, yyjson_doc_get_val_count(doc), max.max_depth))
 		return error_set(err, CLEAT_ELIMIT, "the JSON text nests deeper than %zu levels",
 				 max.max_depth);
 	*ret = node_json(doc->root);

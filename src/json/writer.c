@@ -7,8 +7,6 @@
 
 #include "json/node.h"
 
-#include <math.h>
-
 void jw_init(struct jw *w, struct buf *b)
 {
 	*w = (struct jw){ .b = b };
@@ -127,9 +125,7 @@ static bool word_needs_care(uint64_t w)
 		HIGHS) != 0;
 }
 
-/* Length of the well-formed sequence at p, or, with *valid false, of the maximal subpart of an
- * ill-formed one, which one U+FFFD replaces (Unicode 15, 3.9, tables 3-7 and 3-8). */
-static size_t utf8_step(const unsigned char *p, size_t n, bool *valid)
+size_t text_step(const unsigned char *p, size_t n, bool *valid)
 {
 	unsigned char lo = 0x80, hi = 0xBF;
 	size_t len;
@@ -159,8 +155,7 @@ static size_t utf8_step(const unsigned char *p, size_t n, bool *valid)
 	return len;
 }
 
-/* Length of the prefix that is written as it is. */
-static size_t safe_prefix(struct str s)
+size_t text_safe_prefix(struct str s)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
 	size_t i = 0;
@@ -183,7 +178,7 @@ static size_t safe_prefix(struct str s)
 			i++;
 			continue;
 		}
-		len = utf8_step(p + i, s.n - i, &valid);
+		len = text_step(p + i, s.n - i, &valid);
 		if (!valid)
 			return i;
 		i += len;
@@ -191,7 +186,7 @@ static size_t safe_prefix(struct str s)
 	return i;
 }
 
-/* Writes what safe_prefix() stopped at; gives the number of bytes that it stands for. */
+/* Writes what text_safe_prefix() stopped at; gives the number of bytes that it stands for. */
 static COLD size_t put_special(struct buf *b, struct str s)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -202,7 +197,7 @@ static COLD size_t put_special(struct buf *b, struct str s)
 
 	if (c >= 0x80) {
 		buf_append(b, "\xEF\xBF\xBD", 3);
-		return utf8_step((const unsigned char *)s.p, s.n, &valid);
+		return text_step((const unsigned char *)s.p, s.n, &valid);
 	}
 	/* pairs; the letters among them are never special, so a hit is the first of its pair */
 	brief = c ? strchr("\"\"\\\\\bb\tt\nn\ff\rr", c) : NULL;
@@ -224,7 +219,7 @@ static COLD void writer_put_text(struct buf *b, struct str s, size_t run)
 		s = (struct str){ s.p + run, s.n - run };
 		special = put_special(b, s);
 		s = (struct str){ s.p + special, s.n - special };
-		run = safe_prefix(s);
+		run = text_safe_prefix(s);
 	}
 }
 
@@ -261,20 +256,20 @@ void jw_key(struct jw *w, const char *key)
 
 void jw_keyn(struct jw *w, struct str key)
 {
-	put_string(w, key, safe_prefix(key), true);
+	put_string(w, key, text_safe_prefix(key), true);
 }
 
 void jw_str(struct jw *w, struct str s)
 {
 	if (s.p)
-		put_string(w, s, safe_prefix(s), false);
+		put_string(w, s, text_safe_prefix(s), false);
 	else
 		jw_null(w);
 }
 
 void jw_frame_str(struct jw *w, struct str before, struct str text, struct str after, bool comma)
 {
-	size_t run = safe_prefix(text);
+	size_t run = text_safe_prefix(text);
 	char *to;
 
 	if (run != text.n || text.n > SIZE_MAX / 4) {
@@ -306,7 +301,7 @@ void jw_text_begin(struct jw *w)
 
 void jw_text_part(struct jw *w, struct str s)
 {
-	writer_put_text(w->b, s, safe_prefix(s));
+	writer_put_text(w->b, s, text_safe_prefix(s));
 }
 
 void jw_text_end(struct jw *w, bool key)
@@ -324,14 +319,10 @@ void jw_strz(struct jw *w, const char *z)
 
 static void put_decimal(struct jw *w, uint64_t n, bool negative)
 {
-	char digits[21], *p = digits + sizeof digits;
+	char digits[NODE_DIGITS];
+	struct str text = node_decimal(digits, n, negative);
 
-	do
-		*--p = (char)('0' + n % 10);
-	while (n /= 10);
-	if (negative)
-		*--p = '-';
-	put_value(w, p, (size_t)(digits + sizeof digits - p));
+	put_value(w, text.p, text.n);
 }
 
 void jw_int(struct jw *w, int64_t v)
@@ -344,48 +335,11 @@ void jw_uint(struct jw *w, uint64_t v)
 	put_decimal(w, v, false);
 }
 
-struct scratch {
-	char bytes[128];
-};
-
-static void *scratch_malloc(void *ctx, size_t size)
-{
-	struct scratch *s = ctx;
-
-	return size <= sizeof s->bytes ? s->bytes : NULL;
-}
-
-static void *scratch_realloc(void *ctx, void *ptr, size_t old_size, size_t size)
-{
-	(void)ptr;
-	(void)old_size;
-	return scratch_malloc(ctx, size);
-}
-
-static void scratch_free(void *ctx, void *ptr)
-{
-	(void)ctx;
-	(void)ptr;
-}
-
 void jw_real(struct jw *w, double v)
 {
-	struct scratch s;
-	const yyjson_alc alc = { scratch_malloc, scratch_realloc, scratch_free, &s };
-	yyjson_val n;
-	size_t len = 0;
-	char *text;
+	char digits[NUMBER_REAL];
 
-	n.tag = YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL;
-	n.uni.f64 = v;
-	text = isfinite(v) ? yyjson_val_write_opts(&n, 0, &alc, &len, NULL) : NULL;
-	if (!text) {
-		jw_null(w);
-		return;
-	}
-	if (len > 2 && memcmp(text + len - 2, ".0", 2) == 0)
-		len -= 2;
-	put_value(w, text, len);
+	jw_raw(w, number_print(digits, v));
 }
 
 void jw_bool(struct jw *w, bool v)
@@ -423,7 +377,7 @@ static void put_scalar(struct jw *w, const yyjson_val *v)
 	case YYJSON_TYPE_BOOL: jw_bool(w, unsafe_yyjson_get_bool((void *)v)); break;
 	case YYJSON_TYPE_STR:
 		put_string(w, node_text(v),
-			   node_is_plain(v) ? node_len(v) : safe_prefix(node_text(v)), false);
+			   node_is_plain(v) ? node_len(v) : text_safe_prefix(node_text(v)), false);
 		break;
 	default: jw_null(w); break;
 	}
@@ -431,7 +385,7 @@ static void put_scalar(struct jw *w, const yyjson_val *v)
 
 static void put_key(struct jw *w, const yyjson_val *k)
 {
-	put_string(w, node_text(k), node_is_plain(k) ? node_len(k) : safe_prefix(node_text(k)),
+	put_string(w, node_text(k), node_is_plain(k) ? node_len(k) : text_safe_prefix(node_text(k)),
 		   true);
 }
 

@@ -500,6 +500,12 @@ const examples = {
 		equal(client('client', ['weather'])[0], 1, 'a server without that tool');
 	},
 
+	build: () => {
+		equal(client('build', ['hello', 'add', 'a=2', 'b=0.5']), [0, '2.5\n', '']);
+		equal(client('build', ['hello', 'add', 'a=2', 'a=3']), [1, '', 'build: the key "a" stands twice\n']);
+		equal(client('build', ['hello', 'add', 'a=2', 'b=x'])[0], 1, 'text where a number is wanted');
+	},
+
 	client_async: async () => {
 		const verdict = ([status, out, said]) => {
 			const lines = out.trim().split('\n').sort();

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 {
 	const char *const server[] = { argc > 1 ? argv[1] : "./hello", NULL };
 	cleat_error err;
-	cleat_doc *args = arguments(argc > 3 ? argc - 3 : 0, argv + 3, &err);
+	cleat_doc *args = arguments(argc > 3 ? argc - 3 : 0, argc > 3 ? argv + 3 : argv, &err);
 	cleat_client *c = cleat_client_spawn(server, NULL);
 	cleat_result *r = NULL;
 	int rc = 1;

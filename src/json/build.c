@@ -12,13 +12,13 @@
 #include "json/node.h"
 #include "json/parse.h"
 
-enum { FIRST_NODES = 16 };
+enum { FIRST_NODES = 16, TEXT_ROOM = 128 };
 
 void build_init(struct build *b, struct arena *ar)
 {
 	b->ar = ar;
 	b->nodes = NULL;
-	b->n = b->cap = b->open = b->depth = 0;
+	b->n = b->cap = b->open = b->depth = b->room = 0;
 	b->unique = false;
 	b->err.status = CLEAT_OK;
 }
@@ -164,6 +164,27 @@ void build_end(struct build *b)
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
+/* A terminated copy; short ones share a block. NULL when out of memory. */
+static char *copy_text(struct build *b, struct str s)
+{
+	char *to;
+
+	if (s.n < b->room || s.n < TEXT_ROOM / 4) {
+		if (s.n >= b->room) {
+			b->text = arena_alloc(b->ar, TEXT_ROOM);
+			b->room = b->text ? TEXT_ROOM : 0;
+		}
+		if (!b->text)
+			return NULL;
+		to = memcpy(b->text, s.p, s.n);
+		to[s.n] = '\0';
+		b->text += s.n + 1;
+		b->room -= s.n + 1;
+		return to;
+	}
+	return arena_strndup(b->ar, s.p, s.n);
+}
+
 /* What is no UTF-8 becomes U+FFFD, as the writer has it. */
 static COLD struct str repair(struct arena *ar, struct str s)
 {
@@ -195,7 +216,7 @@ static void put_text(struct build *b, struct str s, bool key)
 	if (!plain && utf8_valid_prefix(s) < s.n)
 		s = repair(b->ar, s);
 	else
-		s.p = arena_strndup(b->ar, s.p, s.n);
+		s.p = copy_text(b, s);
 	v->tag = YYJSON_TYPE_STR | plain | (uint64_t)s.n << YYJSON_TAG_BIT;
 	v->uni.str = s.p;
 	if (!s.p)
@@ -242,7 +263,7 @@ void build_number(struct build *b, struct str text)
 	if (!v)
 		return;
 	v->tag = YYJSON_TYPE_RAW | (uint64_t)text.n << YYJSON_TAG_BIT;
-	v->uni.str = arena_strndup(b->ar, text.p, text.n);
+	v->uni.str = copy_text(b, text);
 	if (!v->uni.str)
 		out_of_memory(b);
 }
@@ -284,27 +305,17 @@ void build_null(struct build *b)
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-static bool has_text(const yyjson_val *v)
-{
-	return node_is(v, YYJSON_TYPE_STR) || node_is(v, YYJSON_TYPE_RAW);
-}
-
 /* Offsets are relative, so copied nodes are right but for their texts, which get one block. */
 static void copy_texts(struct build *b, yyjson_val *nodes, size_t n)
 {
-	size_t size = 0;
-	char *to;
+	char *to = arena_alloc(b->ar, json_text_bytes(node_json(nodes)));
 
-	for (size_t i = 0; i < n; i++)
-		if (has_text(&nodes[i]))
-			size += node_len(&nodes[i]) + 1;
-	to = arena_alloc(b->ar, size);
 	if (!to) {
 		out_of_memory(b);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!has_text(&nodes[i]))
+		if (!node_has_text(&nodes[i]))
 			continue;
 		memcpy(to, nodes[i].uni.str, node_len(&nodes[i]) + 1);
 		nodes[i].uni.str = to;

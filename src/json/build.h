@@ -20,6 +20,8 @@ struct build {
 	size_t n, cap;
 	size_t open; /* index of the innermost object or array that is not ended, plus 1; 0: none */
 	size_t depth;
+	char *text;      /* room for short texts, */
+	size_t room;     /* so many bytes */
 	bool unique;     /* a key that stands twice in an object is CLEAT_EINVAL */
 	cleat_error err; /* the first thing that went wrong; only `status` is set before that */
 };

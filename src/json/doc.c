@@ -92,6 +92,17 @@ cleat_doc *doc_newv(const cleat_allocator *mem, cleat_error *err, const char *fm
 	return doc_finish(doc, &b, err);
 }
 
+cleat_doc *doc_newf(const cleat_allocator *mem, cleat_error *err, const char *fmt, ...)
+{
+	cleat_doc *doc;
+	va_list ap;
+
+	va_start(ap, fmt);
+	doc = doc_newv(mem, err, fmt, ap);
+	va_end(ap);
+	return doc;
+}
+
 cleat_doc *cleat_doc_newv(cleat_error *err, const char *fmt, va_list ap)
 {
 	return doc_newv(NULL, err, fmt, ap);

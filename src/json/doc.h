@@ -14,6 +14,8 @@ struct arena *doc_arena(cleat_doc *doc);
 /* As cleat_doc_newv; `mem` may be NULL. */
 cleat_doc *doc_newv(const cleat_allocator *mem, cleat_error *err, const char *fmt, va_list ap)
 	CLEAT_PRINTF(3, 0);
+cleat_doc *doc_newf(const cleat_allocator *mem, cleat_error *err, const char *fmt, ...)
+	CLEAT_PRINTF(3, 4);
 /* As cleat_json_print; the text comes from `mem` (may be NULL) and goes back to it. */
 char *doc_print(const cleat_allocator *mem, const cleat_json *v, size_t *ret_len);
 

@@ -66,7 +66,8 @@ static struct str take_word(struct tpl *t)
 
 static void skip_space(struct tpl *t)
 {
-	t->p += strspn(t->p, " \t\r\n");
+	while (*t->p == ' ' || *t->p == '\n' || *t->p == '\t' || *t->p == '\r')
+		t->p++;
 }
 
 /* ---- output ------------------------------------------------------------------------------- */
@@ -333,12 +334,12 @@ static struct str string_arg(struct tpl *t, bool precise)
 	return (struct str){ s, end ? (size_t)(end - s) : (size_t)max };
 }
 
-/* Steps over %s or %.*s; false, and not moved, when it is something else. */
+/* At a %: steps over %s or %.*s; false, and not moved, when it is something else. */
 static bool take_string(struct tpl *t, struct str *ret)
 {
-	bool precise = strncmp(t->p, "%.*s", 4) == 0;
+	bool precise = t->p[1] == '.' && t->p[2] == '*' && t->p[3] == 's';
 
-	if (!precise && strncmp(t->p, "%s", 2) != 0)
+	if (!precise && t->p[1] != 's')
 		return false;
 	t->p += precise ? 4 : 2;
 	*ret = string_arg(t, precise);

@@ -47,6 +47,11 @@ static inline yyjson_val *node_next(const yyjson_val *v)
 	return unsafe_yyjson_get_next((yyjson_val *)v);
 }
 
+static inline bool node_has_text(const yyjson_val *v)
+{
+	return node_is(v, YYJSON_TYPE_STR) || node_is(v, YYJSON_TYPE_RAW);
+}
+
 /* Of a string or a raw number. */
 static inline struct str node_text(const yyjson_val *v)
 {

@@ -37,6 +37,17 @@ size_t json_nodes(const cleat_json *v)
 	return at ? (size_t)(node_next(at) - at) : 0;
 }
 
+size_t json_text_bytes(const cleat_json *v)
+{
+	const yyjson_val *at = node_of(v), *end = at + json_nodes(v);
+	size_t bytes = 0;
+
+	for (; at < end; at++)
+		if (node_has_text(at))
+			bytes += node_len(at) + 1;
+	return bytes;
+}
+
 /* First byte after the string whose opening quote is at p. */
 static const char *skip_string(const char *p, const char *end)
 {

@@ -22,6 +22,8 @@ int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limit
 size_t json_max_nodes(const cleat_json_limits *limits);
 /* How many values and keys there are in it, itself included; NULL: 0. */
 size_t json_nodes(const cleat_json *v);
+/* How many bytes of text its keys, strings and numbers have, each with its end; NULL: 0. */
+size_t json_text_bytes(const cleat_json *v);
 
 /* The same for text that a person wrote: where it is no JSON, the place goes to *ret_line and *ret_column
  * (from 1; 0 where there is none) instead of into the message. */

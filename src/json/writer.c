@@ -155,35 +155,51 @@ size_t text_step(const unsigned char *p, size_t n, bool *valid)
 	return len;
 }
 
-size_t text_safe_prefix(struct str s)
+/* Eight bytes that need care where one of the few of a short text does. */
+static uint64_t short_word(const char *p, size_t n)
+{
+	if (n >= 4)
+		return node_load4(p) | (uint64_t)node_load4(p + n - 4) << 32;
+	return ONES * 'a' << 24 | (uint64_t)(unsigned char)p[n - 1] << 16 |
+	       (uint64_t)(unsigned char)p[n / 2] << 8 | (unsigned char)p[0];
+}
+
+/* From `i`, where something needs care or is not ASCII, character by character. */
+static size_t careful_prefix(struct str s, size_t i)
 {
 	const unsigned char *p = (const unsigned char *)s.p;
-	size_t i = 0;
 
 	while (i < s.n) {
-		uint64_t word;
 		bool valid;
 		size_t len;
 
-		if (s.n - i >= 8) {
-			memcpy(&word, p + i, 8);
-			if (!word_needs_care(word)) {
-				i += 8;
-				continue;
-			}
+		if (s.n - i >= 8 && !word_needs_care(node_load8(s.p + i))) {
+			i += 8;
+			continue;
 		}
 		if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
 			return i;
-		if (p[i] < 0x80) {
-			i++;
-			continue;
-		}
 		len = text_step(p + i, s.n - i, &valid);
 		if (!valid)
 			return i;
 		i += len;
 	}
 	return i;
+}
+
+size_t text_safe_prefix(struct str s)
+{
+	size_t i = 0;
+
+	if (s.n < 8)
+		return s.n == 0 || !word_needs_care(short_word(s.p, s.n)) ? s.n
+									  : careful_prefix(s, 0);
+	while (s.n - i >= 8 && !word_needs_care(node_load8(s.p + i)))
+		i += 8;
+	/* the rest is in the last eight bytes */
+	if (s.n - i < 8 && !word_needs_care(node_load8(s.p + s.n - 8)))
+		return s.n;
+	return careful_prefix(s, i);
 }
 
 /* Writes what text_safe_prefix() stopped at; gives the number of bytes that it stands for. */
@@ -247,6 +263,12 @@ static void put_string(struct jw *w, struct str s, size_t run, bool key)
 	buf_append(w->b, "\":", 1 + (size_t)key);
 }
 
+static void put_key(struct jw *w, const yyjson_val *k)
+{
+	put_string(w, node_text(k), node_is_plain(k) ? node_len(k) : text_safe_prefix(node_text(k)),
+		   true);
+}
+
 void jw_key(struct jw *w, const char *key)
 {
 	size_t n = strlen(key);
@@ -257,6 +279,11 @@ void jw_key(struct jw *w, const char *key)
 void jw_keyn(struct jw *w, struct str key)
 {
 	put_string(w, key, text_safe_prefix(key), true);
+}
+
+void jw_key_of(struct jw *w, const cleat_json *key)
+{
+	put_key(w, node_of(key));
 }
 
 void jw_str(struct jw *w, struct str s)
@@ -381,12 +408,6 @@ static void put_scalar(struct jw *w, const yyjson_val *v)
 		break;
 	default: jw_null(w); break;
 	}
-}
-
-static void put_key(struct jw *w, const yyjson_val *k)
-{
-	put_string(w, node_text(k), node_is_plain(k) ? node_len(k) : text_safe_prefix(node_text(k)),
-		   true);
 }
 
 /* The values lie in document order, so the stack only has to know what is still to come on each

@@ -28,6 +28,8 @@ void jw_arr_end(struct jw *w);
 void jw_key(struct jw *w, const char *key);
 /* Any key. */
 void jw_keyn(struct jw *w, struct str key);
+/* The key of a member, as iterating gives it. */
+void jw_key_of(struct jw *w, const cleat_json *key);
 
 void jw_str(struct jw *w, struct str s);   /* absent slice writes null */
 void jw_strz(struct jw *w, const char *z); /* NULL writes null */

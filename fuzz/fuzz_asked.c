@@ -121,7 +121,7 @@ static int handle(cleat_request *req)
 		return hold(req, cleat_request_userdata(req));
 	if (strcmp(word, "use") == 0) {
 		cleat_reply_text(req, "so");
-		return cleat_reply_tool_use(req, "i", "n", "{}");
+		return cleat_reply_tool_use(req, "i", "n", NULL);
 	}
 	if (json_is_string(answer)) {
 		cleat_reply_model(req, word);

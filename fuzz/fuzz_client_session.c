@@ -221,6 +221,18 @@ static void on_progress(cleat_call *call, double done, double total, const char 
 		client_call_cancel(call);
 }
 
+static cleat_call *make_call(cleat_client *c, const cleat_call_options *o, const char *method,
+			     const char *params)
+{
+	cleat_doc *doc = cleat_doc_parse(params, strlen(params), NULL, NULL, NULL);
+	struct build b;
+	cleat_call *call = client_call_new(c, &b);
+
+	build_value(&b, cleat_doc_root(doc));
+	cleat_doc_free(doc);
+	return call ? client_call(call, o, str_of(method), &b) : NULL;
+}
+
 static void begin(struct bench *b, char what)
 {
 	static const struct {
@@ -231,7 +243,7 @@ static void begin(struct bench *b, char what)
 		{ 'r', "resources/read", "{\"uri\":\"file:///x\"}" },
 		{ 'p', "prompts/get", "{\"name\":\"p\"}" },
 		{ 'L', "tools/list", "{}" },
-		{ 'b', "x", "[" },
+		{ 'b', "x", "[]" },
 	};
 	cleat_call_options o = { .on_done = on_done, .on_progress = on_progress, .userdata = b };
 	cleat_call *call = NULL;
@@ -244,8 +256,7 @@ static void begin(struct bench *b, char what)
 	b->inside = true;
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++)
 		if (rows[i].what == what)
-			call = client_call(b->c, &o, str_of(rows[i].method),
-					   str_of(rows[i].params));
+			call = make_call(b->c, &o, rows[i].method, rows[i].params);
 	if (what == 'l')
 		call = client_call_list(b->c, &o, CLEAT_LIST_TOOLS);
 	b->inside = false;
@@ -339,7 +350,7 @@ static void happen(struct bench *b, char what, char more)
 			answer(b, 0, more == '!');
 		break;
 	case 'w': toggle_watch(b, (unsigned char)more % MAX_WATCHES); break;
-	case 'n': client_notify(b->c, STR_LIT("notifications/x"), STR_LIT("{}")); break;
+	case 'n': client_notify(b->c, STR_LIT("notifications/x"), json_empty_object()); break;
 	case 'R': client_roots_changed(b->c); break;
 	default: begin(b, what); break;
 	}

@@ -271,11 +271,12 @@ CLEAT_API cleat_result *cleat_client_read(cleat_client *c, const char *uri);
 CLEAT_API cleat_result *cleat_client_promptf(cleat_client *c, const char *name, const char *args,
 					     ...) CLEAT_PRINTF(3, 4);
 /* Suggestions for an argument of a prompt (`ref` is its name) or a variable of a template (`ref` is its
- * URI template: it has a "{" or "://" in it). `typed` is what is there so far; NULL: nothing. `context`: a JSON object of arguments that are known already; NULL: none. The
- * suggestions are cleat_result_items(). */
+ * URI template: it has a "{" or "://" in it). `typed` is what is there so far; NULL: nothing. `context` is
+ * an object of the arguments that are known already; NULL: none. The suggestions are
+ * cleat_result_items(). */
 CLEAT_API cleat_result *cleat_client_complete(cleat_client *c, const char *ref,
 					      const char *argument, const char *typed,
-					      const char *context);
+					      const cleat_json *context);
 /* Does it answer? 2026-07-28 has no ping: server/discover is sent instead. */
 CLEAT_API cleat_result *cleat_client_ping(cleat_client *c);
 
@@ -308,9 +309,9 @@ typedef struct cleat_call_options {
 	void (*on_done)(cleat_call *call, cleat_result *result);
 	/* Log messages that belong to this call (2026-07-28); NULL: the client's on_log. */
 	void (*on_log)(cleat_call *call, int level, const char *logger, const cleat_json *data);
-	const char *log_level; /* for this call (2026-07-28); NULL: the client's */
-	const char *meta;      /* further members of _meta, a JSON object; NULL: none */
-	bool no_cache;         /* ask the server, whatever is known */
+	const char *log_level;  /* for this call (2026-07-28); NULL: the client's */
+	const cleat_json *meta; /* further members of _meta, an object, copied; NULL: none */
+	bool no_cache;          /* ask the server, whatever is known */
 	void *userdata;
 } cleat_call_options;
 
@@ -471,12 +472,12 @@ CLEAT_API cleat_client *cleat_request_client(cleat_request *req);
  * CLEAT_EMISUSE in any other handler, whose answer becomes an error. */
 CLEAT_API int cleat_reply_model(cleat_request *req, const char *model);
 CLEAT_API int cleat_reply_stop_reason(cleat_request *req, const char *reason);
-/* Sampling with tools: the model wants this tool called; `input` is JSON, an object; NULL: {}.
+/* Sampling with tools: the model wants this tool called; `input` is an object, copied; NULL: {}.
  * CLEAT_EUNSUPPORTED, and nothing is replied, when the server's revision has no tools here or
- * opts.sampling_tools is not set; CLEAT_EINVAL without id or name, or when input is no JSON object;
+ * opts.sampling_tools is not set; CLEAT_EINVAL without id or name, or when input is no object;
  * otherwise as above. */
 CLEAT_API int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name,
-				   const char *input);
+				   const cleat_json *input);
 
 #ifdef __cplusplus
 }

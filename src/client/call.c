@@ -10,11 +10,12 @@
 #include "base/mem.h"
 #include "protocol/era.h"
 #include "protocol/headers.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 #include <stdio.h>
 
-enum { MAX_SPARE = 8, FIRST_CHUNK = 1024, MAX_PARAMS = 64 << 20 };
+enum { MAX_SPARE = 8, FIRST_CHUNK = 1024 };
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -35,7 +36,6 @@ static cleat_call *call_alloc(cleat_client *c)
 		call = mem_zalloc(&c->mem, sizeof *call);
 		if (!call)
 			return NULL;
-		/* Values need some more room than their text. */
 		arena_init(&arena, &c->mem, SIZE_MAX / 2);
 		arena.first = FIRST_CHUNK;
 	}
@@ -65,25 +65,36 @@ void call_free(cleat_call *call)
 	c->n_spare++;
 }
 
-static int parse_object(cleat_call *call, const char *what, struct str text, const cleat_json **ret,
-			cleat_error *err)
+cleat_call *client_call_new(cleat_client *c, struct build *params)
 {
-	int rc = json_parse(&call->arena, text, &call->client->opts.json, ret, err);
+	cleat_call *call = call_alloc(c);
 
-	if (rc == CLEAT_ENOMEM)
-		return rc;
-	if (rc != CLEAT_OK)
-		return error_set(err, CLEAT_EINVAL, "the %s: %s", what, err->message);
-	if (!json_is_object(*ret))
+	if (!params)
+		return call;
+	build_init(params, call ? &call->arena : NULL);
+	params->err.status = call ? CLEAT_OK : CLEAT_ENOMEM;
+	return call;
+}
+
+void client_call_drop(cleat_call *call)
+{
+	call_free(call);
+}
+
+static int check_object(const char *what, const cleat_json *v, cleat_error *err)
+{
+	if (!json_is_object(v))
 		return error_set(err, CLEAT_EINVAL, "the %s: %s instead of an object", what,
-				 json_type_name(*ret));
-	if (json_check_keys(*ret, err) != CLEAT_OK)
+				 json_type_name(v));
+	if (json_check_keys(v, err) != CLEAT_OK)
 		return error_set(err, CLEAT_EINVAL, "the %s: %s", what, err->message);
 	return CLEAT_OK;
 }
 
 static int keep_options(cleat_call *call, const cleat_call_options *o, cleat_error *err)
 {
+	int rc;
+
 	call->opts = *o;
 	call->opts.log_level = arena_strdup(&call->arena, o->log_level);
 	call->opts.meta = NULL;
@@ -91,20 +102,29 @@ static int keep_options(cleat_call *call, const cleat_call_options *o, cleat_err
 		return CLEAT_ENOMEM;
 	if (o->log_level && log_level_find(str_of(o->log_level)) < 0)
 		return error_set(err, CLEAT_EINVAL, "log_level \"%.40s\" is none", o->log_level);
-	return o->meta ? parse_object(call, "meta", str_of(o->meta), &call->meta, err) : CLEAT_OK;
+	if (!o->meta)
+		return CLEAT_OK;
+	rc = check_object("meta", o->meta, err);
+	return rc == CLEAT_OK ? json_copy(&call->arena, o->meta, &call->meta) : rc;
 }
 
+/* `params` may be NULL: none. */
 static int call_fill(cleat_call *call, const cleat_call_options *o, struct str method,
-		     struct str params, cleat_error *err)
+		     struct build *params, cleat_error *err)
 {
+	bool some = params && (params->n || params->err.status);
 	int rc = keep_options(call, o, err);
 
+	if (rc == CLEAT_OK && some)
+		rc = build_finish(params, &call->params, err);
+	if (rc == CLEAT_ENOMEM)
+		return rc;
 	call->method.p = arena_strndup(&call->arena, method.p, method.n);
 	call->method.n = method.n;
 	if (!call->method.p)
 		return CLEAT_ENOMEM;
-	if (rc == CLEAT_OK && params.p)
-		rc = parse_object(call, "params", params, &call->params, err);
+	if (rc == CLEAT_OK && some)
+		rc = check_object("params", call->params, err);
 	if (rc == CLEAT_OK) {
 		call->name = headers_name(call->method, call->params);
 		call->shape = result_shape_of(call->method);
@@ -137,11 +157,10 @@ static int call_enter(cleat_call *call)
 	return rc;
 }
 
-cleat_call *call_internal(cleat_client *c, const char *method, struct str params,
+cleat_call *call_internal(cleat_call *call, const char *method, struct build *params,
 			  void (*done)(cleat_call *, cleat_result *))
 {
 	static const cleat_call_options none;
-	cleat_call *call = call_alloc(c);
 	cleat_error err;
 
 	if (!call)
@@ -189,15 +208,13 @@ static enum cleat_step admit_step(const cleat_client *c, int rc)
 	return rc == CLEAT_ELIMIT || !c->error_step ? CLEAT_STEP_ARGUMENTS : c->error_step;
 }
 
-cleat_call *call_begin(cleat_client *c, const cleat_call_options *o, struct str method,
-		       struct str params)
+cleat_call *call_begin(cleat_call *call, const cleat_call_options *o, struct str method,
+		       struct build *params)
 {
-	cleat_call *call = call_alloc(c);
+	cleat_client *c = call->client;
 	cleat_error err = { 0 };
 	int rc;
 
-	if (!call)
-		return NULL;
 	c->n_calls++;
 	rc = call_fill(call, o, method, params, &err);
 	if (rc == CLEAT_OK) {
@@ -219,12 +236,12 @@ cleat_call *call_begin(cleat_client *c, const cleat_call_options *o, struct str 
 	return call;
 }
 
-cleat_call *client_call(cleat_client *c, const cleat_call_options *o, struct str method,
-			struct str params)
+cleat_call *client_call(cleat_call *call, const cleat_call_options *o, struct str method,
+			struct build *params)
 {
-	cleat_call *call = call_begin(c, o, method, params);
 	cleat_result *cached;
 
+	call = call_begin(call, o, method, params);
 	if (!call || call->state == CALL_ENDED)
 		return call;
 	answer_set_key(call, call->params);

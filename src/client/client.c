@@ -107,6 +107,7 @@ static void free_notices(cleat_client *c)
 		struct notice *n = c->notices;
 
 		c->notices = n->next;
+		cleat_doc_free(n->doc);
 		mem_free(&c->mem, n);
 	}
 }
@@ -188,8 +189,7 @@ void client_roots_changed(cleat_client *c)
 	if (c->modern)
 		message_set_meta(c);
 	else if (c->said_roots)
-		message_notice(c, STR_LIT("notifications/roots/list_changed"),
-			       (struct str){ NULL, 0 }, NULL);
+		message_notice(c, STR_LIT("notifications/roots/list_changed"), NULL, NULL);
 }
 
 /* ---- the server ------------------------------------------------------------------------------- */

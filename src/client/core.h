@@ -10,6 +10,7 @@
 
 #include "protocol/link.h"
 #include "protocol/peer.h"
+#include "json/build.h"
 
 #include <cleat/client.h>
 
@@ -66,19 +67,23 @@ void client_free(cleat_client *c);
 
 /* ---- calls: what the public functions are made of ------------------------------------------- */
 
-/* A call of `method`; `params` is JSON text of an object, or absent. It is checked and copied. NULL when
- * out of memory. For "tools/call" and the like the name is taken out of the params. Never calls on_done
- * from in here. `o` is copied; on_done must be set. */
-cleat_call *client_call(cleat_client *c, const cleat_call_options *o, struct str method,
-			struct str params);
+/* A call that is not made yet, and *params to build its params with, in the call's own memory: an object,
+ * or nothing. NULL when out of memory: what is built then has failed. client_call() or client_call_drop() has to follow at once. */
+cleat_call *client_call_new(cleat_client *c, struct build *params);
+void client_call_drop(cleat_call *call);
+/* Makes it: a call of `method` with what was built, which is checked; what latched there is its result.
+ * Gives the call, or NULL when out of memory: then it is gone. For "tools/call" and the like the name is
+ * taken out of the params. Never calls on_done from in here. `o` is copied; on_done must be set. */
+cleat_call *client_call(cleat_call *call, const cleat_call_options *o, struct str method,
+			struct build *params);
 /* All pages of a list as one result. */
 cleat_call *client_call_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what);
 /* A call that ends with this failure. */
 cleat_call *client_call_failed(cleat_client *c, const cleat_call_options *o, enum cleat_step step,
 			       const cleat_error *why);
-/* A notification; `params` is JSON text of an object on one line, or absent. CLEAT_OK: it was handed to the
- * link, or (at most 256 of them) it will be when the server is ready. */
-int client_notify(cleat_client *c, struct str method, struct str params);
+/* A notification; `params` is an object, or NULL: none. CLEAT_OK: it was handed to the link, or (at most 256
+ * of them) it will be when the server is ready. */
+int client_notify(cleat_client *c, struct str method, const cleat_json *params);
 /* As cleat_call_cancel(), on the owner's thread. */
 void client_call_cancel(cleat_call *call);
 /* Marks a call that somebody wants to be given up. Any thread, as long as the call is there; nothing else

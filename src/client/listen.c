@@ -29,7 +29,7 @@ static bool seen_before(const cleat_client *c, const struct cleat_watch *until, 
 	return false;
 }
 
-static void put_uris(const cleat_client *c, struct jw *w)
+static void put_uris(const cleat_client *c, struct build *b)
 {
 	bool begun = false;
 
@@ -40,14 +40,14 @@ static void put_uris(const cleat_client *c, struct jw *w)
 			if (seen_before(c, x, i))
 				continue;
 			if (!begun) {
-				jw_key(w, "resourceSubscriptions");
-				jw_arr(w);
+				build_keyz(b, "resourceSubscriptions");
+				build_arr(b);
 			}
 			begun = true;
-			jw_strz(w, x->uris[i]);
+			build_strz(b, x->uris[i]);
 		}
 	if (begun)
-		jw_arr_end(w);
+		build_end(b);
 }
 
 static unsigned all_lists(const cleat_client *c, bool *ret_uris)
@@ -64,23 +64,25 @@ static unsigned all_lists(const cleat_client *c, bool *ret_uris)
 	return lists;
 }
 
-static void put_flag(struct jw *w, const char *key, unsigned on)
+static void put_flag(struct build *b, const char *key, unsigned on)
 {
-	if (on)
-		jw_kv_bool(w, key, true);
+	if (!on)
+		return;
+	build_keyz(b, key);
+	build_bool(b, true);
 }
 
-static void put_filter(const cleat_client *c, struct jw *w, unsigned lists)
+static void put_filter(const cleat_client *c, struct build *b, unsigned lists)
 {
-	jw_obj(w);
-	jw_key(w, "notifications");
-	jw_obj(w);
-	put_flag(w, "toolsListChanged", lists & CLEAT_CHANGE_TOOLS);
-	put_flag(w, "promptsListChanged", lists & CLEAT_CHANGE_PROMPTS);
-	put_flag(w, "resourcesListChanged", lists & CLEAT_CHANGE_RESOURCES);
-	put_uris(c, w);
-	jw_obj_end(w);
-	jw_obj_end(w);
+	build_obj(b);
+	build_keyz(b, "notifications");
+	build_obj(b);
+	put_flag(b, "toolsListChanged", lists & CLEAT_CHANGE_TOOLS);
+	put_flag(b, "promptsListChanged", lists & CLEAT_CHANGE_PROMPTS);
+	put_flag(b, "resourcesListChanged", lists & CLEAT_CHANGE_RESOURCES);
+	put_uris(c, b);
+	build_end(b);
+	build_end(b);
 }
 
 /* ---- its end -------------------------------------------------------------------------------- */
@@ -144,15 +146,11 @@ void listen_drop(cleat_client *c)
 
 static void listen(cleat_client *c, unsigned lists)
 {
-	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
-	cleat_call *call = NULL;
-	struct jw w;
+	struct build params;
+	cleat_call *call = client_call_new(c, &params);
 
-	jw_init(&w, &params);
-	put_filter(c, &w, lists);
-	if (buf_status(&params) == CLEAT_OK)
-		call = call_internal(c, "subscriptions/listen", buf_str(&params), ended);
-	buf_done(&params);
+	put_filter(c, &params, lists);
+	call = call_internal(call, "subscriptions/listen", &params, ended);
 	if (!call) {
 		again_later(c);
 		return;

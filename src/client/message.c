@@ -29,57 +29,76 @@ void message_give(cleat_client *c, struct buf *b)
 
 /* ---- what we are ---------------------------------------------------------------------------- */
 
-void message_client_info(const cleat_client *c, struct jw *w)
+void message_client_info(const cleat_client *c, struct build *b)
 {
-	jw_obj(w);
-	jw_kv_str(w, "name", c->opts.name);
-	jw_kv_str(w, "title", c->opts.title);
-	jw_kv_str(w, "version", c->opts.version);
-	jw_obj_end(w);
-}
-
-static void capability(struct jw *w, const char *name, const char *value)
-{
-	jw_key(w, name);
-	jw_rawz(w, value);
+	build_obj(b);
+	build_kv_str(b, "name", c->opts.name);
+	build_kv_str(b, "title", c->opts.title);
+	build_kv_str(b, "version", c->opts.version);
+	build_end(b);
 }
 
 /* What there are handlers for, in the words of that revision. */
-void message_capabilities(const cleat_client *c, struct jw *w, enum revision rev)
+void message_capabilities(const cleat_client *c, struct build *b, enum revision rev)
 {
 	unsigned features = revision_features(rev);
 	const cleat_client_options *o = &c->opts;
 	bool modes = features & FEAT_ELICITATION_MODES;
 
-	jw_obj(w);
-	if (c->roots)
-		capability(w, "roots", rev == REV_2026_07_28 ? "{}" : "{\"listChanged\":true}");
-	if (o->on_sampling)
-		capability(w, "sampling",
-			   o->sampling_tools && features & FEAT_SAMPLING_TOOLS ? "{\"tools\":{}}"
-									       : "{}");
-	if (features & FEAT_ELICITATION && (o->on_form || (modes && o->on_url)))
-		capability(w, "elicitation",
-			   !modes        ? "{}"
-			   : !o->on_url  ? "{\"form\":{}}"
-			   : !o->on_form ? "{\"url\":{}}"
-					 : "{\"form\":{},\"url\":{}}");
-	jw_obj_end(w);
+	build_obj(b);
+	if (c->roots) {
+		build_keyz(b, "roots");
+		build_format(b, rev == REV_2026_07_28 ? "{}" : "{listChanged: true}");
+	}
+	if (o->on_sampling) {
+		build_keyz(b, "sampling");
+		build_format(b, o->sampling_tools && features & FEAT_SAMPLING_TOOLS ? "{tools: {}}"
+										    : "{}");
+	}
+	if (features & FEAT_ELICITATION && (o->on_form || (modes && o->on_url))) {
+		build_keyz(b, "elicitation");
+		build_format(b, !modes        ? "{}"
+				: !o->on_url  ? "{form: {}}"
+				: !o->on_form ? "{url: {}}"
+					      : "{form: {}, url: {}}");
+	}
+	build_end(b);
+}
+
+static void put_members(struct jw *w, const cleat_json *object)
+{
+	cleat_json_iter it = cleat_json_each(object);
+
+	while (cleat_json_next(&it)) {
+		jw_key_of(w, it.key);
+		jw_value(w, it.value);
+	}
 }
 
 /* 2026-07-28 basic/index, per-request protocol fields. */
 int message_set_meta(cleat_client *c)
 {
+	const cleat_json *all;
+	struct arena ar;
+	struct build b;
 	struct jw w;
+	int rc;
 
+	arena_init(&ar, &c->mem, MAX_OUT);
+	build_init(&b, &ar);
+	build_obj(&b);
+	build_kv_str(&b, META_PROTOCOL_VERSION, revision_name(REV_2026_07_28));
+	build_keyz(&b, META_CLIENT_INFO);
+	message_client_info(c, &b);
+	build_keyz(&b, META_CLIENT_CAPS);
+	message_capabilities(c, &b, REV_2026_07_28);
+	build_end(&b);
+	rc = build_finish(&b, &all, NULL);
 	buf_reset(&c->meta, SIZE_MAX);
 	jw_init(&w, &c->meta);
-	jw_kv_str(&w, META_PROTOCOL_VERSION, revision_name(REV_2026_07_28));
-	jw_key(&w, META_CLIENT_INFO);
-	message_client_info(c, &w);
-	jw_key(&w, META_CLIENT_CAPS);
-	message_capabilities(c, &w, REV_2026_07_28);
-	return buf_status(&c->meta);
+	put_members(&w, all);
+	arena_done(&ar);
+	return rc != CLEAT_OK ? rc : buf_status(&c->meta);
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */
@@ -107,7 +126,7 @@ static void put_own_meta(struct jw *w, const cleat_json *meta, const cleat_json 
 
 		if (ours(key) || json_get(other, key))
 			continue;
-		jw_keyn(w, key);
+		jw_key_of(w, it.key);
 		jw_value(w, it.value);
 	}
 }
@@ -149,7 +168,7 @@ static void put_params(struct jw *w, const cleat_call *call)
 
 		if (replaced(call, key))
 			continue;
-		jw_keyn(w, key);
+		jw_key_of(w, it.key);
 		jw_value(w, it.value);
 	}
 }
@@ -205,44 +224,57 @@ int message_post(cleat_client *c, const struct link_message *m)
 	return rc;
 }
 
-int message_notice(cleat_client *c, struct str method, struct str params, void *tag)
+/* The beginning of a notification in *out, taken; and its end. */
+static void notice_begin(cleat_client *c, struct buf *out, struct jw *w, struct str method)
 {
-	struct buf out = message_take(c);
-	struct jw w;
+	*out = message_take(c);
+	jw_init(w, out);
+	jw_splice(w, STR_LIT("{\"jsonrpc\":\"2.0\",\"method\":"), false);
+	jw_str(w, method);
+}
+
+static int notice_end(cleat_client *c, struct buf *out, struct jw *w, struct str method, void *tag)
+{
 	int rc;
 
-	jw_init(&w, &out);
-	jw_splice(&w, STR_LIT("{\"jsonrpc\":\"2.0\",\"method\":"), false);
-	jw_str(&w, method);
-	if (params.p) {
-		rpc_params(&w);
-		jw_raw(&w, params);
-	}
-	rpc_end(&w);
-	rc = buf_status(&out);
+	rpc_end(w);
+	rc = buf_status(out);
 	if (rc == CLEAT_OK)
-		rc = message_post(c, &(struct link_message){ .text = buf_str(&out),
+		rc = message_post(c, &(struct link_message){ .text = buf_str(out),
 							     .kind = LINK_NOTICE,
 							     .tag = tag,
 							     .rev = c->rev,
 							     .modern = c->modern,
 							     .method = method,
 							     .name = absent });
-	message_give(c, &out);
+	message_give(c, out);
 	return rc;
+}
+
+int message_notice(cleat_client *c, struct str method, const cleat_json *params, void *tag)
+{
+	struct buf out;
+	struct jw w;
+
+	notice_begin(c, &out, &w, method);
+	if (params) {
+		rpc_params(&w);
+		jw_value(&w, params);
+	}
+	return notice_end(c, &out, &w, method, tag);
 }
 
 void message_cancel(cleat_client *c, int64_t id, const char *reason)
 {
-	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
+	const struct str method = STR_LIT("notifications/cancelled");
+	struct buf out;
 	struct jw w;
 
-	jw_init(&w, &params);
+	notice_begin(c, &out, &w, method);
+	rpc_params(&w);
 	jw_obj(&w);
 	jw_kv_int(&w, "requestId", id);
 	jw_kv_str(&w, "reason", reason);
 	jw_obj_end(&w);
-	if (buf_status(&params) == CLEAT_OK)
-		message_notice(c, STR_LIT("notifications/cancelled"), buf_str(&params), NULL);
-	buf_done(&params);
+	notice_end(c, &out, &w, method, NULL);
 }

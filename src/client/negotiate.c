@@ -18,8 +18,6 @@
 
 #include <stdio.h>
 
-static const struct str absent;
-
 static void discover(cleat_client *c);
 static void initialize(cleat_client *c);
 
@@ -159,19 +157,14 @@ static void level_set(cleat_call *call, cleat_result *r)
 /* Over HTTP a call that is sent at the same time may arrive first: there, what wants to be logged waits. */
 static void set_log_level(cleat_client *c)
 {
-	struct buf params = BUF_INIT(&c->mem, 256);
-	cleat_call *call = NULL;
-	struct jw w;
+	struct build params;
+	cleat_call *call;
 
 	if (!c->opts.log_level || !cleat_client_server_can(c, "logging"))
 		return;
-	jw_init(&w, &params);
-	jw_obj(&w);
-	jw_kv_str(&w, "level", c->opts.log_level);
-	jw_obj_end(&w);
-	if (buf_status(&params) == CLEAT_OK)
-		call = call_internal(c, "logging/setLevel", buf_str(&params), level_set);
-	buf_done(&params);
+	call = client_call_new(c, &params);
+	build_format(&params, "{level: %s}", c->opts.log_level);
+	call = call_internal(call, "logging/setLevel", &params, level_set);
 	if (!call)
 		return;
 	if (c->link->http) {
@@ -309,9 +302,9 @@ static void discover(cleat_client *c)
 	c->stage = STAGE_DISCOVER;
 	c->tried_modern = true;
 	set_revision(c, REV_2026_07_28);
-	call = message_set_meta(c) == CLEAT_OK
-		       ? call_internal(c, "server/discover", absent, discovered)
-		       : NULL;
+	call = message_set_meta(c) == CLEAT_OK ? call_internal(client_call_new(c, NULL),
+							       "server/discover", NULL, discovered)
+					       : NULL;
 	if (!call) {
 		fail_as(c, NULL);
 		return;
@@ -336,7 +329,7 @@ static void send_initialized(cleat_client *c)
 		tag = tag_make(c->initialized_tag);
 	}
 	c->stage = STAGE_INITIALIZED;
-	rc = message_notice(c, STR_LIT("notifications/initialized"), absent, tag);
+	rc = message_notice(c, STR_LIT("notifications/initialized"), NULL, tag);
 	if (rc != CLEAT_OK) {
 		c->initialized_tag = 0;
 		fail(c, 0, "notifications/initialized could not be sent: %s", cleat_strstatus(rc));
@@ -480,22 +473,17 @@ static void initialized(cleat_call *call, cleat_result *r)
 
 static cleat_call *initialize_call(cleat_client *c)
 {
-	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
-	cleat_call *call = NULL;
-	struct jw w;
+	struct build params;
+	cleat_call *call = client_call_new(c, &params);
 
-	jw_init(&w, &params);
-	jw_obj(&w);
-	jw_kv_str(&w, "protocolVersion", revision_name(c->offer));
-	jw_key(&w, "capabilities");
-	message_capabilities(c, &w, c->offer);
-	jw_key(&w, "clientInfo");
-	message_client_info(c, &w);
-	jw_obj_end(&w);
-	if (buf_status(&params) == CLEAT_OK)
-		call = call_internal(c, "initialize", buf_str(&params), initialized);
-	buf_done(&params);
-	return call;
+	build_obj(&params);
+	build_kv_str(&params, "protocolVersion", revision_name(c->offer));
+	build_keyz(&params, "capabilities");
+	message_capabilities(c, &params, c->offer);
+	build_keyz(&params, "clientInfo");
+	message_client_info(c, &params);
+	build_end(&params);
+	return call_internal(call, "initialize", &params, initialized);
 }
 
 static void initialize(cleat_client *c)

@@ -26,15 +26,16 @@ static const struct list {
 
 struct pages {
 	const struct list *list;
-	unsigned n;       /* pages so far */
-	struct buf items; /* of all pages but the first: elements of an array */
+	unsigned n;          /* pages so far */
+	cleat_result **kept; /* as they came, until the last one is there */
+	size_t n_kept, cap_kept;
 	size_t nodes; /* values and keys of all pages: what is too much for a message is for a list */
-	cleat_result *first; /* its items come before these */
-	struct buf cursor;   /* of the next page */
-	uint32_t *seen;      /* hashes of cursors */
+	size_t text;       /* bytes of all pages but the first, likewise */
+	struct buf cursor; /* of the next page */
+	uint32_t *seen;    /* hashes of cursors */
 	size_t cap_seen;
 	bool fresh;     /* one of them at least is not from the cache */
-	bool kept;      /* one of them is */
+	bool kept_some; /* one of them is */
 	bool restarted; /* a cursor that was kept was refused */
 };
 
@@ -46,13 +47,16 @@ bool pages_attach(cleat_call *call, enum cleat_list what)
 	if (!p)
 		return false;
 	p->list = &lists[what];
-	buf_init(&p->items, &c->mem,
-		 c->opts.max_message < SIZE_MAX / 2 / MAX_MESSAGES
-			 ? c->opts.max_message * MAX_MESSAGES
-			 : SIZE_MAX / 2);
 	buf_init(&p->cursor, &c->mem, MAX_CURSOR);
 	call->pages = p;
 	return true;
+}
+
+static void forget_pages(struct pages *p)
+{
+	while (p->n_kept)
+		cleat_result_free(p->kept[--p->n_kept]);
+	p->nodes = p->text = 0;
 }
 
 void pages_free(cleat_call *call)
@@ -61,9 +65,9 @@ void pages_free(cleat_call *call)
 
 	if (!p)
 		return;
-	buf_done(&p->items);
+	forget_pages(p);
+	mem_free(&call->client->mem, p->kept);
 	buf_done(&p->cursor);
-	cleat_result_free(p->first);
 	mem_free(&call->client->mem, p->seen);
 	mem_free(&call->client->mem, p);
 	call->pages = NULL;
@@ -86,90 +90,72 @@ void pages_cursor(const cleat_call *call, struct jw *w)
 
 /* ---- one result of many ----------------------------------------------------------------------- */
 
-static bool parse_into(cleat_call *call, cleat_result *r, const struct buf *text)
+/* A result of our own making, built with *b; what is built has failed where there is none. */
+static cleat_result *begin_result(const cleat_call *call, struct build *b)
 {
-	/* What was let in piece by piece, and counted, is let in as a whole. */
-	static const cleat_json_limits all = { .max_depth = 1024, .max_nodes = SIZE_MAX };
+	cleat_result *r = result_new(&call->client->mem, call->shape);
+
+	build_init(b, r ? &r->arena : NULL);
+	b->err.status = r ? CLEAT_OK : CLEAT_ENOMEM;
+	return r;
+}
+
+/* NULL when out of memory. */
+static cleat_result *end_result(cleat_result *r, struct build *b)
+{
 	const cleat_json *value;
 
-	if (buf_status(text) != CLEAT_OK ||
-	    json_parse(&r->arena, buf_str(text), &all, &value, NULL) != CLEAT_OK)
-		return false;
-	r->shape = call->shape;
+	if (build_finish(b, &value, NULL) != CLEAT_OK) {
+		cleat_result_free(r);
+		return NULL;
+	}
 	result_set(r, value);
-	return true;
+	return r;
 }
 
 /* A server that does not have the capability has an empty list; there is no need to ask. */
 bool pages_empty(cleat_call *call)
 {
 	cleat_client *c = call->client;
-	struct buf text = BUF_INIT(&c->mem, MAX_CURSOR);
 	struct pages *p = call->pages;
 	cleat_result *r;
-	struct jw w;
+	struct build b;
 
 	if (!p || p->n || client_offers(c, p->list->capability))
 		return false;
-	r = result_new(&c->mem, call->shape);
-	jw_init(&w, &text);
-	jw_obj(&w);
-	jw_key(&w, p->list->member);
-	jw_rawz(&w, "[]");
-	jw_obj_end(&w);
-	if (r && !parse_into(call, r, &text)) {
-		cleat_result_free(r);
-		r = NULL;
-	}
-	buf_done(&text);
-	call_end(call, r);
+	r = begin_result(call, &b);
+	build_format(&b, "{%s: []}", p->list->member);
+	call_end(call, end_result(r, &b));
 	return true;
-}
-
-static void put_items(struct jw *w, const cleat_json *items)
-{
-	cleat_json_iter it = cleat_json_each(items);
-
-	while (cleat_json_next(&it))
-		jw_value(w, it.value);
 }
 
 /* The last page is there: {"tools":[all]}, and what else the first one says. */
 static void merge(cleat_call *call)
 {
-	cleat_client *c = call->client;
 	struct pages *p = call->pages;
-	struct buf text = BUF_INIT(&c->mem, SIZE_MAX / 2);
-	cleat_json_iter it = cleat_json_each(p->first->raw);
-	cleat_result *r = result_new(&c->mem, call->shape);
-	struct jw w;
+	cleat_json_iter it = cleat_json_each(p->kept[0]->raw);
+	struct build b;
+	cleat_result *r = begin_result(call, &b);
 
-	jw_init(&w, &text);
-	jw_obj(&w);
+	build_obj(&b);
 	while (cleat_json_next(&it)) {
 		struct str key = json_str(it.key);
 
 		if (str_eqz(key, "nextCursor") || str_eqz(key, p->list->member))
 			continue;
-		jw_keyn(&w, key);
-		jw_value(&w, it.value);
+		build_key(&b, key);
+		build_value(&b, it.value);
 	}
-	jw_key(&w, p->list->member);
-	jw_arr(&w);
-	put_items(&w, json_member(p->first->raw, p->list->member));
-	if (buf_size(&p->items))
-		jw_splice(&w, buf_str(&p->items), true);
-	jw_arr_end(&w);
-	jw_obj_end(&w);
-	/* not three times in memory while it is read */
-	buf_done(&p->items);
-	cleat_result_free(p->first);
-	p->first = NULL;
-	if (r && !parse_into(call, r, &text)) {
-		cleat_result_free(r);
-		r = NULL;
+	build_keyz(&b, p->list->member);
+	build_arr(&b);
+	for (size_t i = 0; i < p->n_kept; i++) {
+		it = cleat_json_each(json_member(p->kept[i]->raw, p->list->member));
+		while (cleat_json_next(&it))
+			build_value(&b, it.value);
 	}
-	buf_done(&text);
+	build_end(&b);
+	build_end(&b);
+	r = end_result(r, &b);
 	if (r)
 		r->cached = !p->fresh;
 	call_end(call, r);
@@ -232,24 +218,21 @@ static void turn_over(cleat_call *call, struct str cursor)
 		pages_refuse(call, rc, "a page could not be kept");
 }
 
-static bool too_many(cleat_call *call, const cleat_json *more)
+/* Keeps a page; what is wrong with that, or NULL. */
+static const char *pages_keep(cleat_call *call, cleat_result *r)
 {
-	size_t n = json_nodes(more), max = json_max_nodes(&call->client->opts.json);
+	struct pages *p = call->pages;
+	const cleat_client *c = call->client;
+	const cleat_json *more = p->n == 1 ? r->raw : json_member(r->raw, p->list->member);
+	size_t max = json_max_nodes(&c->opts.json);
 
-	if (n > max || call->pages->nodes > max - n)
-		return true;
-	call->pages->nodes += n;
-	return false;
-}
-
-static int pages_add(struct pages *p, const cleat_json *items)
-{
-	struct jw w;
-
-	jw_init(&w, &p->items);
-	w.comma = buf_size(&p->items) > 0;
-	put_items(&w, items);
-	return buf_status(&p->items);
+	p->kept[p->n_kept++] = r;
+	p->nodes += json_nodes(more);
+	if (p->n > 1)
+		p->text += json_text_bytes(more);
+	if (p->text / MAX_MESSAGES > c->opts.max_message)
+		return "the list has more text than four messages may (opts.max_message)";
+	return p->nodes > max ? "the list has more values than opts.json.max_nodes allows" : NULL;
 }
 
 /* What is wrong with a page; NULL: nothing. */
@@ -268,56 +251,48 @@ static const char *complaint(const struct pages *p, const cleat_json *page)
 static void client_pages_take(cleat_call *call, cleat_result *r)
 {
 	struct pages *p = call->pages;
-	const char *wrong = complaint(p, r->raw);
+	const char *wrong = complaint(p, r->raw), *over;
 	struct str next = json_str(json_member(r->raw, "nextCursor"));
-	int rc = CLEAT_OK;
+	cleat_client *c = call->client;
 
 	p->n++;
 	p->fresh |= !r->cached;
-	p->kept |= r->cached;
+	p->kept_some |= r->cached;
 	if (p->n == 1 && !next.p && !wrong) {
 		call_end(call, r); /* the only page: as it came */
 		return;
 	}
-	if (p->n == 1)
-		p->first = r;
-	else if (!wrong)
-		rc = pages_add(p, json_member(r->raw, p->list->member));
-	if (wrong)
-		pages_refuse(call, CLEAT_EPROTO, wrong);
-	else if (rc != CLEAT_OK)
-		pages_refuse(call, rc,
-			     "the list has more text than four messages may (opts.max_message)");
-	else if (too_many(call, p->n == 1 ? r->raw : json_member(r->raw, p->list->member)))
-		pages_refuse(call, CLEAT_ELIMIT,
-			     "the list has more values than opts.json.max_nodes allows");
+	if (wrong || mem_grow(&c->mem, (void **)&p->kept, &p->cap_kept, p->n_kept, sizeof *p->kept,
+			      SIZE_MAX / sizeof *p->kept)) {
+		cleat_result_free(r);
+		pages_refuse(call, wrong ? CLEAT_EPROTO : CLEAT_ENOMEM, wrong);
+		return;
+	}
+	over = pages_keep(call, r);
+	if (over)
+		pages_refuse(call, CLEAT_ELIMIT, over);
 	else if (next.p)
 		turn_over(call, next);
 	else
 		merge(call);
-	if (r != p->first)
-		cleat_result_free(r);
 }
 
 /* The cache keeps every page by itself (2026-07-28 caching, Interaction with Pagination). */
 static void set_key(cleat_call *call)
 {
 	struct pages *p = call->pages;
-	struct buf text = BUF_INIT(&call->client->mem, 8 * MAX_CURSOR);
+	struct str cursor = buf_str(&p->cursor);
 	const cleat_json *params = NULL;
-	struct jw w;
+	struct build b;
 
-	jw_init(&w, &text);
-	jw_obj(&w);
-	pages_cursor(call, &w);
-	jw_obj_end(&w);
 	call->cache_key = (struct str){ NULL, 0 };
-	if (p->n && (buf_status(&text) != CLEAT_OK ||
-		     json_parse(&call->arena, buf_str(&text), NULL, &params, NULL) != CLEAT_OK))
-		params = NULL;
-	if (!p->n || params)
+	build_init(&b, &call->arena);
+	build_obj(&b);
+	build_keyz(&b, "cursor");
+	build_str(&b, cursor.p ? cursor : STR_LIT(""));
+	build_end(&b);
+	if (!p->n || build_finish(&b, &params, NULL) == CLEAT_OK)
 		answer_set_key(call, params);
-	buf_done(&text);
 }
 
 /* Pages that are kept are taken from there; the first that is not is asked for. */
@@ -342,14 +317,11 @@ bool pages_restart(cleat_call *call)
 {
 	struct pages *p = call->pages;
 
-	if (!p->n || !p->kept || p->restarted)
+	if (!p->n || !p->kept_some || p->restarted)
 		return false;
-	cleat_result_free(p->first);
-	p->first = NULL;
-	buf_reset(&p->items, SIZE_MAX);
+	forget_pages(p);
 	p->n = 0;
-	p->nodes = 0;
-	p->fresh = p->kept = false;
+	p->fresh = p->kept_some = false;
 	p->restarted = true;
 	go_on(call);
 	return true;
@@ -363,8 +335,10 @@ void pages_take(cleat_call *call, cleat_result *r)
 
 cleat_call *client_call_list(cleat_client *c, const cleat_call_options *o, enum cleat_list what)
 {
-	cleat_call *call = call_begin(c, o, str_of(lists[what].method), (struct str){ NULL, 0 });
+	cleat_call *call = client_call_new(c, NULL);
 
+	if (call)
+		call = call_begin(call, o, str_of(lists[what].method), NULL);
 	if (!call || call->state == CALL_ENDED)
 		return call;
 	if (pages_attach(call, what))

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "json/doc.h"
+#include "json/parse.h"
 
 enum { LEAST_DELAY = 100, FIRST_DELAY = 1000, LAST_DELAY = 30000, MAX_SESSIONS_LOST = 3 };
 
@@ -96,6 +98,14 @@ int reconnect_admit(cleat_client *c, cleat_error *err)
 
 /* ---- ready ---------------------------------------------------------------------------------- */
 
+static void post_notice(cleat_client *c, const cleat_json *pair)
+{
+	const cleat_json *params = cleat_json_at(pair, 1);
+
+	message_notice(c, json_str(cleat_json_at(pair, 0)), json_is_object(params) ? params : NULL,
+		       NULL);
+}
+
 static void flush_notices(cleat_client *c)
 {
 	while (c->notices && c->phase == CLIENT_READY) {
@@ -103,7 +113,8 @@ static void flush_notices(cleat_client *c)
 
 		c->notices = n->next;
 		c->n_notices--;
-		message_notice(c, n->method, n->params, NULL);
+		post_notice(c, cleat_doc_root(n->doc));
+		cleat_doc_free(n->doc);
 		mem_free(&c->mem, n);
 	}
 }
@@ -342,7 +353,7 @@ void client_fail(cleat_client *c, enum cleat_step step, const cleat_error *why)
 	c->error_step = step;
 }
 
-int client_notify(cleat_client *c, struct str method, struct str params)
+int client_notify(cleat_client *c, struct str method, const cleat_json *params)
 {
 	struct notice *n, **last;
 	int rc = client_start(c);
@@ -353,14 +364,14 @@ int client_notify(cleat_client *c, struct str method, struct str params)
 		return message_notice(c, method, params, NULL);
 	if (c->n_notices >= MAX_NOTICES)
 		return CLEAT_ELIMIT;
-	n = mem_alloc(&c->mem, sizeof *n + method.n + params.n);
-	if (!n)
+	n = mem_zalloc(&c->mem, sizeof *n);
+	if (n)
+		n->doc = doc_newf(&c->mem, NULL, "[%.*s, %p]", (int)method.n, method.p,
+				  (const void *)params);
+	if (!n || !n->doc) {
+		mem_free(&c->mem, n);
 		return CLEAT_ENOMEM;
-	*n = (struct notice){ 0 };
-	n->method = (struct str){ memcpy((char *)(n + 1), method.p, method.n), method.n };
-	if (params.p)
-		n->params = (struct str){ memcpy((char *)(n + 1) + method.n, params.p, params.n),
-					  params.n };
+	}
 	for (last = &c->notices; *last; last = &(*last)->next)
 		;
 	*last = n;

@@ -131,7 +131,7 @@ struct subscription {
 /* A notification that waits for the server to be ready. */
 struct notice {
 	struct notice *next;
-	struct str method, params;
+	cleat_doc *doc; /* [method, params or null] */
 };
 
 /* ---- the client ---------------------------------------------------------------------------- */
@@ -277,12 +277,13 @@ void client_leave_later(cleat_client *c);
 void client_arm(cleat_client *c, uint64_t at);
 
 /* ---- call.c ---- */
-/* A call of the program's; nothing is sent. What is wrong with it from the start is its result: it has
- * ended then. NULL: out of memory. */
-cleat_call *call_begin(cleat_client *c, const cleat_call_options *o, struct str method,
-		       struct str params);
-/* A call of the role's own. NULL when out of memory. Nothing is sent. Takes `params` as text. */
-cleat_call *call_internal(cleat_client *c, const char *method, struct str params,
+/* A call of the program's, from client_call_new(); nothing is sent. What is wrong with it from the start is
+ * its result: it has ended then. NULL: out of memory, and it is gone. */
+cleat_call *call_begin(cleat_call *call, const cleat_call_options *o, struct str method,
+		       struct build *params);
+/* A call of the role's own, from client_call_new() (NULL is accepted). NULL when out of memory, and it is
+ * gone. Nothing is sent. `params` may be NULL: none. */
+cleat_call *call_internal(cleat_call *call, const char *method, struct build *params,
 			  void (*done)(cleat_call *, cleat_result *));
 /* "tools/call add", for people; static inside `to`. */
 const char *call_label(const cleat_call *call, char *to, size_t n);
@@ -337,14 +338,14 @@ void message_give(cleat_client *c, struct buf *b);
 int message_request(cleat_call *call, struct buf *out);
 /* Hands a text to the link. */
 int message_post(cleat_client *c, const struct link_message *m);
-/* A notification with these params (JSON text of an object; absent: none). */
-int message_notice(cleat_client *c, struct str method, struct str params, void *tag);
+/* A notification with these params (an object; NULL: none). */
+int message_notice(cleat_client *c, struct str method, const cleat_json *params, void *tag);
 void message_cancel(cleat_client *c, int64_t id, const char *reason);
 /* Makes c->meta new; CLEAT_OK or CLEAT_ENOMEM. */
 int message_set_meta(cleat_client *c);
-/* Writes clientInfo, and the capabilities that revision knows. */
-void message_client_info(const cleat_client *c, struct jw *w);
-void message_capabilities(const cleat_client *c, struct jw *w, enum revision rev);
+/* clientInfo, and the capabilities that revision knows. */
+void message_client_info(const cleat_client *c, struct build *b);
+void message_capabilities(const cleat_client *c, struct build *b, enum revision rev);
 
 /* ---- intake.c ---- */
 void intake_message(void *ctx, struct str text, void *tag, int http_status);

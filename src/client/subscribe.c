@@ -128,18 +128,12 @@ static void answered(cleat_call *call, cleat_result *r)
 
 static void subscribe_ask(cleat_client *c, struct subscription *s)
 {
-	struct buf params = BUF_INIT(&c->mem, MAX_OUT);
-	cleat_call *call = NULL;
-	struct jw w;
+	struct build params;
+	cleat_call *call = client_call_new(c, &params);
 
-	jw_init(&w, &params);
-	jw_obj(&w);
-	jw_kv_strn(&w, "uri", (struct str){ s->uri, s->n });
-	jw_obj_end(&w);
-	if (buf_status(&params) == CLEAT_OK)
-		call = call_internal(c, s->on ? "resources/unsubscribe" : "resources/subscribe",
-				     buf_str(&params), answered);
-	buf_done(&params);
+	build_format(&params, "{uri: %.*s}", (int)s->n, s->uri);
+	call = call_internal(call, s->on ? "resources/unsubscribe" : "resources/subscribe", &params,
+			     answered);
 	if (!call) {
 		if (s->on)
 			s->on = false;

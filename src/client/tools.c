@@ -27,35 +27,30 @@ static void warn(cleat_client *c, const cleat_json *tool, const cleat_error *why
 		    name.p ? name.p : "", why->message);
 }
 
-/* The result without the tools that are marked, in the same arena. */
-static const cleat_json *without(cleat_client *c, cleat_result *r, const cleat_json *value,
-				 const bool *bad)
+/* The result without the tools that are marked, in the same arena; NULL when out of memory. */
+static const cleat_json *without(cleat_result *r, const cleat_json *value, const bool *bad)
 {
 	cleat_json_iter it = cleat_json_each(value), tools;
-	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
-	const cleat_json *ret = NULL;
-	struct jw w;
+	const cleat_json *ret;
+	struct build b;
 
-	jw_init(&w, &text);
-	jw_obj(&w);
+	build_init(&b, &r->arena);
+	build_obj(&b);
 	while (cleat_json_next(&it)) {
-		jw_keyn(&w, json_str(it.key));
+		build_key(&b, json_str(it.key));
 		if (!str_eqz(json_str(it.key), "tools")) {
-			jw_value(&w, it.value);
+			build_value(&b, it.value);
 			continue;
 		}
-		jw_arr(&w);
+		build_arr(&b);
 		tools = cleat_json_each(it.value);
 		while (cleat_json_next(&tools))
 			if (!bad[tools.index])
-				jw_value(&w, tools.value);
-		jw_arr_end(&w);
+				build_value(&b, tools.value);
+		build_end(&b);
 	}
-	jw_obj_end(&w);
-	if (buf_status(&text) != CLEAT_OK ||
-	    json_parse(&r->arena, buf_str(&text), &c->opts.json, &ret, NULL) != CLEAT_OK)
-		ret = NULL;
-	buf_done(&text);
+	build_end(&b);
+	build_finish(&b, &ret, NULL);
 	return ret;
 }
 
@@ -87,7 +82,7 @@ const cleat_json *tools_learn(cleat_call *call, cleat_result *r, const cleat_jso
 	}
 	if (!json_is_string(json_member(value, "nextCursor")))
 		toolbook_end(c->tools);
-	return n_bad ? without(c, r, value, bad) : value;
+	return n_bad ? without(r, value, bad) : value;
 }
 
 /* ---- reading the list anew ------------------------------------------------------------------- */
@@ -119,7 +114,7 @@ void tools_refresh(cleat_call *call)
 		cache_drop(c->cache, STR_LIT("tools/list"), absent);
 	if (c->refreshing_tools)
 		return;
-	list = call_internal(c, "tools/list", absent, refreshed);
+	list = call_internal(client_call_new(c, NULL), "tools/list", NULL, refreshed);
 	if (!list || !pages_attach(list, CLEAT_LIST_TOOLS)) {
 		call_drop(list, "");
 		call_end(call, NULL);

@@ -240,7 +240,7 @@ static void gap(void *ctx)
 
 	client_enter(c);
 	ping = c->phase == CLIENT_READY && !c->modern
-		       ? call_internal(c, "ping", (struct str){ NULL, 0 }, ignore)
+		       ? call_internal(client_call_new(c, NULL), "ping", NULL, ignore)
 		       : NULL;
 	if (ping)
 		call_send(ping);

@@ -1,5 +1,6 @@
-/* run/client_call.c - the calls of <cleat/client.h>: templates become params, and a call that waits is a
- * call that starts and a loop that is stepped until its on_done has come.
+/* run/client_call.c - the calls of <cleat/client.h>: templates and values become params, in the memory of
+ * the call; and a call that waits is a call that starts and a loop that is stepped until its on_done has
+ * come.
  *
  * One function at a time waits for a client: a second one could only come from inside a callback of the
  * loop, and is refused. So there is one place to note who waits, and the call's userdata stays the
@@ -9,23 +10,19 @@
 #include "base/sized.h"
 #include "client/result.h"
 #include "run/client.h"
+#include "json/build.h"
 #include "json/doc.h"
-#include "json/writer.h"
-
-/* What is sent has a limit as well: a mistake should not take all memory. */
-enum { PARAMS_MAX = 64 << 20 };
 
 /* ---- params ------------------------------------------------------------------------------- */
 
-/* The params of a call while they are written; the first thing that is wrong stays in `err`. */
+/* A call and its params while they are built, in the call's own memory. */
 struct params {
 	struct client_run *run;
-	struct buf text;
-	struct jw w;
-	cleat_error err;
+	cleat_call *call; /* NULL: out of memory */
+	struct build b;
 };
 
-static void put_template(struct params *p, const char *fmt, va_list ap) CLEAT_PRINTF(2, 0);
+static void put_template(struct build *b, const char *fmt, va_list ap) CLEAT_PRINTF(2, 0);
 static void put_texts(struct params *p, const char *fmt, va_list ap) CLEAT_PRINTF(2, 0);
 static void named_call(struct params *p, cleat_client *c, const char *tool, const char *args,
 		       va_list ap) CLEAT_PRINTF(4, 0);
@@ -34,82 +31,71 @@ static void any_call(struct params *p, cleat_client *c, const char *method, cons
 
 static void params_init(struct params *p, cleat_client *c)
 {
-	*p = (struct params){ .run = client_runner(c) };
-	buf_init(&p->text, &p->run->mem, PARAMS_MAX);
-	jw_init(&p->w, &p->text);
-}
-
-static void client_call_refuse(struct params *p, const char *why)
-{
-	if (!p->err.status)
-		error_set(&p->err, CLEAT_EINVAL, "%s", why);
+	p->run = client_runner(c);
+	p->call = client_call_new(c, &p->b);
 }
 
 /* A value that the params must have. */
 static void put_name(struct params *p, const char *key, const char *value)
 {
 	if (!value)
-		error_set(&p->err, CLEAT_EINVAL, "the call has no %s: it is NULL", key);
-	jw_kv_str(&p->w, key, value ? value : "");
+		build_fail(&p->b, CLEAT_EINVAL, "the call has no %s: it is NULL", key);
+	build_kv_str(&p->b, key, value);
 }
 
 /* What a template makes must be an object. */
-static void put_template(struct params *p, const char *fmt, va_list ap)
+static void put_template(struct build *b, const char *fmt, va_list ap)
 {
-	size_t before = buf_size(&p->text);
-	cleat_error err;
-	struct str all;
+	size_t at = b->n;
 
-	if (p->err.status)
-		return;
-	if (jw_vformat(&p->w, &err, fmt, ap)) {
-		if (!buf_status(&p->text))
-			p->err = err;
-		return;
-	}
-	all = buf_str(&p->text);
-	if (all.n > before && all.p[before] != '{')
-		client_call_refuse(
-			p, "the arguments are no object: a template like \"{a: %d}\" makes one");
+	build_vformat(b, fmt, ap);
+	if (!b->err.status && cleat_json_type(build_at(b, at)) != CLEAT_JSON_OBJECT)
+		build_fail(b, CLEAT_EINVAL,
+			   "the arguments are no object: a template like \"{a: %%d}\" makes one");
 }
 
-static void put_value(struct params *p, const cleat_json *v)
+static void put_value(struct build *b, const cleat_json *v)
 {
 	if (cleat_json_type(v) != CLEAT_JSON_OBJECT)
-		client_call_refuse(p, "the arguments are no object");
-	jw_value(&p->w, v);
+		build_fail(b, CLEAT_EINVAL, "the arguments are no object");
+	build_value(b, v);
 }
 
 /* Arguments of prompts are text (2026-07-28 schema, GetPromptRequestParams). */
-static void client_call_put_text(struct params *p, const cleat_json *v)
+static void put_text(struct build *b, const cleat_json *v)
 {
 	switch (cleat_json_type(v)) {
-	case CLEAT_JSON_STRING: jw_value(&p->w, v); break;
-	case CLEAT_JSON_NUMBER: jw_strz(&p->w, cleat_json_number_text(v)); break;
-	case CLEAT_JSON_BOOL: jw_strz(&p->w, cleat_json_bool(v, false) ? "true" : "false"); break;
+	case CLEAT_JSON_STRING: build_value(b, v); break;
+	case CLEAT_JSON_NUMBER: build_strz(b, cleat_json_number_text(v)); break;
+	case CLEAT_JSON_BOOL: build_strz(b, cleat_json_bool(v, false) ? "true" : "false"); break;
 	default:
-		client_call_refuse(p, "an argument of a prompt is a text, a number or a boolean");
+		build_fail(b, CLEAT_EINVAL,
+			   "an argument of a prompt is a text, a number or a boolean");
 		break;
 	}
 }
 
 static void put_texts(struct params *p, const char *fmt, va_list ap)
 {
-	cleat_doc *doc = p->err.status ? NULL : doc_newv(&p->run->mem, &p->err, fmt, ap);
+	cleat_error err = { 0 };
+	cleat_doc *doc = doc_newv(&p->run->mem, &err, fmt, ap);
 	cleat_json_iter it = cleat_json_each(cleat_doc_root(doc));
 
-	if (doc && cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT)
-		client_call_refuse(
-			p, "the arguments are no object: a template like \"{city: %s}\" makes one");
-	jw_obj(&p->w);
-	while (!p->err.status && cleat_json_next(&it)) {
+	if (!doc)
+		build_fail(&p->b, err.status, "%s", err.message);
+	else if (cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT)
+		build_fail(
+			&p->b, CLEAT_EINVAL,
+			"the arguments are no object: a template like \"{city: %%s}\" makes one");
+	build_obj(&p->b);
+	while (cleat_json_next(&it)) {
 		size_t n;
 		const char *key = cleat_json_strn(it.key, &n);
 
-		jw_keyn(&p->w, (struct str){ key, n });
-		client_call_put_text(p, it.value);
+		build_key(&p->b, (struct str){ key, n });
+		put_text(&p->b, it.value);
 	}
-	jw_obj_end(&p->w);
+	build_end(&p->b);
 	cleat_doc_free(doc);
 }
 
@@ -117,7 +103,7 @@ static void put_texts(struct params *p, const char *fmt, va_list ap)
 static void begin_named(struct params *p, cleat_client *c, const char *key, const char *value)
 {
 	params_init(p, c);
-	jw_obj(&p->w);
+	build_obj(&p->b);
 	put_name(p, key, value);
 }
 
@@ -126,20 +112,20 @@ static void named_call(struct params *p, cleat_client *c, const char *tool, cons
 {
 	begin_named(p, c, "name", tool);
 	if (args) {
-		jw_key(&p->w, "arguments");
-		put_template(p, args, ap);
+		build_keyz(&p->b, "arguments");
+		put_template(&p->b, args, ap);
 	}
-	jw_obj_end(&p->w);
+	build_end(&p->b);
 }
 
 static void valued_call(struct params *p, cleat_client *c, const char *tool, const cleat_json *args)
 {
 	begin_named(p, c, "name", tool);
 	if (args) {
-		jw_key(&p->w, "arguments");
-		put_value(p, args);
+		build_keyz(&p->b, "arguments");
+		put_value(&p->b, args);
 	}
-	jw_obj_end(&p->w);
+	build_end(&p->b);
 }
 
 static void any_call(struct params *p, cleat_client *c, const char *method, const char *fmt,
@@ -147,25 +133,9 @@ static void any_call(struct params *p, cleat_client *c, const char *method, cons
 {
 	params_init(p, c);
 	if (!method || !*method)
-		client_call_refuse(p, "the call has no method");
+		build_fail(&p->b, CLEAT_EINVAL, "the call has no method");
 	if (fmt)
-		put_template(p, fmt, ap);
-}
-
-/* Is all in order? Otherwise the reason is in p->err. */
-static bool params_ok(struct params *p)
-{
-	int rc = buf_status(&p->text);
-
-	if (!p->err.status && rc)
-		error_set(&p->err, rc, "%s", cleat_strstatus(rc));
-	return !p->err.status;
-}
-
-/* Absent where nothing was written. */
-static struct str params_str(const struct params *p)
-{
-	return buf_size(&p->text) ? buf_str(&p->text) : (struct str){ NULL, 0 };
+		put_template(&p->b, fmt, ap);
 }
 
 /* ---- starting ----------------------------------------------------------------------------- */
@@ -179,22 +149,20 @@ static void take_options(cleat_call_options *o, const cleat_call_options *given,
 		*err = newer;
 }
 
+/* What was wrong with the params from the start is no failure of `method`, which may be NULL. */
 static cleat_call *client_call_start(struct params *p, const cleat_call_options *o,
 				     struct str method)
 {
 	cleat_client *c = p->run->client;
-	cleat_call *call;
+	cleat_error *err = &p->b.err;
 
-	if (!o->on_done)
-		call = NULL;
-	else if (params_ok(p))
-		call = client_call(c, o, method, params_str(p));
-	else if (p->err.status == CLEAT_ENOMEM)
-		call = NULL;
-	else
-		call = client_call_failed(c, o, CLEAT_STEP_ARGUMENTS, &p->err);
-	buf_done(&p->text);
-	return call;
+	if (p->call && o->on_done && !err->status)
+		return client_call(p->call, o, method, &p->b);
+	if (p->call)
+		client_call_drop(p->call);
+	return err->status == CLEAT_ENOMEM || !o->on_done
+		       ? NULL
+		       : client_call_failed(c, o, CLEAT_STEP_ARGUMENTS, err);
 }
 
 cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *opts, size_t size,
@@ -209,7 +177,7 @@ cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *opts
 	va_start(ap, args);
 	named_call(&p, c, tool, args, ap);
 	va_end(ap);
-	take_options(&o, opts, size, &p.err);
+	take_options(&o, opts, size, &p.b.err);
 	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
@@ -222,7 +190,7 @@ cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *
 	if (!c)
 		return NULL;
 	valued_call(&p, c, tool, args);
-	take_options(&o, opts, size, &p.err);
+	take_options(&o, opts, size, &p.b.err);
 	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
@@ -238,7 +206,7 @@ cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_optio
 	va_start(ap, params);
 	any_call(&p, c, method, params, ap);
 	va_end(ap);
-	take_options(&o, opts, size, &p.err);
+	take_options(&o, opts, size, &p.b.err);
 	return client_call_start(&p, &o, str_of(method));
 }
 
@@ -264,17 +232,26 @@ cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_options *
 
 int cleat_client_notifyf(cleat_client *c, const char *method, const char *params, ...)
 {
-	struct params p;
+	const struct client_run *run = c ? client_runner(c) : NULL;
+	cleat_error err = { 0 };
+	cleat_doc *doc = NULL;
 	va_list ap;
 	int rc;
 
 	if (!c)
 		return CLEAT_ENOMEM;
 	va_start(ap, params);
-	any_call(&p, c, method, params, ap);
+	if (params)
+		doc = doc_newv(&run->mem, &err, params, ap);
 	va_end(ap);
-	rc = params_ok(&p) ? client_notify(c, str_of(method), params_str(&p)) : p.err.status;
-	buf_done(&p.text);
+	if (err.status)
+		rc = err.status;
+	else if (!method || !*method ||
+		 (doc && cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT))
+		rc = CLEAT_EINVAL;
+	else
+		rc = client_notify(c, str_of(method), cleat_doc_root(doc));
+	cleat_doc_free(doc);
 	return rc;
 }
 
@@ -336,17 +313,20 @@ static cleat_result *perform(struct params *p, const cleat_call_options *o, cons
 {
 	cleat_call_options mine = o ? *o : (cleat_call_options){ 0 };
 	struct client_run *run = p->run;
+	cleat_error *err = &p->b.err;
 
+	if (!p->call)
+		return NULL;
 	if (mine.on_done)
-		client_call_refuse(p, "on_done is for calls that do not wait");
-	if (!p->err.status)
-		client_run_may_wait(run, &p->err);
-	if (!params_ok(p)) {
-		buf_done(&p->text);
-		return p->err.status == CLEAT_ENOMEM ? NULL : failed(run, &p->err);
+		build_fail(&p->b, CLEAT_EINVAL, "on_done is for calls that do not wait");
+	if (!err->status)
+		client_run_may_wait(run, err);
+	if (err->status) {
+		client_call_drop(p->call);
+		return err->status == CLEAT_ENOMEM ? NULL : failed(run, err);
 	}
 	mine.on_done = on_waited;
-	return await(run, client_call_start(p, &mine, str_of(method)));
+	return await(run, client_call(p->call, &mine, str_of(method), &p->b));
 }
 
 cleat_result *cleat_client_callf(cleat_client *c, const char *tool, const char *args, ...)
@@ -379,7 +359,7 @@ cleat_result *cleat_client_read(cleat_client *c, const char *uri)
 	if (!c)
 		return NULL;
 	begin_named(&p, c, "uri", uri);
-	jw_obj_end(&p.w);
+	build_end(&p.b);
 	return perform(&p, NULL, "resources/read");
 }
 
@@ -392,12 +372,12 @@ cleat_result *cleat_client_promptf(cleat_client *c, const char *name, const char
 		return NULL;
 	begin_named(&p, c, "name", name);
 	if (args) {
-		jw_key(&p.w, "arguments");
+		build_keyz(&p.b, "arguments");
 		va_start(ap, args);
 		put_texts(&p, args, ap);
 		va_end(ap);
 	}
-	jw_obj_end(&p.w);
+	build_end(&p.b);
 	return perform(&p, NULL, "prompts/get");
 }
 
@@ -409,48 +389,40 @@ static bool is_uri(const char *ref)
 
 static void put_ref(struct params *p, const char *ref)
 {
-	jw_key(&p->w, "ref");
-	jw_obj(&p->w);
-	jw_kv_str(&p->w, "type", is_uri(ref) ? "ref/resource" : "ref/prompt");
+	build_keyz(&p->b, "ref");
+	build_obj(&p->b);
+	build_kv_str(&p->b, "type", is_uri(ref) ? "ref/resource" : "ref/prompt");
 	put_name(p, is_uri(ref) ? "uri" : "name", ref);
-	jw_obj_end(&p->w);
+	build_end(&p->b);
 }
 
-static void put_context(struct params *p, const char *context)
+static void put_context(struct params *p, const cleat_json *context)
 {
-	cleat_error err = { 0 };
-	cleat_doc *doc = cleat_doc_parse(context, strlen(context), NULL, &p->run->mem, &err);
-
-	if (!doc && !p->err.status)
-		error_set(&p->err, err.status == CLEAT_EPROTO ? CLEAT_EINVAL : err.status,
-			  "the context: %s", err.message);
-	jw_key(&p->w, "context");
-	jw_obj(&p->w);
-	jw_key(&p->w, "arguments");
-	if (doc)
-		put_value(p, cleat_doc_root(doc));
-	jw_obj_end(&p->w);
-	cleat_doc_free(doc);
+	build_keyz(&p->b, "context");
+	build_obj(&p->b);
+	build_keyz(&p->b, "arguments");
+	put_value(&p->b, context);
+	build_end(&p->b);
 }
 
 cleat_result *cleat_client_complete(cleat_client *c, const char *ref, const char *argument,
-				    const char *typed, const char *context)
+				    const char *typed, const cleat_json *context)
 {
 	struct params p;
 
 	if (!c)
 		return NULL;
 	params_init(&p, c);
-	jw_obj(&p.w);
+	build_obj(&p.b);
 	put_ref(&p, ref);
-	jw_key(&p.w, "argument");
-	jw_obj(&p.w);
+	build_keyz(&p.b, "argument");
+	build_obj(&p.b);
 	put_name(&p, "name", argument);
-	jw_kv_str(&p.w, "value", typed ? typed : "");
-	jw_obj_end(&p.w);
+	build_kv_str(&p.b, "value", typed ? typed : "");
+	build_end(&p.b);
 	if (context)
 		put_context(&p, context);
-	jw_obj_end(&p.w);
+	build_end(&p.b);
 	return perform(&p, NULL, "completion/complete");
 }
 
@@ -507,7 +479,7 @@ cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options
 	va_start(ap, args);
 	named_call(&p, c, tool, args, ap);
 	va_end(ap);
-	take_options(&o, opts, size, &p.err);
+	take_options(&o, opts, size, &p.b.err);
 	return perform(&p, &o, "tools/call");
 }
 
@@ -523,6 +495,6 @@ cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_opti
 	va_start(ap, params);
 	any_call(&p, c, method, params, ap);
 	va_end(ap);
-	take_options(&o, opts, size, &p.err);
+	take_options(&o, opts, size, &p.b.err);
 	return perform(&p, &o, method);
 }

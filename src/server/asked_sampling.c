@@ -203,24 +203,20 @@ int cleat_reply_stop_reason(cleat_request *req, const char *reason)
 	return asked_sampling_say(req, call ? &call->stop_reason : NULL, reason, "a stop reason");
 }
 
-int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name, const char *input)
+int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name,
+			 const cleat_json *input)
 {
 	struct asked_call *call = sampling(req);
-	const cleat_json *args = json_empty_object();
+	const cleat_json *args = input ? input : json_empty_object();
 	struct jw *w = &req->blocks_jw;
-	int rc;
 
 	if (!call)
 		return misplaced(req, "the use of a tool");
 	if (!call->tools)
 		return CLEAT_EUNSUPPORTED;
-	rc = input ? json_parse(&req->arena, str_of(input), NULL, &args, NULL) : CLEAT_OK;
-	if (rc == CLEAT_ENOMEM)
-		return rc;
-	if (rc || !id || !*id || !name || !*name || !json_is_object(args)) {
-		misplaced(
-			req,
-			"the use of a tool without id and name, or whose input is no JSON object");
+	if (!id || !*id || !name || !*name || !json_is_object(args)) {
+		misplaced(req,
+			  "the use of a tool without id and name, or whose input is no object");
 		return CLEAT_EINVAL;
 	}
 	jw_obj(w);

@@ -286,14 +286,10 @@ static int answer(cleat_request *req, int kind, const cleat_json *a)
 		cleat_reply_model(req, str(a, "model"));
 	if (str(a, "stopReason"))
 		cleat_reply_stop_reason(req, str(a, "stopReason"));
-	if (get(a, "toolUse")) {
-		char *input = cleat_json_print(get(get(a, "toolUse"), "input"), NULL);
-		int rc = cleat_reply_tool_use(req, str(get(a, "toolUse"), "id"),
-					      str(get(a, "toolUse"), "name"), input);
-
-		free(input);
-		return rc;
-	}
+	if (get(a, "toolUse"))
+		return cleat_reply_tool_use(req, str(get(a, "toolUse"), "id"),
+					    str(get(a, "toolUse"), "name"),
+					    get(get(a, "toolUse"), "input"));
 	return cleat_reply_text(req, cleat_json_str(get(a, "text"), ""));
 }
 
@@ -482,7 +478,7 @@ static cleat_call_options call_options(const cleat_json *command, struct ticket 
 		.on_progress = flag(command, "progress") ? on_progress : NULL,
 		.on_log = flag(command, "own_log") ? on_call_log : NULL,
 		.log_level = str(command, "log_level"),
-		.meta = str(command, "meta"),
+		.meta = get(command, "meta"),
 		.no_cache = flag(command, "no_cache"),
 		.userdata = t,
 	};
@@ -528,12 +524,9 @@ static void start(const cleat_json *id, const cleat_json *command)
 /* {"complete":ref,"argument":name,"typed":text,"context":{}} (blocking) */
 static void complete(const cleat_json *id, const cleat_json *command)
 {
-	char *context = cleat_json_print(get(command, "context"), NULL);
-
-	say_result(id,
-		   cleat_client_complete(driver.client, str(command, "complete"),
-					 str(command, "argument"), str(command, "typed"), context));
-	free(context);
+	say_result(id, cleat_client_complete(driver.client, str(command, "complete"),
+					     str(command, "argument"), str(command, "typed"),
+					     get(command, "context")));
 }
 
 /* {"prompt":name,"args":{}} (blocking) */

@@ -575,18 +575,41 @@ static inline void rig_legacy(struct rig *rig, const cleat_client_options *o, bo
 	assert_int_equal(client_phase(rig->c), CLIENT_READY);
 }
 
+static inline cleat_doc *rig_json(const char *text)
+{
+	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
+
+	assert_non_null(doc);
+	return doc;
+}
+
 static inline cleat_call *rig_call_with(struct rig *rig, const cleat_call_options *o,
 					const char *method, const char *params)
 {
 	cleat_call_options opts = o ? *o : (cleat_call_options){ 0 };
+	cleat_doc *doc = params ? rig_json(params) : NULL;
+	struct build b;
 	cleat_call *call;
 
 	opts.on_done = rig_on_done;
 	rig->inside = true;
-	call = client_call(rig->c, &opts, str_of(method),
-			   params ? str_of(params) : (struct str){ NULL, 0 });
+	call = client_call_new(rig->c, &b);
+	if (call && doc)
+		build_value(&b, cleat_doc_root(doc));
+	if (call)
+		call = client_call(call, &opts, str_of(method), &b);
 	rig->inside = false;
+	cleat_doc_free(doc);
 	return call;
+}
+
+static inline int rig_notify(struct rig *rig, const char *method, const char *params)
+{
+	cleat_doc *doc = params ? rig_json(params) : NULL;
+	int rc = client_notify(rig->c, str_of(method), cleat_doc_root(doc));
+
+	cleat_doc_free(doc);
+	return rc;
 }
 
 static inline cleat_call *rig_call(struct rig *rig, const char *method, const char *params)

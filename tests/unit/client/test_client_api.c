@@ -61,6 +61,7 @@ static void list_all(cleat_client *c)
 static void complete(cleat_client *c, bool has_context)
 {
 	static const char *const refs[][2] = { { "city://{name}", "name" }, { "greet", "name" } };
+	cleat_doc *known = cleat_doc_newf(NULL, "{country: 'norway'}");
 
 	for (size_t i = 0; i < CLEAT_COUNT(refs); i++) {
 		cleat_result *r = cleat_client_complete(c, refs[i][0], refs[i][1], "o", NULL);
@@ -68,8 +69,7 @@ static void complete(cleat_client *c, bool has_context)
 		assert_ok(r);
 		assert_int_equal(cleat_json_size(cleat_result_items(r)), 1);
 		cleat_result_free(r);
-		r = cleat_client_complete(c, refs[i][0], refs[i][1], NULL,
-					  "{\"country\":\"norway\"}");
+		r = cleat_client_complete(c, refs[i][0], refs[i][1], NULL, cleat_doc_root(known));
 		assert_ok(r);
 		if (has_context) /* since 2025-06-18 */
 			assert_string_equal(
@@ -77,6 +77,7 @@ static void complete(cleat_client *c, bool has_context)
 				"norway");
 		cleat_result_free(r);
 	}
+	cleat_doc_free(known);
 }
 
 TEST(every_blocking_call_in_every_revision)
@@ -232,8 +233,8 @@ TEST(wrong_arguments_are_results)
 	assert_fails(cleat_client_promptf(g.c, "greet", "{name"), CLEAT_EINVAL);
 	assert_fails(cleat_client_complete(g.c, NULL, "a", "", NULL), CLEAT_EINVAL);
 	assert_fails(cleat_client_complete(g.c, "greet", NULL, "", NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_complete(g.c, "greet", "name", "", "no JSON"), CLEAT_EINVAL);
-	assert_fails(cleat_client_complete(g.c, "greet", "name", "", "[]"), CLEAT_EINVAL);
+	assert_fails(cleat_client_complete(g.c, "greet", "name", "", cleat_doc_root(list)),
+		     CLEAT_EINVAL);
 	assert_fails(cleat_client_requestf(g.c, NULL, NULL), CLEAT_EINVAL);
 	assert_fails(cleat_client_requestf(g.c, "tools/list", "[]"), CLEAT_EINVAL);
 	assert_int_equal(cleat_client_notifyf(g.c, "", NULL), CLEAT_EINVAL);
@@ -395,7 +396,7 @@ TEST(options_of_an_older_program_are_shorter)
 	assert_ptr_equal(cleat_client_userdata(c), &marker);
 	assert_text(cleat_client_callf(c, "echo", "{text: 'ok'}"), "ok");
 	call.userdata = NULL;
-	call.meta = "garbage";
+	call.log_level = "garbage";
 	assert_null(cleat_client_startf_(c, &call, offsetof(cleat_call_options, on_done), "echo",
 					 NULL));
 	call.on_done = NULL;

@@ -41,12 +41,14 @@ RIG_TEST(legacy_request_carries_a_progress_token)
 /* The program's own _meta is kept, except where the protocol's own keys stand. */
 MODERN_TEST(own_meta_is_merged)
 {
+	cleat_doc *meta = rig_json("{\"traceparent\":\"00-1\",\"x/y\":[1, 2]}");
+
 	rig_call_with(rig,
-		      &(cleat_call_options){ .meta = "{\"traceparent\":\"00-1\",\"x/y\":[1, 2]}",
-					     .log_level = "debug" },
+		      &(cleat_call_options){ .meta = cleat_doc_root(meta), .log_level = "debug" },
 		      "tools/list",
 		      "{\"_meta\":{\"x/y\":3,\"z/z\":{},\"progressToken\":\"mine\","
 		      "\"io.modelcontextprotocol/protocolVersion\":\"1\"}}");
+	cleat_doc_free(meta); /* it was copied */
 	assert_has(rig_last(rig)->text, "\"traceparent\":\"00-1\",\"x/y\":[1,2],\"z/z\":{}}}");
 	assert_has(rig_last(rig)->text, "logLevel\":\"debug\"");
 	assert_lacks(rig_last(rig)->text, "mine");
@@ -58,22 +60,23 @@ TEST(wrong_params_are_the_result)
 	static const struct {
 		const char *params, *meta, *level, *part;
 	} cases[] = {
-		{ "{\"a\":", NULL, NULL, "tools/call: the params" },
-		{ "[1]", NULL, NULL, "an array instead of an object" },
+		{ "[1]", NULL, NULL, "tools/call: the params: an array instead of an object" },
 		{ "{\"a\":1,\"a\":2}", NULL, NULL, "the params" },
 		{ "{}", "[]", NULL, "the meta" },
-		{ "{}", "{", NULL, "the meta" },
+		{ "{}", "{\"a\":1,\"a\":2}", NULL, "the meta" },
 		{ "{}", NULL, "loud", "log_level \"loud\"" },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		cleat_doc *meta = cases[i].meta ? rig_json(cases[i].meta) : NULL;
 		struct rig rig;
 
 		rig_modern(&rig, NULL, false);
-		rig_call_with(
-			&rig,
-			&(cleat_call_options){ .meta = cases[i].meta, .log_level = cases[i].level },
-			"tools/call", cases[i].params);
+		rig_call_with(&rig,
+			      &(cleat_call_options){ .meta = cleat_doc_root(meta),
+						     .log_level = cases[i].level },
+			      "tools/call", cases[i].params);
+		cleat_doc_free(meta);
 		assert_int_equal(rig.n_sent, 1);
 		assert_int_equal(rig.n_done, 0);
 		assert_true(rig.wakes > 0);
@@ -387,8 +390,8 @@ TEST(freeing_needs_no_closing)
 
 	assert_true(rig_init(&rig, NULL));
 	rig_call(&rig, "tools/call", ADD);
-	rig_call(&rig, "tools/call", "{");
-	client_notify(rig.c, RIG_LIT("notifications/x"), RIG_LIT("{}"));
+	rig_call(&rig, "tools/call", "[]");
+	rig_notify(&rig, "notifications/x", "{}");
 	w = cleat_client_watch(rig.c, &(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS });
 	assert_non_null(w);
 	client_free(rig.c);
@@ -405,12 +408,11 @@ RIG_TEST(notices_have_a_limit)
 
 	assert_true(rig_init(rig, NULL));
 	for (int i = 0; i < 1000 && rc == CLEAT_OK; i++)
-		rc = client_notify(rig->c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 });
+		rc = rig_notify(rig, "notifications/x", NULL);
 	assert_int_equal(rc, CLEAT_ELIMIT);
 	client_close(rig->c);
 	assert_int_equal(client_start(rig->c), CLEAT_ECLOSED);
-	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/x"), (struct str){ NULL, 0 }),
-			 CLEAT_ECLOSED);
+	assert_int_equal(rig_notify(rig, "notifications/x", NULL), CLEAT_ECLOSED);
 }
 
 MODERN_TEST(long_names_are_cut_in_messages)
@@ -426,10 +428,8 @@ MODERN_TEST(long_names_are_cut_in_messages)
 RIG_TEST(notifications_of_ours_wait_for_the_server)
 {
 	assert_true(rig_init(rig, NULL));
-	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/x"), RIG_LIT("{\"a\":1}")),
-			 CLEAT_OK);
-	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/y"), (struct str){ NULL, 0 }),
-			 CLEAT_OK);
+	assert_int_equal(rig_notify(rig, "notifications/x", "{\"a\":1}"), CLEAT_OK);
+	assert_int_equal(rig_notify(rig, "notifications/y", NULL), CLEAT_OK);
 	rig_up(rig);
 	rig_answer(rig, RIG_DISCOVER("{}"));
 	assert_int_equal(rig->n_sent, 3);
@@ -438,8 +438,7 @@ RIG_TEST(notifications_of_ours_wait_for_the_server)
 			    "\"params\":{\"a\":1}}");
 	assert_string_equal(rig->sent[2].text,
 			    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/y\"}");
-	assert_int_equal(client_notify(rig->c, RIG_LIT("notifications/z"), (struct str){ NULL, 0 }),
-			 CLEAT_OK);
+	assert_int_equal(rig_notify(rig, "notifications/z", NULL), CLEAT_OK);
 	assert_int_equal(rig->n_sent, 4);
 }
 

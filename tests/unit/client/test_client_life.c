@@ -535,7 +535,7 @@ static void live(const cleat_allocator *mem, const char *revision)
 	cleat_result_free(cleat_client_callf(c, "roots", NULL));
 	cleat_client_set_roots(c, &root, 1);
 	cleat_result_free(cleat_client_promptf(c, "greet", "{name: %s}", "Ann"));
-	cleat_result_free(cleat_client_complete(c, "greet", "name", "", "{}"));
+	cleat_result_free(cleat_client_complete(c, "greet", "name", "", NULL));
 	cleat_result_free(cleat_client_read(c, "text://motto"));
 	call = cleat_client_startf(c, &o, "hang", NULL);
 	if (call)

@@ -113,7 +113,7 @@ RIG_TEST(pages_and_cursors_have_limits)
 #define FIFTY TEN "," TEN "," TEN "," TEN "," TEN
 
 /* All pages become one value, which may have as much in it as that of one message, and four times the text:
- * {"prompts":[...],"nextCursor":"2"} are 55 values and keys, two more lists 51 each, and 199 bytes. */
+ * {"prompts":[...],"nextCursor":"2"} are 55 values and keys, two more lists 51 each, and 200 bytes. */
 TEST(a_list_has_the_limits_of_a_message)
 {
 	static const struct {

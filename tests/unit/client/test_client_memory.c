@@ -58,14 +58,18 @@ static void serve(struct rig *rig, size_t *served)
 
 static size_t begin_calls(struct rig *rig)
 {
+	cleat_doc *meta = rig_json("{\"x\":1}");
 	size_t n = 0;
 
-	n += rig_call_with(rig, &(cleat_call_options){ .meta = "{\"x\":1}", .log_level = "info" },
-			   CALL_H) != NULL;
+	n += rig_call_with(
+		     rig,
+		     &(cleat_call_options){ .meta = cleat_doc_root(meta), .log_level = "info" },
+		     CALL_H) != NULL;
+	cleat_doc_free(meta);
 	n += rig_call(rig, "prompts/get", "{\"name\":\"p\"}") != NULL;
 	n += rig_call(rig, "resources/read", "{\"uri\":\"a\"}") != NULL;
 	n += rig_list(rig, NULL, CLEAT_LIST_TOOLS) != NULL;
-	n += rig_call(rig, "tools/call", "{\"name\":") != NULL;
+	n += rig_call(rig, "tools/call", "[]") != NULL;
 	return n;
 }
 
@@ -94,7 +98,7 @@ static void live(struct fail_alloc *fa, bool modern, bool http)
 							      .uris = uris,
 							      .on_change = rig_on_change,
 							      .on_end = rig_on_end });
-	client_notify(rig.c, RIG_LIT("notifications/x"), RIG_LIT("{\"a\":1}"));
+	rig_notify(&rig, "notifications/x", "{\"a\":1}");
 	begun = begin_calls(&rig);
 	rig_up(&rig);
 	for (int i = 0; i < 12; i++)

@@ -110,7 +110,8 @@ static cleat_doc *newf(struct fail_alloc *fa, cleat_error *err, const char *fmt,
 static void newf_once(struct fail_alloc *fa, const cleat_json *v)
 {
 	cleat_error err = { 0 };
-	cleat_doc *doc = newf(fa, &err, "{a: %p, 'te\\'xt': %s, b: [%d, \"q\"]}", (void *)v, "s", 1);
+	cleat_doc *doc =
+		newf(fa, &err, "{a: %p, 'te\\'xt': %s, b: [%d, \"q\"]}", (void *)v, "s", 1);
 
 	if (doc)
 		assert_int_equal(cleat_json_size(cleat_doc_root(doc)), 3);

@@ -335,7 +335,7 @@ static int speaks(cleat_request *req)
 	if (!rc)
 		rc = cleat_reply_text(req, "one");
 	if (!rc && strcmp(cleat_request_revision(req), "2025-11-25") >= 0)
-		rc = cleat_reply_tool_use(req, "i", "n", "{\"a\":1}");
+		rc = cleat_reply_tool_use(req, "i", "n", NULL);
 	return rc ? rc : cleat_reply_textf(req, "%s", "two");
 }
 

@@ -170,8 +170,10 @@ static int named(cleat_request *req)
 
 static int uses_tool(cleat_request *req)
 {
-	int rc = cleat_reply_tool_use(req, "call_1", "weather", "{ \"city\": \"Oslo\" }");
+	cleat_doc *input = cleat_doc_newf(NULL, "{city: 'Oslo'}");
+	int rc = cleat_reply_tool_use(req, "call_1", "weather", cleat_doc_root(input));
 
+	cleat_doc_free(input); /* it was copied */
 	return rc == CLEAT_EUNSUPPORTED ? cleat_reply_text(req, "by hand") : rc;
 }
 
@@ -179,7 +181,7 @@ static int speaks_and_uses(cleat_request *req)
 {
 	cleat_reply_text(req, "Let me see");
 	assert_int_equal(cleat_reply_tool_use(req, "1", "a", NULL), CLEAT_OK);
-	return cleat_reply_tool_use(req, "2", "b", "{}");
+	return cleat_reply_tool_use(req, "2", "b", NULL);
 }
 
 static int whole(cleat_request *req)
@@ -367,17 +369,20 @@ static int sly_use(cleat_request *req)
 
 static int bad_uses(cleat_request *req)
 {
-	static const char *const inputs[] = { "5", "[]", "{", "" };
+	cleat_doc *inputs = cleat_doc_newf(NULL, "[5, [], null, '']");
 
-	for (size_t i = 0; i < CLEAT_COUNT(inputs); i++)
-		assert_int_equal(cleat_reply_tool_use(req, "i", "n", inputs[i]), CLEAT_EINVAL);
-	assert_int_equal(cleat_reply_tool_use(req, NULL, "n", "{}"), CLEAT_EINVAL);
-	return cleat_reply_tool_use(req, "i", "", "{}");
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(cleat_reply_tool_use(req, "i", "n",
+						      cleat_json_at(cleat_doc_root(inputs), i)),
+				 CLEAT_EINVAL);
+	cleat_doc_free(inputs);
+	assert_int_equal(cleat_reply_tool_use(req, NULL, "n", NULL), CLEAT_EINVAL);
+	return cleat_reply_tool_use(req, "i", "", NULL);
 }
 
 static int forbidden_use(cleat_request *req)
 {
-	return cleat_reply_tool_use(req, "i", "n", "{}");
+	return cleat_reply_tool_use(req, "i", "n", NULL);
 }
 
 #define REJECTED "\"error\":{\"code\":-1,\"message\":\"User rejected sampling request\"}"
@@ -438,7 +443,7 @@ static int not_here(cleat_request *req)
 	assert_null(cleat_request_client(req));
 	assert_int_equal(cleat_reply_model(req, "m"), CLEAT_EMISUSE);
 	assert_int_equal(cleat_reply_stop_reason(req, "m"), CLEAT_EMISUSE);
-	assert_int_equal(cleat_reply_tool_use(req, "a", "b", "{}"), CLEAT_EMISUSE);
+	assert_int_equal(cleat_reply_tool_use(req, "a", "b", NULL), CLEAT_EMISUSE);
 	return cleat_reply_text(req, "x");
 }
 

@@ -41,8 +41,8 @@ set(CLEAT_COLD
     schema/path.c format/pattern.c format/pattern_escape.c format/pattern_unicode.c field/reader.c
     schema/rules.c schema/set.c wording/show.c field/signature.c field/signature_print.c
     wording/wording.c
-    server/add.c server/ask.c server/ask_api.c server/core.c server/entry.c server/lifecycle.c
-    server/lists.c server/registry.c server/subscribe.c
+    server/add.c server/ask.c server/ask_api.c server/batch.c server/object.c server/entry.c server/lifecycle.c
+    server/lists.c server/note.c server/question.c server/registry.c server/subscribe.c
     store/buckets.c store/events.c store/memory.c
     httpd/accept.c httpd/deadline.c httpd/peers.c httpd/server.c
     net/listen.c endpoint/channel.c endpoint/old.c endpoint/policy.c

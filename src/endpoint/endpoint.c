@@ -305,16 +305,6 @@ static enum body look_at(struct endpoint *m, struct str text)
 	return body;
 }
 
-/* 2026-07-28 basic/versioning: the header names the revision; later ones than we know are modern,
- * too, and are told so. Dates compare as text. */
-static bool is_modern(struct str v)
-{
-	static const char first[] = "2026-07-28";
-
-	return v.p &&
-	       (revision_find(v) == REV_NONE || memcmp(v.p, first, v.n < 10 ? v.n : 10) >= 0);
-}
-
 static bool acceptable(struct endpoint *m, struct http_exchange *ex)
 {
 	const struct http_request *r = http_exchange_request(ex);
@@ -342,7 +332,7 @@ static void post(struct endpoint *m, struct http_exchange *ex, struct str princi
 	if (m->stopping) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "the server is stopping");
-	} else if (m->o.no_sessions || is_modern(version)) {
+	} else if (m->o.no_sessions || revision_claims_modern(version)) {
 		modern_post(m, ex, principal);
 	} else if (http_request_field(r, "mcp-session-id").p) {
 		session_post(m, ex, principal);

@@ -496,7 +496,7 @@ void session_get(struct endpoint *m, struct http_exchange *ex, struct str princi
 	struct str last = http_request_field(r, "last-event-id");
 	struct session *s;
 
-	if (revision_find(http_request_field(r, "mcp-protocol-version")) == REV_2026_07_28) {
+	if (revision_find(http_request_field(r, "mcp-protocol-version")) == REV_MODERN) {
 		endpoint_reply_not_allowed(m, ex, "POST");
 		return;
 	}
@@ -526,7 +526,7 @@ void session_delete(struct endpoint *m, struct http_exchange *ex, struct str pri
 	struct session *s;
 
 	if (revision_find(http_request_field(http_exchange_request(ex), "mcp-protocol-version")) ==
-	    REV_2026_07_28) {
+	    REV_MODERN) {
 		endpoint_reply_not_allowed(m, ex, "POST");
 		return;
 	}

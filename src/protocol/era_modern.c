@@ -18,7 +18,7 @@ static void write_versions(struct str requested, struct buf *data)
 	jw_obj(&w);
 	jw_key(&w, "supported");
 	jw_arr(&w);
-	jw_strz(&w, revision_name(REV_2026_07_28));
+	jw_strz(&w, revision_name(REV_MODERN));
 	jw_arr_end(&w);
 	jw_key(&w, "requested");
 	jw_str(&w, requested.p ? requested : STR_LIT(""));
@@ -32,8 +32,7 @@ static int refuse_version(struct str requested, struct buf *data, cleat_error *e
 		err, CLEAT_EPROTO, CLEAT_RPC_UNSUPPORTED_VERSION,
 		"Unsupported protocol version %.*s in _meta; this server speaks %s there, and "
 		"2024-11-05 to 2025-11-25 after initialize",
-		(int)(requested.n < 40 ? requested.n : 40), requested.p,
-		revision_name(REV_2026_07_28));
+		(int)(requested.n < 40 ? requested.n : 40), requested.p, revision_name(REV_MODERN));
 }
 
 /* Where only this era is spoken. */
@@ -44,7 +43,7 @@ static int refuse_initialize(const struct rpc_message *m, struct buf *data, clea
 		err, CLEAT_EPROTO, CLEAT_RPC_UNSUPPORTED_VERSION,
 		"there are no sessions here, and no initialize: every request of %s stands "
 		"alone",
-		revision_name(REV_2026_07_28));
+		revision_name(REV_MODERN));
 }
 
 static int missing_key(const char *key, const struct rpc_message *m, cleat_error *err)
@@ -86,9 +85,9 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	*c = (struct context){ .era = &era_modern,
 			       .meta = c->meta,
 			       .headers = c->headers,
-			       .rev = REV_2026_07_28,
+			       .rev = REV_MODERN,
 			       .log_level = -1 };
-	c->features = revision_features(REV_2026_07_28);
+	c->features = revision_features(REV_MODERN);
 	rc = era_check_meta(m, c, err);
 	if (rc)
 		return rc;
@@ -102,7 +101,7 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	rc = headers_check_version(c->headers, json_str(version), err);
 	if (rc)
 		return rc;
-	if (revision_find(json_str(version)) != REV_2026_07_28)
+	if (revision_find(json_str(version)) != REV_MODERN)
 		return refuse_version(json_str(version), data, err);
 	c->client_caps = json_member(c->meta, META_CLIENT_CAPS);
 	if (!c->client_caps)

@@ -44,9 +44,17 @@ unsigned revision_features(enum revision rev)
 	return features[rev];
 }
 
+bool revision_claims_modern(struct str name)
+{
+	/* Dates compare as text. */
+	return name.p &&
+	       (revision_find(name) == REV_NONE ||
+		memcmp(name.p, names[REV_MODERN], name.n < NAME_SIZE ? name.n : NAME_SIZE) >= 0);
+}
+
 enum revision revision_negotiate(struct str name)
 {
 	enum revision rev = revision_find(name);
 
-	return rev == REV_NONE || rev == REV_2026_07_28 ? REV_2025_11_25 : rev;
+	return rev == REV_NONE || rev == REV_MODERN ? REV_2025_11_25 : rev;
 }

@@ -51,6 +51,11 @@ const char *revision_name(enum revision rev);
 /* REV_NONE for a text that names none. */
 enum revision revision_find(struct str name);
 unsigned revision_features(enum revision rev);
+/* The modern era's one. */
+#define REV_MODERN REV_2026_07_28
+/* Does this text, which an HTTP header brought, claim the modern era? Also what names no revision: later ones
+ * than we know are modern, too, and are told so. Absent: no. */
+bool revision_claims_modern(struct str name);
 /* What to answer to an initialize that asks for `name`: the same if it is a legacy revision that we
  * speak, otherwise the newest legacy one (2025-11-25 basic/lifecycle: version negotiation). */
 enum revision revision_negotiate(struct str name);

@@ -6,7 +6,7 @@
 #include "base/sized.h"
 #include "server/core.h"
 #include "server/notify.h"
-#include "server/state.h"
+#include "server/server.h"
 
 #include <string.h>
 

@@ -4,12 +4,25 @@
 
 #include "field/field.h"
 #include "schema/check.h"
-#include "server/method.h"
+#include "server/entry.h"
 #include "server/out.h"
 #include "server/reply.h"
 #include "json/parse.h"
 
 enum { PROBLEMS_MAX = 8192 };
+
+bool arguments_param(cleat_request *req, const char *key, struct str *ret)
+{
+	const cleat_json *v = cleat_json_get(req->msg.params, key);
+
+	*ret = json_str(v);
+	if (ret->p && !str_has_nul(*ret))
+		return true;
+	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: params.%s must be a string%s, not %s",
+		   req->method->name, key, ret->p ? " without NUL" : "",
+		   ret->p ? "one with NUL" : json_type_name(v));
+	return false;
+}
 
 bool arguments_take(cleat_request *req)
 {

@@ -2,10 +2,12 @@
 #ifndef SERVER_ARGUMENTS_H
 #define SERVER_ARGUMENTS_H
 
-#include "server/state.h"
+#include "server/request.h"
 
-/* All three send the error themselves when they return false; the caller ends the request. */
+/* All of these send the error themselves when they return false; the caller ends the request. */
 
+/* A string member of params: not missing, not of another type, without NUL inside. */
+bool arguments_param(cleat_request *req, const char *key, struct str *ret);
 /* params.arguments is an object or absent. */
 bool arguments_take(cleat_request *req);
 /* The same for prompts, whose arguments are strings on the wire: numbers, booleans and JSON are read

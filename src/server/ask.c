@@ -11,66 +11,13 @@
 #include "protocol/seal.h"
 #include "server/conn.h"
 #include "server/life.h"
+#include "server/note.h"
 #include "server/out.h"
+#include "server/question.h"
 #include "json/copy.h"
 #include "json/parse.h"
 
 enum { STATE_TOKEN_MAX = 1 << 20 };
-
-static const char *ask_method(const struct question *q)
-{
-	switch (q->kind) {
-	case ASK_SAMPLING: return "sampling/createMessage";
-	case ASK_ROOTS: return "roots/list";
-	default: return "elicitation/create";
-	}
-}
-
-/* ---- what an answer must look like ---------------------------------------------------------- */
-
-static int check_elicitation(const struct question *q, const cleat_json *v, cleat_error *err)
-{
-	struct str action = json_str(json_member(v, "action"));
-	const cleat_json *content = json_member(v, "content");
-
-	if (!str_eqz(action, "accept") && !str_eqz(action, "decline") && !str_eqz(action, "cancel"))
-		return error_set(err, CLEAT_EPROTO,
-				 "\"action\" must be \"accept\", \"decline\" or \"cancel\"");
-	if (q->kind == ASK_FORM && str_eqz(action, "accept") && content && !json_is_object(content))
-		return error_set(err, CLEAT_EPROTO, "\"content\" must be an object, not %s",
-				 json_type_name(content));
-	return CLEAT_OK;
-}
-
-static int check_sampling(const cleat_json *v, cleat_error *err)
-{
-	const cleat_json *content = json_member(v, "content");
-
-	if (!json_is_string(json_member(v, "role")) || !json_is_string(json_member(v, "model")))
-		return error_set(err, CLEAT_EPROTO, "\"role\" and \"model\" must be strings");
-	if (!json_is_object(content) && !json_is_array(content))
-		return error_set(err, CLEAT_EPROTO,
-				 "\"content\" must be an object or an array, not %s",
-				 json_type_name(content));
-	return CLEAT_OK;
-}
-
-int ask_check_result(const struct question *q, const cleat_json *v, cleat_error *err)
-{
-	if (!json_is_object(v))
-		return error_set(err, CLEAT_EPROTO, "the answer to %s must be an object, not %s",
-				 ask_method(q), json_type_name(v));
-	if (json_check_keys(v, err))
-		return CLEAT_EPROTO;
-	switch (q->kind) {
-	case ASK_SAMPLING: return check_sampling(v, err);
-	case ASK_ROOTS:
-		return json_is_array(json_member(v, "roots"))
-			       ? CLEAT_OK
-			       : error_set(err, CLEAT_EPROTO, "\"roots\" must be an array");
-	default: return check_elicitation(q, v, err);
-	}
-}
 
 /* ---- modern: by result ---------------------------------------------------------------------- */
 
@@ -155,7 +102,7 @@ static void write_questions(struct jw *w, const cleat_request *req)
 			continue;
 		jw_keyn(w, q->key);
 		jw_obj(w);
-		jw_kv_str(w, "method", ask_method(q));
+		jw_kv_str(w, "method", question_method(q));
 		jw_kv_raw(w, "params", q->params);
 		jw_obj_end(w);
 	}
@@ -260,34 +207,6 @@ static void question_settled(struct question *q)
 		request_run(req);
 }
 
-static int send_question(struct question *q)
-{
-	cleat_request *req = q->req;
-	struct conn *c = req->conn;
-	const struct server_hooks *h = &req->server->hooks;
-	struct out o;
-	int rc = rpc_table_put_int(&c->pending, &q->pending, ++c->next_id);
-
-	if (rc)
-		return rc;
-	if (!out_begin(&o, c, req, PEER_MUST))
-		rc = CLEAT_ECLOSED;
-	if (!rc) {
-		o.kind = PEER_REQUEST;
-		rpc_begin_request(&o.w, c->next_id, ask_method(q));
-		rpc_params(&o.w);
-		jw_raw(&o.w, q->params);
-		rpc_end(&o.w);
-		rc = out_end(&o);
-	}
-	if (rc)
-		rpc_table_remove(&c->pending, &q->pending);
-	else
-		rpc_table_set_deadline(&c->pending, &q->pending,
-				       h->now_ms(h->ctx) + req->server->opts.ask_timeout_ms);
-	return rc;
-}
-
 static void send_as_requests(cleat_request *req)
 {
 	const struct server_hooks *h = &req->server->hooks;
@@ -299,7 +218,7 @@ static void send_as_requests(cleat_request *req)
 		if (!q->fresh || q->answer || q->failure)
 			continue;
 		req->open_questions++;
-		q->failure = send_question(q);
+		q->failure = question_send(q);
 		if (q->failure)
 			req->open_questions--;
 	}
@@ -381,7 +300,7 @@ static int take_answer(struct question *q, const cleat_json *result)
 	cleat_request *req = q->req;
 	cleat_error err;
 
-	if (ask_check_result(q, result, &err)) {
+	if (question_check_answer(q, result, &err)) {
 		req->next_failure = arena_printf(
 			&req->arena, "The client's answer is not usable: %s", err.message);
 		return CLEAT_EPROTO;
@@ -415,32 +334,6 @@ void ask_answered(struct conn *c, const struct rpc_message *m)
 	question_settled(q);
 }
 
-/* Tells the client that we do not wait for this any more. */
-static void take_back(struct question *q, const char *reason)
-{
-	struct conn *c = q->req->conn;
-	struct out o;
-
-	rpc_table_remove(&c->pending, &q->pending);
-	if (!out_begin(&o, c, q->req, PEER_MUST))
-		return;
-	rpc_begin_notification(&o.w, "notifications/cancelled");
-	rpc_params(&o.w);
-	jw_obj(&o.w);
-	jw_kv_int(&o.w, "requestId", q->pending.number);
-	jw_kv_str(&o.w, "reason", reason);
-	jw_obj_end(&o.w);
-	rpc_end(&o.w);
-	out_end(&o);
-}
-
-void ask_abandon(cleat_request *req)
-{
-	for (struct question *q = req->questions; q; q = q->next)
-		if (q->pending.in_table)
-			take_back(q, "the request that asked was cancelled");
-}
-
 void ask_expire(struct conn *c, uint64_t now)
 {
 	struct rpc_node *node;
@@ -448,26 +341,8 @@ void ask_expire(struct conn *c, uint64_t now)
 	while ((node = rpc_table_expired(&c->pending, now))) {
 		struct question *q = RPC_CONTAINER(node, struct question, pending);
 
-		take_back(q, "no answer in time");
+		question_take_back(q, "no answer in time");
 		q->failure = CLEAT_ETIMEOUT;
 		question_settled(q);
 	}
-}
-
-void cleat_ask_url_done(cleat_request *req, const char *key)
-{
-	struct question *q = req->questions;
-	struct out o;
-
-	while (q && !str_eqz(q->key, key))
-		q = q->next;
-	if (!q || !q->elicitation_id || !out_begin(&o, req->conn, req, PEER_MUST))
-		return;
-	rpc_begin_notification(&o.w, "notifications/elicitation/complete");
-	rpc_params(&o.w);
-	jw_obj(&o.w);
-	jw_kv_str(&o.w, "elicitationId", q->elicitation_id);
-	jw_obj_end(&o.w);
-	rpc_end(&o.w);
-	out_end(&o);
 }

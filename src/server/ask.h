@@ -8,7 +8,7 @@
 #define SERVER_ASK_H
 
 #include "field/field.h"
-#include "server/state.h"
+#include "server/conn.h"
 
 /* The style of forms that this revision has. */
 static inline enum field_schema_style ask_form_style(const cleat_request *req)
@@ -24,11 +24,7 @@ bool ask_restore(cleat_request *req);
 void ask_answered(struct conn *c, const struct rpc_message *m);
 /* Questions that waited too long. */
 void ask_expire(struct conn *c, uint64_t now);
-/* The request is cancelled: its questions are taken back. */
-void ask_abandon(cleat_request *req);
 /* The session is initialized now: sends what waited for that. */
 void ask_flush_waiting(struct conn *c);
-/* Checks that an elicitation or sampling or roots result has the right shape. */
-int ask_check_result(const struct question *q, const cleat_json *v, cleat_error *err);
 
 #endif

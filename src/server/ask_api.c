@@ -9,7 +9,7 @@
 #include "field/form.h"
 #include "schema/check.h"
 #include "server/ask.h"
-#include "server/method.h"
+#include "server/question.h"
 #include "json/parse.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static int answer(cleat_request *req, struct question *q)
 
 		if (!v)
 			v = json_get(req->earlier, q->key);
-		if (v && !sealed && ask_check_result(q, v, &err)) {
+		if (v && !sealed && question_check_answer(q, v, &err)) {
 			req->ask_failure = arena_printf(&req->arena, "inputResponses.%s: %s",
 							q->key.p, err.message);
 			return CLEAT_EPROTO;

@@ -12,9 +12,8 @@
 #ifndef SERVER_ASKED_H
 #define SERVER_ASKED_H
 
-#include "server/core.h"
-
 #include <cleat/client.h>
+#include <cleat/server.h>
 
 /* A handler that is NULL: this cannot be asked. */
 struct server_asked {

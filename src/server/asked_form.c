@@ -6,9 +6,11 @@
  * Not here: showing anything to anybody.
  */
 #include "field/form.h"
+#include "server/arguments.h"
 #include "server/ask.h"
-#include "server/asked_impl.h"
+#include "server/asked_call.h"
 #include "server/life.h"
+#include "server/method.h"
 #include "uri/reference.h"
 #include "wording/show.h"
 #include "json/parse.h"
@@ -54,7 +56,7 @@ static bool check_url(cleat_request *req)
 	struct str url;
 	struct uri u;
 
-	if (!method_param(req, "url", &url))
+	if (!arguments_param(req, "url", &url))
 		return false;
 	if (uri_split(url, 0, &u) && u.host.n &&
 	    (is_letters(u.scheme, "https") || is_letters(u.scheme, "http")))
@@ -94,7 +96,7 @@ static cleat_handler *asked_form_prepare(cleat_request *req)
 	struct asked_call *call = fn ? asked_begin(req, shape) : NULL;
 	struct str message;
 
-	if (!call || !method_param(req, "message", &message) ||
+	if (!call || !arguments_param(req, "message", &message) ||
 	    !(shape == SHAPE_URL ? check_url(req) : check_form(req)))
 		return NULL;
 	call->settle = asked_form_settle;
@@ -111,7 +113,7 @@ void asked_elicit(cleat_request *req)
 	}
 	fn = asked_form_prepare(req);
 	if (fn)
-		request_call(req, fn, req->server->asked->who.blocking);
+		request_call(req, fn, req->server->asked->who.blocking, asked_settle);
 	else
 		request_end(req);
 }
@@ -282,7 +284,7 @@ static void asked_form_settle(cleat_request *req)
 	call->action = status == CLEAT_OK          ? "accept"
 		       : status == CLEAT_EDECLINED ? "decline"
 						   : "cancel";
-	if (status == CLEAT_OK && call->shape == SHAPE_FORM) {
+	if (status == CLEAT_OK && req->shape == SHAPE_FORM) {
 		if (req->replied)
 			accept_form(req);
 	} else if (status == CLEAT_OK || status == CLEAT_EDECLINED || status == CLEAT_ECANCELLED) {
@@ -296,6 +298,6 @@ void asked_write_elicited(struct jw *w, cleat_request *req)
 	const struct asked_call *call = req->asked;
 
 	jw_kv_str(w, "action", call->action);
-	if (call->shape == SHAPE_FORM && str_eqz(str_of(call->action), "accept"))
+	if (req->shape == SHAPE_FORM && str_eqz(str_of(call->action), "accept"))
 		jw_kv_raw(w, "content", buf_str(&req->structured));
 }

@@ -5,7 +5,7 @@
  * Not here: a model. The messages are checked as far as the specification asks a client to
  * (2025-11-25 client/sampling, error handling); what they say is the handler's business.
  */
-#include "server/asked_impl.h"
+#include "server/asked_call.h"
 #include "server/life.h"
 #include "server/out.h"
 #include "json/parse.h"
@@ -160,7 +160,7 @@ void asked_sample(cleat_request *req)
 		call->settle = asked_sampling_settle;
 	}
 	if (call && check_messages(req) && check_tokens(req) && check_tools(req))
-		request_call(req, who->on_sampling, who->blocking);
+		request_call(req, who->on_sampling, who->blocking, asked_settle);
 	else
 		request_end(req);
 }
@@ -186,7 +186,7 @@ static int asked_sampling_say(cleat_request *req, const char **ret, const char *
 
 static struct asked_call *sampling(cleat_request *req)
 {
-	return req->asked && req->asked->shape == SHAPE_SAMPLING ? req->asked : NULL;
+	return req->asked && req->shape == SHAPE_SAMPLING ? req->asked : NULL;
 }
 
 int cleat_reply_model(cleat_request *req, const char *model)

@@ -5,16 +5,22 @@
 #include "server/arguments.h"
 #include "server/ask.h"
 #include "server/life.h"
-#include "server/method.h"
 #include "server/out.h"
+#include "server/reply.h"
+#include "server/serve.h"
 #include "json/parse.h"
 
 #include <string.h>
 
-static void use(cleat_request *req, struct entry *e)
+/* The handler has ended. */
+static void settle(cleat_request *req)
 {
-	entry_ref(e);
-	req->entry = e;
+	if (req->status == CLEAT_NEED_INPUT && !req->rejected) {
+		ask_send(req);
+	} else {
+		reply_send(req);
+		request_end(req);
+	}
 }
 
 /* ---- tools/call --------------------------------------------------------------------------- */
@@ -25,22 +31,24 @@ static bool prepare_tool(cleat_request *req)
 	struct entry *e;
 	struct str name;
 
-	if (!method_param(req, "name", &name))
+	if (!arguments_param(req, "name", &name))
 		return false;
-	e = registry_find(r, SHELF_TOOLS, name);
-	if (!e) {
-		out_unknown(req, CLEAT_RPC_INVALID_PARAMS, "tool", name,
-			    registry_nearest(r, SHELF_TOOLS, name));
-		return false;
+	if (!req->entry) { /* the headers of HTTP may have asked for it already */
+		e = registry_find(r, SHELF_TOOLS, name);
+		if (!e) {
+			out_unknown(req, CLEAT_RPC_INVALID_PARAMS, "tool", name,
+				    registry_nearest(r, SHELF_TOOLS, name));
+			return false;
+		}
+		request_use(req, e, SHAPE_TOOL);
 	}
-	use(req, e);
 	return arguments_take(req) && arguments_check(req) && ask_restore(req);
 }
 
 void serve_tools_call(cleat_request *req)
 {
 	if (prepare_tool(req))
-		request_call(req, req->entry->tool.call, req->entry->tool.blocking);
+		request_call(req, req->entry->tool.call, req->entry->tool.blocking, settle);
 	else
 		request_end(req);
 }
@@ -124,13 +132,13 @@ static bool prepare_resource(cleat_request *req)
 	struct entry *e;
 	struct str uri;
 
-	if (!method_param(req, "uri", &uri))
+	if (!arguments_param(req, "uri", &uri))
 		return false;
 	req->uri = arena_strndup(&req->arena, uri.p, uri.n);
 	e = resource_of(req, uri);
 	if (!e)
 		return false;
-	use(req, e);
+	request_use(req, e, SHAPE_RESOURCE);
 	return ask_restore(req);
 }
 
@@ -143,7 +151,7 @@ void serve_resources_read(cleat_request *req)
 		return;
 	}
 	r = &req->entry->resource;
-	request_call(req, r->read ? r->read : read_fixed_text, r->read && r->blocking);
+	request_call(req, r->read ? r->read : read_fixed_text, r->read && r->blocking, settle);
 }
 
 /* ---- prompts/get -------------------------------------------------------------------------- */
@@ -164,19 +172,19 @@ static bool prepare_prompt(cleat_request *req)
 	struct entry *e;
 	struct str name;
 
-	if (!method_param(req, "name", &name))
+	if (!arguments_param(req, "name", &name))
 		return false;
 	e = find_prompt(req, name);
 	if (!e)
 		return false;
-	use(req, e);
+	request_use(req, e, SHAPE_PROMPT);
 	return arguments_take_strings(req) && arguments_check(req) && ask_restore(req);
 }
 
 void serve_prompts_get(cleat_request *req)
 {
 	if (prepare_prompt(req))
-		request_call(req, req->entry->prompt.get, req->entry->prompt.blocking);
+		request_call(req, req->entry->prompt.get, req->entry->prompt.blocking, settle);
 	else
 		request_end(req);
 }
@@ -288,7 +296,7 @@ static bool prepare_completion(cleat_request *req)
 			    nearest_argument(e, name));
 		return false;
 	}
-	use(req, e);
+	request_use(req, e, SHAPE_COMPLETION);
 	req->complete_arg = arg;
 	req->complete_ctx = known;
 	return true;
@@ -310,5 +318,6 @@ void serve_complete(cleat_request *req)
 		fn = e->resource.complete;
 	request_call(req, fn,
 		     e->kind == SHELF_PROMPTS ? e->prompt.complete && e->prompt.blocking
-					      : e->resource.complete && e->resource.blocking);
+					      : e->resource.complete && e->resource.blocking,
+		     settle);
 }

@@ -1,48 +1,70 @@
-/* server/conn.h - one connection of the server: what comes in, and which requests are under way.
+/* server/conn.h - one connection of the server: who is there, and which requests are under way.
  *
- * Implements the peer that transports talk to. Decides the era of each message, refuses what is
- * malformed, unknown or too much, and keeps the tables that ids are looked up in.
+ * Lives until it is closed and its last request has ended. What comes in over it is read in intake.c; how it
+ * is closed is in upkeep.c.
  */
 #ifndef SERVER_CONN_H
 #define SERVER_CONN_H
 
-#include "server/state.h"
+#include "server/request.h"
+#include "server/server.h"
+
+enum {
+	LISTEN_TOOLS = 1 << SHELF_TOOLS,
+	LISTEN_RESOURCES = 1 << SHELF_RESOURCES, /* templates count as resources */
+	LISTEN_PROMPTS = 1 << SHELF_PROMPTS
+};
+
+struct subscription {
+	struct subscription *next;
+	struct str uri;
+};
+
+struct conn {
+	struct peer peer; /* first */
+	cleat_server *server;
+	struct conn *next, *prev;
+	struct peer_sink sink;
+	void (*dispatch)(cleat_request *req); /* serves one that may start: method.h */
+	struct peer_facts facts;              /* with a principal of its own */
+	size_t taken;                         /* requests, in the call of receive() at hand */
+	bool lost;                            /* an error without an id could not be sent in it */
+	const struct peer_headers *headers;   /* of the message at hand */
+	bool closed;
+	struct legacy_session session;
+	struct arena arena;        /* session data */
+	struct rpc_table inflight; /* requests by id */
+	struct rpc_table pending;  /* our questions by number */
+	cleat_request *starting;   /* the request whose method is being served, until it ends */
+	int64_t next_id;
+	cleat_request *requests; /* all that have not ended */
+	size_t n_requests, n_running, n_listening;
+	bool any_behind; /* of those that listen */
+	cleat_request *queue, **queue_tail;
+	size_t n_queued;
+	struct subscription *subscriptions; /* legacy */
+	size_t n_subscriptions;
+	struct batch *unsent_batches;
+	size_t n_unsent_batches;
+	unsigned visit;
+	unsigned busy; /* inside a call that must not free it */
+};
+
+/* A connection on the server's list; NULL when out of memory. Sink and facts are copied; `facts` may be
+ * NULL. */
+struct conn *conn_new(cleat_server *s, const struct peer_sink *sink,
+		      const struct peer_facts *facts);
+/* Frees a closed connection without requests. */
+void conn_maybe_free(struct conn *c);
+/* There is an answer that could not be written for lack of memory: it is tried again. */
+void conn_retry_later(struct conn *c);
+/* Calls fn once for every request there is; fn may end any of them and start others. */
+void conn_each_request(struct conn *c, void (*fn)(cleat_request *req));
 
 /* Has a revision been agreed on, before or with the session that is open now? */
 static inline bool conn_has_revision(const struct conn *c)
 {
 	return c->session.open || c->facts.mode == PEER_ASKED;
 }
-
-/* Starts waiting requests while there is room. */
-void conn_start_queued(struct conn *c);
-/* Frees a closed connection without requests. */
-void conn_maybe_free(struct conn *c);
-/* Answers that could not be written for lack of memory: tries again. */
-void conn_retry_unsent(struct conn *c);
-/* There is such an answer. */
-void conn_retry_later(struct conn *c);
-/* Requests over their deadline. */
-void conn_expire(struct conn *c, uint64_t now);
-/* Calls fn once for every request there is; fn may end any of them and start others. */
-void conn_each_request(struct conn *c, void (*fn)(cleat_request *req));
-/* Ends everything in an orderly way; the connection stays. Over HTTP, calls that run go on. */
-void conn_shutdown(struct conn *c);
-/* Those end, too. */
-void conn_abort(struct conn *c);
-void conn_close(struct conn *c);
-/* One member of a batch has ended. */
-void batch_member_done(struct batch *b);
-
-/* The answers of one batch (2025-03-26), sent as one array when the last member has ended. */
-struct batch {
-	struct batch *next; /* in conn->unsent_batches */
-	struct conn *conn;
-	void *tag;
-	struct buf out;
-	size_t answers;
-	size_t open; /* members that have not ended, plus one while the batch is being read */
-	bool taken;  /* the transport waits for its end */
-};
 
 #endif

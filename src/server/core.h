@@ -7,42 +7,13 @@
 #ifndef SERVER_CORE_H
 #define SERVER_CORE_H
 
-#include "base/cold.h"
 #include "protocol/peer.h"
+#include "server/hooks.h"
+#include "server/note.h"
 
 #include <cleat/server.h>
 
 #include <stdatomic.h>
-
-/* Something that happened on another thread and is to be handled on the owner's. The owner gives it
- * back with server_deliver(), which frees it if need be. FIFO order must be kept. */
-struct server_event {
-	struct server_event *next; /* for the queue of whoever carries it */
-};
-
-struct server_hooks {
-	/* Milliseconds of a clock that never goes back. Any thread. */
-	uint64_t (*now_ms)(void *ctx);
-	/* Milliseconds since 1970. Any thread. */
-	int64_t (*wall_ms)(void *ctx);
-	/* Is this the thread that owns the server? Any thread. */
-	bool (*is_owner)(void *ctx);
-	/* Carries an event to the owner's thread. Cannot fail. Any thread. */
-	void (*post)(void *ctx, struct server_event *ev);
-	/* Runs server_work(req) on another thread. CLEAT_OK, or an error: then the core runs the
-	 * handler inline. */
-	int (*work)(void *ctx, cleat_request *req);
-	/* server_pump() wants to be called soon (no later than the next turn of the loop). */
-	void (*wake)(void *ctx);
-	/* A descriptor that is readable after cancel_fd_signal; -1 when there can be none. */
-	int (*cancel_fd_open)(void *ctx);
-	void (*cancel_fd_signal)(void *ctx, int fd); /* any thread */
-	void (*cancel_fd_close)(void *ctx, int fd);
-	/* A request was answered, with an error or not; `method` is empty where none could be read.
-	 * May be NULL. */
-	void (*answered)(void *ctx, struct str method, bool error);
-	void *ctx;
-};
 
 /* The hooks must be set before the first connection; they are copied. */
 void server_set_hooks(cleat_server *s, const struct server_hooks *hooks);
@@ -59,13 +30,6 @@ const cleat_allocator *server_memory(const cleat_server *s);
 /* CLEAT_OK when the server may be run: nothing failed while it was built. NULL gives
  * CLEAT_ENOMEM. */
 int server_start_status(const cleat_server *s);
-/* The latched error to fill. */
-COLD int server_fail(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
-/* Something that was asked of a server that is in order, and can be asked again: it may still be
- * run. */
-COLD int server_refuse(cleat_server *s, int status, const char *fmt, ...) CLEAT_PRINTF(3, 4);
-/* The library's own remarks, to opts.log. Owner's thread. */
-COLD void server_note(cleat_server *s, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* Replaces opts.log. */
 void server_set_log(cleat_server *s, void (*log)(void *userdata, int level, const char *message),
 		    void *userdata);
@@ -105,8 +69,6 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 			   const struct peer_facts *facts);
 /* Handles an event from hooks.post. */
 void server_deliver(cleat_server *s, struct server_event *base);
-/* Runs a blocking handler to its end, then posts the outcome. Worker threads. */
-void server_work(cleat_request *req);
 /* Sends list_changed notices that are due, checks deadlines. Gives milliseconds until it wants to
  * be called again, -1: not before the next hooks.wake. */
 int server_pump(cleat_server *s);

@@ -3,7 +3,7 @@
  * Everything is copied into the entry's arena. What is wrong is found here, when the server is
  * built, and not when a client calls.
  */
-#include "server/registry.h"
+#include "server/entry.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,13 +1,12 @@
-/* server/events.c - what reaches the core from other threads and from the clock. */
+/* server/events.c - what reaches the owner's thread from others: progress and log of handlers, their ends,
+ * and calls that the program posts.
+ */
 #include "base/mem.h"
-#include "server/ask.h"
-#include "server/conn.h"
 #include "server/core.h"
 #include "server/life.h"
 #include "server/notify.h"
-#include "server/state.h"
 
-enum { RETRY_MS = 20 }; /* for answers that memory was too short for */
+#include <stdio.h>
 
 int cleat_server_post(cleat_server *s, void (*fn)(cleat_server *s, void *arg), void *arg)
 {
@@ -55,57 +54,90 @@ void server_deliver(cleat_server *s, struct server_event *base)
 	mem_free(&s->mem, t);
 }
 
-void server_shutdown(cleat_server *s)
-{
-	struct conn *c, *next;
+/* ---- progress and log, from any thread ----------------------------------------------------- */
 
-	s->stopping = true;
-	for (c = s->conns; c; c = next) {
-		next = c->next;
-		conn_shutdown(c);
+enum { NOTE_TEXT_MAX = 16384 };
+
+/* An event with a formatted text (fmt NULL: none); NULL when out of memory: such notes are lost. */
+static struct text_event *CLEAT_PRINTF(2, 0)
+	format_event(cleat_request *req, const char *fmt, va_list ap)
+{
+	const cleat_allocator *mem = &req->server->mem;
+	struct text_event *ev;
+	va_list again;
+	int n = 0;
+
+	if (fmt) {
+		va_copy(again, ap);
+		n = vsnprintf(NULL, 0, fmt, again);
+		va_end(again);
+		n = n < 0 ? 0 : n > NOTE_TEXT_MAX ? NOTE_TEXT_MAX : n;
 	}
+	ev = mem_zalloc(mem, sizeof *ev + (size_t)n + 1);
+	if (!ev)
+		return NULL;
+	if (fmt)
+		vsnprintf(ev->text, (size_t)n + 1, fmt, ap);
+	ev->has_text = fmt != NULL;
+	ev->len = (size_t)n;
+	ev->e.req = req;
+	return ev;
 }
 
-void server_abort(cleat_server *s)
+/* On the owner's thread at once, from others by way of its queue. */
+static void hand_over(cleat_request *req, struct text_event *ev)
 {
-	struct conn *c, *next;
+	const struct server_hooks *h = &req->server->hooks;
 
-	for (c = s->conns; c; c = next) {
-		next = c->next;
-		conn_abort(c);
-	}
+	if (!ev)
+		return;
+	atomic_fetch_add(&req->posted, 1);
+	if (h->is_owner(h->ctx))
+		server_deliver(req->server, &ev->e.base);
+	else
+		h->post(h->ctx, &ev->e.base);
 }
 
-static void sooner(uint64_t *next, uint64_t deadline)
+void cleat_request_progress(cleat_request *req, double done, double total, const char *fmt, ...)
 {
-	if (deadline && (!*next || deadline < *next))
-		*next = deadline;
+	struct text_event *ev;
+	va_list ap;
+
+	if (!req->ctx.progress_token || cleat_request_cancelled(req))
+		return;
+	va_start(ap, fmt);
+	ev = format_event(req, fmt, ap);
+	va_end(ap);
+	if (ev) {
+		ev->e.kind = EVENT_PROGRESS;
+		ev->e.done = done;
+		ev->e.total = total;
+	}
+	hand_over(req, ev);
 }
 
-int server_pump(cleat_server *s)
+void cleat_request_release(cleat_request *req, uint64_t retry_ms)
 {
-	uint64_t now = s->hooks.now_ms(s->hooks.ctx), deadline = 0;
-	struct conn *c, *next;
+	struct text_event *ev = mem_zalloc(&req->server->mem, sizeof *ev);
 
-	s->pumping = true;
-	s->unsent = false;
-	notify_flush(s);
-	for (c = s->conns; c; c = next) {
-		next = c->next;
-		c->busy++;
-		notify_end_behind(c);
-		conn_retry_unsent(c);
-		conn_expire(c, now);
-		ask_expire(c, now);
-		sooner(&deadline, rpc_table_next_deadline(&c->inflight));
-		sooner(&deadline, rpc_table_next_deadline(&c->pending));
-		c->busy--;
-		conn_maybe_free(c);
+	if (ev)
+		ev->e = (struct event){ .kind = EVENT_RELEASE, .req = req, .retry_ms = retry_ms };
+	hand_over(req, ev);
+}
+
+void cleat_request_log(cleat_request *req, int level, const char *fmt, ...)
+{
+	struct text_event *ev;
+	va_list ap;
+
+	if (req->ctx.log_level < 0 || !cleat_log_level_name(level) || req->server->opts.no_logging)
+		return;
+	va_start(ap, fmt);
+	ev = format_event(req, fmt, ap);
+	va_end(ap);
+	if (ev) {
+		ev->e.kind = EVENT_LOG;
+		ev->e.level = level;
 	}
-	s->pumping = false;
-	if (s->unsent)
-		sooner(&deadline, now + RETRY_MS);
-	if (!deadline)
-		return -1;
-	return deadline <= now ? 0 : deadline - now > 60000 ? 60000 : (int)(deadline - now);
+	hand_over(req, ev);
 }

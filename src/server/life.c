@@ -2,10 +2,10 @@
 #include "server/life.h"
 
 #include "base/mem.h"
-#include "server/ask.h"
-#include "server/asked_impl.h"
-#include "server/conn.h"
+#include "server/entry.h"
 #include "server/out.h"
+#include "server/question.h"
+#include "server/queue.h"
 #include "server/reply.h"
 
 #include <string.h>
@@ -80,6 +80,14 @@ cleat_request *request_new(struct conn *c)
 	return req;
 }
 
+void request_use(cleat_request *req, struct entry *e, enum shape shape)
+{
+	entry_ref(e);
+	req->entry = e;
+	req->userdata = entry_userdata(e);
+	req->shape = shape;
+}
+
 /* ---- running ------------------------------------------------------------------------------ */
 
 static void post_done(cleat_request *req)
@@ -133,10 +141,12 @@ void server_work(cleat_request *req)
 		post_done(req);
 }
 
-void request_call(cleat_request *req, cleat_handler *fn, bool blocking)
+void request_call(cleat_request *req, cleat_handler *fn, bool blocking,
+		  void (*settle)(cleat_request *req))
 {
 	req->handler = fn;
 	req->blocking = blocking;
+	req->settle = settle;
 	request_run(req);
 }
 
@@ -190,14 +200,8 @@ void request_complete(cleat_request *req)
 	c->busy++;
 	if (req->silent || req->answered || c->closed)
 		request_end(req);
-	else if (req->status == CLEAT_NEED_INPUT && !req->rejected && !req->asked)
-		ask_send(req);
-	else {
-		if (req->asked)
-			req->asked->settle(req);
-		reply_send(req);
-		request_end(req);
-	}
+	else
+		req->settle(req);
 	c->busy--;
 	conn_maybe_free(c);
 }
@@ -250,7 +254,7 @@ static void back_to_pool(cleat_request *req)
 /* Who waits for the end of a request: its batch, and the transport. */
 struct waiting {
 	struct conn *conn;
-	struct batch *batch;
+	struct answers *answers;
 	void *tag;
 	bool taken, lost;
 };
@@ -258,12 +262,12 @@ struct waiting {
 static struct waiting take_waiting(cleat_request *req)
 {
 	struct waiting w = { .conn = req->conn,
-			     .batch = req->batch,
+			     .answers = req->answers,
 			     .tag = req->tag,
 			     .taken = req->taken,
 			     .lost = !req->answered && !req->silent };
 
-	req->batch = NULL;
+	req->answers = NULL;
 	req->tag = NULL;
 	req->taken = false;
 	return w;
@@ -274,8 +278,8 @@ static void tell_waiting(const struct waiting *w)
 {
 	struct conn *c = w->conn;
 
-	if (w->batch)
-		batch_member_done(w->batch);
+	if (w->answers)
+		w->answers->ended(w->answers);
 	if (w->taken && c->sink.ended && !c->closed)
 		c->sink.ended(c->sink.ctx, w->tag, w->lost);
 }
@@ -296,7 +300,7 @@ static void stay_unsent(cleat_request *req)
 {
 	struct conn *c = req->conn;
 
-	if (!req->taken && !req->batch) {
+	if (!req->taken && !req->answers) {
 		req->taken = true;
 		c->taken++;
 	}
@@ -326,7 +330,7 @@ void request_end(cleat_request *req)
 	back_to_pool(req);
 	c->busy++;
 	tell_waiting(&w);
-	conn_start_queued(c);
+	queue_advance(c);
 	c->busy--;
 	conn_maybe_free(c);
 }
@@ -349,21 +353,6 @@ static void tell_handler(cleat_request *req)
 		fn(req);
 }
 
-static void leave_queue(cleat_request *req)
-{
-	struct conn *c = req->conn;
-	cleat_request **p = &c->queue;
-
-	while (*p && *p != req)
-		p = &(*p)->queue_next;
-	if (!*p)
-		return;
-	*p = req->queue_next;
-	if (!*p)
-		c->queue_tail = p;
-	c->n_queued--;
-}
-
 void request_cancel(cleat_request *req)
 {
 	req->silent = true;
@@ -375,11 +364,11 @@ void request_cancel(cleat_request *req)
 		let_go(req);
 		break;
 	case PHASE_QUEUED:
-		leave_queue(req);
+		queue_leave(req);
 		request_end(req);
 		break;
 	case PHASE_ASKING:
-		ask_abandon(req);
+		questions_abandon(req);
 		tell_handler(req);
 		request_end(req);
 		break;
@@ -404,9 +393,9 @@ void request_abort(cleat_request *req, int code, const char *message)
 		req->phase = PHASE_RUNNING;
 		tell_handler(req);
 		return;
-	case PHASE_QUEUED: leave_queue(req); break;
+	case PHASE_QUEUED: queue_leave(req); break;
 	case PHASE_ASKING:
-		ask_abandon(req);
+		questions_abandon(req);
 		tell_handler(req);
 		break;
 	case PHASE_LISTENING: req->conn->n_listening--; break;

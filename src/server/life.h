@@ -6,15 +6,19 @@
 #ifndef SERVER_LIFE_H
 #define SERVER_LIFE_H
 
-#include "server/state.h"
+#include "server/conn.h"
 
 /* A request of this connection, PHASE_READING; NULL when out of memory. */
 cleat_request *request_new(struct conn *c);
 void request_free(cleat_request *req); /* for the pool's end */
-/* Has its handler (or its method) run, now or on a worker thread. */
-void request_call(cleat_request *req, cleat_handler *fn, bool blocking);
+/* It is about this entry, which is counted, and its handler replies in this shape. */
+void request_use(cleat_request *req, struct entry *e, enum shape shape);
+/* Has its handler run, now or on a worker thread; `settle` answers and ends the request then, or asks. */
+void request_call(cleat_request *req, cleat_handler *fn, bool blocking,
+		  void (*settle)(cleat_request *req));
+/* Once more. */
 void request_run(cleat_request *req);
-/* The run is over: answers, or asks. Owner's thread. */
+/* The run is over. Owner's thread. */
 void request_complete(cleat_request *req);
 /* Nothing more is to be done: takes it out of its tables and back to the pool. */
 void request_end(cleat_request *req);

@@ -2,9 +2,10 @@
  * the modern one: who the server is and what it can do.
  */
 #include "protocol/describe.h"
+#include "server/arguments.h"
 #include "server/life.h"
-#include "server/method.h"
 #include "server/out.h"
+#include "server/serve.h"
 #include "json/copy.h"
 #include "json/parse.h"
 
@@ -65,7 +66,7 @@ static bool check_initialize(cleat_request *req, struct str *version)
 	const cleat_json *caps = json_member(req->msg.params, "capabilities");
 	const cleat_json *info = json_member(req->msg.params, "clientInfo");
 
-	if (!method_param(req, "protocolVersion", version))
+	if (!arguments_param(req, "protocolVersion", version))
 		return false;
 	if (caps && !json_is_object(caps)) {
 		out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL,
@@ -152,7 +153,7 @@ void serve_set_level(cleat_request *req)
 	struct str name;
 	int level;
 
-	if (method_param(req, "level", &name)) {
+	if (arguments_param(req, "level", &name)) {
 		level = log_level_find(name);
 		if (level >= 0) {
 			req->conn->session.log_level = level;
@@ -183,7 +184,7 @@ void serve_discover(cleat_request *req)
 	}
 	jw_key(&o.w, "supportedVersions");
 	jw_arr(&o.w);
-	jw_strz(&o.w, revision_name(REV_2026_07_28));
+	jw_strz(&o.w, revision_name(REV_MODERN));
 	jw_arr_end(&o.w);
 	capabilities(&o.w, req->server, req->ctx.features);
 	jw_kv_str(&o.w, "instructions", opts->instructions);

@@ -6,8 +6,8 @@
  * -32602.
  */
 #include "server/life.h"
-#include "server/method.h"
 #include "server/out.h"
+#include "server/serve.h"
 #include "json/parse.h"
 
 #include <stdio.h>

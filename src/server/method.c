@@ -6,37 +6,12 @@
 #include "server/method.h"
 #include "base/cold.h"
 
-#include "server/asked_impl.h"
+#include "server/asked_call.h"
+#include "server/conn.h"
 #include "server/life.h"
 #include "server/out.h"
 #include "server/reply.h"
-#include "json/parse.h"
-
-static bool announces(const cleat_server *s, enum shelf_kind kind, unsigned cap)
-{
-	return s->registry.shelves[kind].ever || (s->opts.capabilities & cap);
-}
-
-bool server_has_tools(const cleat_server *s)
-{
-	return announces(s, SHELF_TOOLS, CLEAT_CAP_TOOLS);
-}
-
-bool server_has_resources(const cleat_server *s)
-{
-	return announces(s, SHELF_RESOURCES, CLEAT_CAP_RESOURCES) ||
-	       s->registry.shelves[SHELF_TEMPLATES].ever;
-}
-
-bool server_has_prompts(const cleat_server *s)
-{
-	return announces(s, SHELF_PROMPTS, CLEAT_CAP_PROMPTS);
-}
-
-bool server_has_completions(const cleat_server *s)
-{
-	return s->registry.completes || (s->opts.capabilities & CLEAT_CAP_COMPLETIONS);
-}
+#include "server/serve.h"
 
 static bool has_logging(const cleat_server *s)
 {
@@ -118,7 +93,7 @@ static bool known(const struct method *m, const cleat_request *req)
 static struct method_table table_of(const cleat_request *req)
 {
 	if (req->conn->facts.mode == PEER_ASKED)
-		return req->server->asked->ops->methods;
+		return req->server->asked->methods;
 	return (struct method_table){ methods, CLEAT_COUNT(methods) };
 }
 
@@ -148,17 +123,4 @@ void method_dispatch(cleat_request *req)
 		}
 	}
 	method_unknown(req);
-}
-
-bool method_param(cleat_request *req, const char *key, struct str *ret)
-{
-	const cleat_json *v = cleat_json_get(req->msg.params, key);
-
-	*ret = json_str(v);
-	if (ret->p && !str_has_nul(*ret))
-		return true;
-	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: params.%s must be a string%s, not %s",
-		   req->method->name, key, ret->p ? " without NUL" : "",
-		   ret->p ? "one with NUL" : json_type_name(v));
-	return false;
 }

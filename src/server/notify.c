@@ -8,6 +8,7 @@
 
 #include "server/conn.h"
 #include "server/life.h"
+#include "server/note.h"
 #include "server/out.h"
 #include "json/parse.h"
 

@@ -2,7 +2,7 @@
 #ifndef SERVER_NOTIFY_H
 #define SERVER_NOTIFY_H
 
-#include "server/state.h"
+#include "server/conn.h"
 
 /* Owner's thread; the checks (token, level, order, rate) are made here. `text` absent: none. */
 void notify_progress(cleat_request *req, double done, double total, struct str text);
@@ -15,13 +15,8 @@ void notify_end_behind(struct conn *c);
 void notify_flush(cleat_server *s);
 /* "_meta":{"io.modelcontextprotocol/subscriptionId":ID} */
 void notify_subscription_meta(struct jw *w, const cleat_request *listen);
-/* Ends a subscription from our side. */
-void notify_listen_end(cleat_request *listen);
 /* Is this URI one that the subscription is about? */
 bool notify_wants_uri(const cleat_request *listen, struct str uri);
-/* Tells the hooks (core.h) of a new subscription: of one URI, or of all in a subscriptions/listen. */
-void subscribed_tell(cleat_server *s, struct str uri);
-void subscribed_tell_all(const cleat_request *listen);
 /* A list of this kind has changed. */
 void notify_changed(cleat_server *s, enum shelf_kind kind);
 

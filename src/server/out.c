@@ -1,9 +1,9 @@
 /* server/out.c - see out.h. */
 #include "server/out.h"
+#include "server/note.h"
 
 #include "base/mem.h"
 #include "protocol/describe.h"
-#include "server/conn.h"
 
 #include <stdio.h>
 
@@ -40,24 +40,24 @@ bool out_begin_for(struct out *o, struct conn *c, void *tag, int kind)
 
 static bool begin_in_batch(struct out *o, cleat_request *req)
 {
-	struct batch *batch = req->batch;
+	struct answers *into = req->answers;
 
 	*o = (struct out){ .conn = req->conn,
 			   .req = req,
-			   .batch = batch,
-			   .b = &batch->out,
+			   .into = into,
+			   .b = &into->text,
 			   .limit = req->server->opts.max_reply };
 	if (req->conn->closed)
 		return false;
 	o->start = buf_size(o->b);
-	buf_putc(o->b, batch->answers ? ',' : '[');
+	buf_putc(o->b, into->n ? ',' : '[');
 	jw_init(&o->w, o->b);
 	return true;
 }
 
 static bool begin_answer(struct out *o, cleat_request *req)
 {
-	if (req->batch)
+	if (req->answers)
 		return begin_in_batch(o, req);
 	if (!out_begin(o, req->conn, req, PEER_MUST))
 		return false;
@@ -69,13 +69,13 @@ int out_end(struct out *o)
 {
 	int rc = buf_status(o->b);
 
-	if (!rc && buf_size(o->b) - (o->batch ? 0 : o->start) > o->limit)
+	if (!rc && buf_size(o->b) - (o->into ? 0 : o->start) > o->limit)
 		rc = CLEAT_ELIMIT;
-	if (o->batch) {
+	if (o->into) {
 		if (rc)
 			buf_truncate(o->b, o->start);
 		else
-			o->batch->answers++;
+			o->into->n++;
 		return rc;
 	}
 	if (rc) {
@@ -191,7 +191,8 @@ void out_unknown(cleat_request *req, int code, const char *what, struct str name
 	buf_done(&data);
 }
 
-struct str server_info(cleat_server *s, enum revision rev)
+/* The server's Implementation as JSON, for this revision; absent when out of memory. */
+static struct str server_info(cleat_server *s, enum revision rev)
 {
 	struct str *info = &s->info[rev];
 	struct buf b;

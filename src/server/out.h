@@ -7,13 +7,20 @@
 #define SERVER_OUT_H
 
 #include "base/cold.h"
-#include "server/state.h"
+#include "server/conn.h"
+
+/* The answers of a batch (batch.h), as one array. */
+struct answers {
+	struct buf text;
+	size_t n;
+	void (*ended)(struct answers *a); /* one of its requests */
+};
 
 struct out {
 	struct conn *conn;
 	void *tag;
-	cleat_request *req; /* whose answer this is, or whom the message is about; NULL: nobody */
-	struct batch *batch;
+	cleat_request *req;   /* whose answer this is, or whom the message is about; NULL: nobody */
+	struct answers *into; /* the batch that it is part of; NULL: none */
 	struct buf *b;
 	struct jw w;
 	size_t start;
@@ -45,7 +52,5 @@ bool result_begin(struct out *o, cleat_request *req, const struct result_facts *
 int result_end(struct out *o, cleat_request *req, struct result_facts *f);
 /* {} (with what the era adds). */
 void result_empty(cleat_request *req);
-/* The server's Implementation as JSON, for this revision; absent when out of memory. */
-struct str server_info(cleat_server *s, enum revision rev);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cold.h"
 #include "field/field.h"
 #include "schema/check.h"
+#include "server/note.h"
 #include "server/out.h"
 #include "json/parse.h"
 

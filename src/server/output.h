@@ -7,7 +7,8 @@
 #ifndef SERVER_OUTPUT_H
 #define SERVER_OUTPUT_H
 
-#include "server/state.h"
+#include "server/entry.h"
+#include "server/request.h"
 
 /* Has the request's tool said what its results are, and is this one no error? */
 static inline bool output_promised(const cleat_request *req)

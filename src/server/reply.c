@@ -2,10 +2,11 @@
 #include "server/reply.h"
 #include "base/cold.h"
 
-#include "server/life.h"
-#include "server/method.h"
+#include "server/entry.h"
+#include "server/note.h"
 #include "server/out.h"
 #include "server/output.h"
+#include "server/question.h"
 #include "json/parse.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SERVER_REPLY_H
 #define SERVER_REPLY_H
 
-#include "server/state.h"
+#include "server/request.h"
 
 /* Forgets what was replied, for the next run. */
 void reply_reset(cleat_request *req);

@@ -7,25 +7,14 @@
 #include "base/cold.h"
 #include "base/sized.h"
 #include "field/field.h"
-#include "server/asked_impl.h"
-#include "server/method.h"
-#include "server/state.h"
+#include "server/entry.h"
+#include "server/request.h"
+#include "server/server.h"
 #include "json/copy.h"
 #include "json/parse.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static enum shape shape_of(const cleat_request *req)
-{
-	if (req->complete_arg)
-		return SHAPE_COMPLETION;
-	if (!req->entry)
-		return req->asked ? req->asked->shape : SHAPE_TOOL;
-	if (req->entry->kind == SHELF_TOOLS)
-		return SHAPE_TOOL;
-	return req->entry->kind == SHELF_PROMPTS ? SHAPE_PROMPT : SHAPE_RESOURCE;
-}
 
 static int done(cleat_request *req)
 {
@@ -43,7 +32,7 @@ static COLD int wrong_place(cleat_request *req, const char *what)
 /* A handler that cannot reply with blocks at all. */
 static bool takes_no_blocks(const cleat_request *req)
 {
-	enum shape shape = shape_of(req);
+	enum shape shape = req->shape;
 
 	return shape == SHAPE_COMPLETION || shape == SHAPE_FORM || shape == SHAPE_URL;
 }
@@ -56,7 +45,7 @@ static COLD int no_blocks(cleat_request *req, const char *what)
 					       [SHAPE_URL] = "cleat_reply_nothing" };
 	char text[80];
 
-	snprintf(text, sizeof text, "%s; use %s", what, instead[shape_of(req)]);
+	snprintf(text, sizeof text, "%s; use %s", what, instead[req->shape]);
 	return wrong_place(req, text);
 }
 
@@ -67,7 +56,7 @@ static struct jw *reply_api_begin(cleat_request *req)
 	struct jw *w = &req->blocks_jw;
 
 	req->blocks++;
-	if (shape_of(req) == SHAPE_PROMPT) {
+	if (req->shape == SHAPE_PROMPT) {
 		jw_obj(w);
 		jw_kv_str(w, "role", req->role);
 		jw_key(w, "content");
@@ -77,7 +66,7 @@ static struct jw *reply_api_begin(cleat_request *req)
 
 static int end(cleat_request *req)
 {
-	if (shape_of(req) == SHAPE_PROMPT)
+	if (req->shape == SHAPE_PROMPT)
 		jw_obj_end(&req->blocks_jw);
 	req->next_annotations = NULL;
 	req->next_meta = NULL;
@@ -103,7 +92,7 @@ static int text_block(cleat_request *req, struct str text)
 	if (takes_no_blocks(req))
 		return no_blocks(req, "text");
 	w = reply_api_begin(req);
-	if (shape_of(req) == SHAPE_RESOURCE)
+	if (req->shape == SHAPE_RESOURCE)
 		content_resource_text(w, features, req->uri, resource_mime(req, NULL), text,
 				      x.meta);
 	else
@@ -158,12 +147,12 @@ static int binary_block(cleat_request *req, enum content_kind kind, const char *
 	if (takes_no_blocks(req))
 		return no_blocks(req, "bytes");
 	/* A message has text, images and, from 2025-03-26 on, audio. */
-	if (shape_of(req) == SHAPE_SAMPLING &&
+	if (req->shape == SHAPE_SAMPLING &&
 	    (kind == CONTENT_OTHER || (kind == CONTENT_AUDIO && !(features & FEAT_AUDIO))))
 		return wrong_place(req, kind == CONTENT_AUDIO ? "audio in this revision"
 							      : "bytes that are no image or audio");
 	w = reply_api_begin(req);
-	if (shape_of(req) == SHAPE_RESOURCE)
+	if (req->shape == SHAPE_RESOURCE)
 		content_resource_blob(w, features, req->uri, resource_mime(req, mime), bytes,
 				      x.meta);
 	else
@@ -193,13 +182,13 @@ static int resource_block(cleat_request *req, const char *uri, const char *mime,
 {
 	struct content_extras x = extras(req);
 	unsigned features = req->ctx.features;
-	bool embedded = shape_of(req) != SHAPE_RESOURCE;
+	bool embedded = req->shape != SHAPE_RESOURCE;
 	struct str meta = embedded ? (struct str){ NULL, 0 } : x.meta;
 	struct jw *w;
 
 	if (takes_no_blocks(req))
 		return no_blocks(req, "a resource");
-	if (shape_of(req) == SHAPE_SAMPLING)
+	if (req->shape == SHAPE_SAMPLING)
 		return wrong_place(req, "a resource");
 	w = reply_api_begin(req);
 	if (embedded)
@@ -230,8 +219,7 @@ int cleat_reply_link(cleat_request *req, const char *uri, const char *name, cons
 {
 	struct content_extras x = extras(req);
 
-	if (takes_no_blocks(req) || shape_of(req) == SHAPE_RESOURCE ||
-	    shape_of(req) == SHAPE_SAMPLING)
+	if (takes_no_blocks(req) || req->shape == SHAPE_RESOURCE || req->shape == SHAPE_SAMPLING)
 		return wrong_place(req, "a link");
 	uri = uri ? uri : "";
 	content_link(reply_api_begin(req), req->ctx.features, uri, name ? name : uri, mime,
@@ -302,7 +290,7 @@ static struct jw start_structured(cleat_request *req)
 /* Structured results are for tools, and for a client's answers. */
 static bool takes_structured(const cleat_request *req)
 {
-	enum shape shape = shape_of(req);
+	enum shape shape = req->shape;
 
 	return shape == SHAPE_TOOL || shape == SHAPE_FORM || shape == SHAPE_SAMPLING;
 }
@@ -393,7 +381,7 @@ int cleat_reply_suggest(cleat_request *req, const char *value)
 {
 	enum { MOST = 100 }; /* 2025-11-25 utilities/completion: at most 100 values */
 
-	if (shape_of(req) != SHAPE_COMPLETION)
+	if (req->shape != SHAPE_COMPLETION)
 		return wrong_place(req, "a suggestion");
 	if (req->blocks < MOST) {
 		jw_strz(&req->blocks_jw, value ? value : "");
@@ -466,7 +454,7 @@ int cleat_reply_error(cleat_request *req, const char *fmt, ...)
 	int rc;
 
 	va_start(ap, fmt);
-	if (shape_of(req) == SHAPE_TOOL) {
+	if (req->shape == SHAPE_TOOL) {
 		drop_content(req);
 		req->is_error = true;
 		rc = text_blockv(req, fmt, ap);

@@ -1,11 +1,16 @@
 /* server/subscribe.c - how clients say what they want to be told: subscriptions/listen of the modern
  * era, resources/subscribe and unsubscribe of the legacy one. Telling them is in notify.c.
  */
+#include "server/subscribe.h"
+
 #include "base/mem.h"
+#include "server/arguments.h"
 #include "server/life.h"
-#include "server/method.h"
+#include "server/note.h"
 #include "server/notify.h"
 #include "server/out.h"
+#include "server/serve.h"
+#include "server/subscribed.h"
 #include "json/parse.h"
 
 #include <string.h>
@@ -93,7 +98,7 @@ static bool read_filter(cleat_request *req)
 	if (!json_is_object(filter))
 		return bad_filter(req, "params.notifications must be an object such as "
 				       "{\"toolsListChanged\": true}");
-	if (req->batch) /* never answered on its own, it would hold the whole array back */
+	if (req->answers) /* never answered on its own, it would hold the whole array back */
 		return bad_filter(req, "cannot be part of a batch");
 	if (req->conn->n_listening >= s->opts.max_subscriptions)
 		return bad_filter(req, "too many subscriptions on this connection");
@@ -131,7 +136,7 @@ void serve_listen(cleat_request *req)
 /* 2026-07-28: patterns/subscriptions wants a result that says that the subscription ended gracefully,
  * patterns/cancellation notifications/cancelled when the server tears it down. The result comes
  * first: a client drops the answer to what it has seen cancelled, and with it the good news. */
-void notify_listen_end(cleat_request *listen)
+void subscribe_end(cleat_request *listen)
 {
 	struct result_facts f = { .subscription = listen->msg.id };
 	struct out o;
@@ -199,7 +204,7 @@ void serve_subscribe(cleat_request *req)
 {
 	struct str uri;
 
-	if (method_param(req, "uri", &uri)) {
+	if (arguments_param(req, "uri", &uri)) {
 		if (resource_exists(req, uri))
 			subscribe(req, uri);
 	}
@@ -211,7 +216,7 @@ void serve_unsubscribe(cleat_request *req)
 	struct subscription **p, *sub;
 	struct str uri;
 
-	if (method_param(req, "uri", &uri)) {
+	if (arguments_param(req, "uri", &uri)) {
 		p = find_subscription(req->conn, uri);
 		sub = *p;
 		if (sub) {
@@ -222,4 +227,14 @@ void serve_unsubscribe(cleat_request *req)
 		result_empty(req);
 	}
 	request_end(req);
+}
+
+void subscribe_drop_all(struct conn *c)
+{
+	while (c->subscriptions) {
+		struct subscription *sub = c->subscriptions;
+
+		c->subscriptions = sub->next;
+		mem_free(&c->server->mem, sub);
+	}
 }

@@ -2,7 +2,8 @@
  *
  * A hook may be taken away by its own call, not by that of another.
  */
-#include "server/conn.h"
+#include "server/subscribed.h"
+
 #include "server/core.h"
 #include "server/notify.h"
 #include "json/parse.h"

@@ -1,4 +1,4 @@
-/* server/asked.c - see asked.h. Who answers, and the methods of the asked mode; what is particular to
+/* server/asked_methods.c - see asked.h. Who answers, and the methods of the asked mode; what is particular to
  * forms is in asked_form.c, to messages of a model in asked_sampling.c.
  *
  * A method that nobody here can answer is unknown (-32601), as 2025-11-25 client/roots, error handling,
@@ -6,78 +6,13 @@
  */
 #include "base/mem.h"
 #include "base/sized.h"
-#include "server/asked_impl.h"
+#include "server/asked.h"
+#include "server/asked_call.h"
 #include "server/life.h"
+#include "server/note.h"
 #include "server/out.h"
+#include "server/serve.h"
 #include "uri/reference.h"
-#include "json/parse.h"
-
-#include <stdio.h>
-
-/* ---- what the questions share --------------------------------------------------------------- */
-
-bool asked_refuse(cleat_request *req, const char *fmt, ...)
-{
-	char why[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof why, fmt, ap);
-	va_end(ap);
-	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: %s", req->method->name, why);
-	return false;
-}
-
-bool asked_no_memory(cleat_request *req)
-{
-	out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));
-	return false;
-}
-
-/* The whole of params is the handler's arguments, so its keys are held to what holds for those. */
-struct asked_call *asked_begin(cleat_request *req, enum shape shape)
-{
-	const struct server_asked *who = &req->server->asked->who;
-	struct asked_call *call;
-	cleat_error err;
-
-	if (req->msg.params && json_check_all_keys(req->msg.params, &err)) {
-		asked_refuse(req, "params: %s", err.message);
-		return NULL;
-	}
-	call = arena_zalloc(&req->arena, sizeof *call);
-	if (!call) {
-		asked_no_memory(req);
-		return NULL;
-	}
-	call->shape = shape;
-	call->userdata = who->userdata;
-	call->client = who->client;
-	req->arguments = req->msg.params;
-	req->asked = call;
-	return call;
-}
-
-int asked_read(cleat_request *req, struct str text, const cleat_json **ret)
-{
-	if (!text.n) {
-		*ret = json_empty_object();
-		return CLEAT_OK;
-	}
-	return json_parse(&req->arena, text, NULL, ret, NULL);
-}
-
-void asked_misfit(cleat_request *req, const char *told, const char *why)
-{
-	server_note(req->server, CLEAT_LOG_ERROR, "the answer to %s cannot be sent: %s",
-		    req->method->name, why);
-	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", told);
-}
-
-cleat_client *cleat_request_client(cleat_request *req)
-{
-	return req->asked ? req->asked->client : NULL;
-}
 
 /* ---- roots/list ----------------------------------------------------------------------------- */
 
@@ -174,9 +109,6 @@ static void free_asked(cleat_server *s)
 	mem_free(&s->mem, s->asked);
 }
 
-static const struct asked_ops ops = { .methods = { methods, CLEAT_COUNT(methods) },
-				      .free = free_asked };
-
 int server_set_asked(cleat_server *s, const struct server_asked *a)
 {
 	struct asked *asked = s->asked ? s->asked : mem_zalloc(&s->mem, sizeof *asked);
@@ -185,7 +117,8 @@ int server_set_asked(cleat_server *s, const struct server_asked *a)
 		return CLEAT_ENOMEM;
 	if (!s->asked)
 		buf_init(&asked->roots, &s->mem, s->opts.max_reply);
-	asked->ops = &ops;
+	asked->methods = (struct method_table){ methods, CLEAT_COUNT(methods) };
+	asked->free = free_asked;
 	asked->who = *a;
 	s->asked = asked;
 	return CLEAT_OK;

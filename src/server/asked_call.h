@@ -1,34 +1,19 @@
-/* server/asked_impl.h - what the files of the asked mode share among themselves, and the little that
- * the rest of the server role knows of it. See asked.h.
+/* server/asked_call.h - a question that a server asks, while it is answered; and the little that the rest of
+ * the server role knows of the asked mode. See asked.h.
  *
- * The rest reaches asked*.c through `asked_ops` and a call's `settle` only: a program that never makes
- * a client has none of it.
+ * The rest reaches asked*.c through `struct asked` and a request's `settle` only: a program that never
+ * makes a client has none of it.
  */
-#ifndef SERVER_ASKED_IMPL_H
-#define SERVER_ASKED_IMPL_H
+#ifndef SERVER_ASKED_CALL_H
+#define SERVER_ASKED_CALL_H
 
 #include "server/asked.h"
-#include "server/method.h"
-#include "server/state.h"
-
-/* What the reply of a handler becomes. */
-enum shape {
-	SHAPE_TOOL,
-	SHAPE_RESOURCE,
-	SHAPE_PROMPT,
-	SHAPE_COMPLETION,
-	SHAPE_FORM, /* from here on: in the asked mode */
-	SHAPE_URL,
-	SHAPE_SAMPLING
-};
-
-struct asked_ops {
-	struct method_table methods;
-	void (*free)(cleat_server *s);
-};
+#include "server/request.h"
+#include "server/server.h"
 
 struct asked {
-	const struct asked_ops *ops;
+	struct method_table methods;
+	void (*free)(cleat_server *s);
 	struct server_asked who;
 	struct buf roots; /* JSON; the array of roots/list */
 	bool has_roots;
@@ -36,8 +21,6 @@ struct asked {
 
 /* A question under way; lives in the request's arena. */
 struct asked_call {
-	enum shape shape;
-	void *userdata;
 	cleat_client *client;
 	/* Turns what the handler said, and its status, into what the method's write() sends, or into a
 	 * rejection. Owner's thread, once, when the handler has ended. */
@@ -64,6 +47,9 @@ bool asked_no_memory(cleat_request *req);
 int asked_read(cleat_request *req, struct str text, const cleat_json **ret);
 /* The program's answer cannot be sent: `why` goes to the log, `told` to the server. */
 void asked_misfit(cleat_request *req, const char *told, const char *why);
+
+/* For request_call(): settles, answers, ends. */
+void asked_settle(cleat_request *req);
 
 /* asked_form.c */
 bool asked_can_elicit(const cleat_server *s);

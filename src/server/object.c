@@ -1,17 +1,15 @@
-/* server/core.c - the server object: options, hooks, its end. See core.h for who calls what, and
+/* server/object.c - the server object: options, hooks, its end. See core.h for who calls what, and
  * <cleat/server.h> for the public side. Registration is in add.c, events and time in events.c.
  */
 #include "server/core.h"
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "server/asked_impl.h"
+#include "server/asked_call.h"
 #include "server/conn.h"
 #include "server/life.h"
-#include "server/state.h"
+#include "server/upkeep.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { SERVER_ARENA_MAX = 4 << 20 };
@@ -133,7 +131,7 @@ void cleat_server_free(cleat_server *s)
 	}
 	forget_early(s);
 	if (s->asked)
-		s->asked->ops->free(s);
+		s->asked->free(s);
 	registry_done(&s->registry);
 	free_pool(s);
 	arena_done(&s->arena);
@@ -142,52 +140,6 @@ void cleat_server_free(cleat_server *s)
 }
 
 /* ---- small things ------------------------------------------------------------------------- */
-
-int server_fail(cleat_server *s, int status, const char *fmt, ...)
-{
-	cleat_error err;
-	va_list ap;
-
-	va_start(ap, fmt);
-	error_vset(&err, status, 0, fmt, ap);
-	va_end(ap);
-	if (s->serving || !s->error.status)
-		s->error = err;
-	if (!s->serving && !s->start_status)
-		s->start_status = status;
-	server_note(s, CLEAT_LOG_ERROR, "%s", err.message);
-	return status;
-}
-
-int server_refuse(cleat_server *s, int status, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	error_vset(&s->error, status, 0, fmt, ap);
-	va_end(ap);
-	server_note(s, CLEAT_LOG_ERROR, "%s", s->error.message);
-	return status;
-}
-
-void server_note(cleat_server *s, int level, const char *fmt, ...)
-{
-	char message[512];
-	va_list ap;
-
-	if (!s->log && (s->serving || s->n_early == CLEAT_COUNT(s->early)))
-		return;
-	va_start(ap, fmt);
-	vsnprintf(message, sizeof message, fmt, ap);
-	va_end(ap);
-	if (s->log) {
-		s->log(s->log_data, level, message);
-		return;
-	}
-	s->early[s->n_early].level = level;
-	s->early[s->n_early].text = mem_strdup(&s->mem, message);
-	s->n_early += s->early[s->n_early].text != NULL;
-}
 
 const cleat_error *cleat_server_error(const cleat_server *s)
 {

@@ -1,0 +1,316 @@
+/* server/intake.c - what comes in over a connection: the peer that transports talk to.
+ *
+ * Decides the era of each message and refuses what is malformed, unknown or too much; what may be served
+ * goes on to the queue. Batches are taken apart in batch.c.
+ */
+#include "base/cold.h"
+#include "server/ask.h"
+#include "server/batch.h"
+#include "server/core.h"
+#include "server/life.h"
+#include "server/method.h"
+#include "server/out.h"
+#include "server/queue.h"
+#include "server/upkeep.h"
+#include "json/parse.h"
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+static COLD void intake_refuse(cleat_request *req, int code, const char *data, const char *message)
+{
+	out_error(req, code, data, message);
+	request_end(req);
+}
+
+/* A second request with an id that is in use is answered without an id: an answer with it would be
+ * taken for the answer to the first. */
+static COLD void refuse_duplicate(cleat_request *req)
+{
+	req->msg.id = NULL;
+	intake_refuse(
+		req, CLEAT_RPC_INVALID_REQUEST, NULL,
+		"a request with this id is still being served; ids must be unique while in flight");
+}
+
+static COLD void refuse_busy(cleat_request *req)
+{
+	intake_refuse(
+		req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+		"too many requests at once on this connection; wait for answers and try again");
+}
+
+/* Here, because the headers are gone when the request has to wait. The tool that was found stays. */
+static int check_params(cleat_request *req, cleat_error *err)
+{
+	struct entry *e;
+
+	if (!str_eqz(req->msg.method, "tools/call"))
+		return CLEAT_OK;
+	e = registry_find(&req->server->registry, SHELF_TOOLS,
+			  json_str(json_member(req->msg.params, "name")));
+	if (!e)
+		return CLEAT_OK;
+	request_use(req, e, SHAPE_TOOL);
+	return header_params_check(req->conn->headers, e->headers,
+				   json_member(req->msg.params, "arguments"), &req->server->mem,
+				   err);
+}
+
+static const struct era *era_for(const struct conn *c, const struct rpc_message *m,
+				 const cleat_json *meta)
+{
+	switch (c->facts.mode) {
+	case PEER_MODERN: return &era_modern;
+	case PEER_ASKED: return &era_legacy; /* plain results, whatever the revision */
+	default: return era_of(&c->session, m, meta);
+	}
+}
+
+static bool admit(cleat_request *req)
+{
+	struct conn *c = req->conn;
+	const cleat_json *meta = era_meta(&req->msg);
+	const struct era *era = era_for(c, &req->msg, meta);
+	cleat_error err;
+	struct buf data = BUF_INIT(&c->server->mem, 4096);
+	int rc;
+
+	req->ctx.meta = meta;
+	req->ctx.headers = c->headers;
+	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
+	if (!rc && c->headers && era->modern)
+		rc = check_params(req, &err);
+	if (rc) {
+		bool has_data = buf_size(&data) > 0;
+
+		buf_putc(&data, '\0');
+		out_error(req, err.rpc_code,
+			  has_data && !buf_status(&data) ? buf_str(&data).p : NULL, err.message);
+	}
+	buf_done(&data);
+	return rc == CLEAT_OK;
+}
+
+static void receive_request(cleat_request *req)
+{
+	struct conn *c = req->conn;
+	const cleat_server_options *o = &c->server->opts;
+	int rc;
+
+	req->taken = true;
+	c->taken++;
+	if (!admit(req)) {
+		request_end(req);
+		return;
+	}
+	req->read = true;
+	rc = rpc_table_reserve(&c->inflight);
+	if (rpc_table_find(&c->inflight, req->msg.id)) {
+		refuse_duplicate(req);
+	} else if (str_eqz(req->msg.method, "ping") && !c->server->stopping) {
+		queue_start(
+			req); /* 2025-11-25 utilities/ping: MUST be answered promptly, so it never waits */
+	} else if (rc == CLEAT_ENOMEM) {
+		intake_refuse(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
+	} else if (rc || (c->n_running >= o->max_inflight && c->n_queued >= o->max_queued)) {
+		refuse_busy(req);
+	} else if (c->server->stopping) {
+		intake_refuse(req, req->ctx.era->cancelled_code, NULL, "the server is stopping");
+	} else if (c->n_running >= o->max_inflight) {
+		queue_wait(req);
+	} else {
+		queue_start(req);
+	}
+}
+
+/* ---- notifications ------------------------------------------------------------------------ */
+
+/* 2025-11-25 utilities/cancellation, 2026-07-28 patterns/cancellation: unknown, finished and
+ * malformed ones are ignored; initialize is never in flight here, so it cannot be cancelled. */
+static void receive_cancelled(struct conn *c, const struct rpc_message *m)
+{
+	struct rpc_node *node = rpc_table_find(&c->inflight, json_member(m->params, "requestId"));
+
+	if (node)
+		request_cancel(RPC_CONTAINER(node, cleat_request, inflight));
+}
+
+static COLD void receive_notification(struct conn *c, const struct rpc_message *m)
+{
+	const cleat_server_options *o = &c->server->opts;
+	cleat_error err;
+
+	if (m->params && json_check_keys(m->params, &err)) {
+		server_note(c->server, CLEAT_LOG_WARNING, "%.*s ignored: %s",
+			    (int)(m->method.n < 64 ? m->method.n : 64), m->method.p, err.message);
+	} else if (str_eqz(m->method, "notifications/cancelled")) {
+		receive_cancelled(c, m);
+	} else if (str_eqz(m->method, "notifications/initialized")) {
+		if (c->session.open && !c->session.initialized) {
+			c->session.initialized = true;
+			ask_flush_waiting(c);
+		}
+	} else if (str_eqz(m->method, "notifications/roots/list_changed")) {
+		if (c->session.open && o->on_roots_changed)
+			o->on_roots_changed(c->server, o->userdata);
+	}
+}
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+static void receive_message(cleat_request *req, const cleat_json *root)
+{
+	static const struct rpc_rules mcp = { .integer_ids = true,
+					      .no_lookalikes = true,
+					      .named_params = true };
+	struct conn *c = req->conn;
+	cleat_error err;
+
+	if (rpc_classify(root, &mcp, &req->msg, &err)) {
+		if (req->msg.kind == RPC_RESULT || req->msg.kind == RPC_ERROR)
+			server_note(c->server, CLEAT_LOG_WARNING, "a response was ignored: %s",
+				    err.message);
+		else if (req->msg.kind == RPC_NOTIFICATION) /* never answered, JSON-RPC 2.0, 4.1 */
+			server_note(c->server, CLEAT_LOG_WARNING, "a notification was ignored: %s",
+				    err.message);
+		else
+			out_error(req, err.rpc_code, NULL, err.message);
+		request_end(req);
+		return;
+	}
+	switch (req->msg.kind) {
+	case RPC_REQUEST: receive_request(req); return;
+	case RPC_NOTIFICATION: receive_notification(c, &req->msg); break;
+	case RPC_RESULT:
+	case RPC_ERROR:
+		if (c->facts.mode ==
+		    PEER_MODERN) { /* 2026-07-28 streamable-http: MUST NOT be sent */
+			req->msg.id = NULL;
+			out_error(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+				  "a response: this server asks nothing by request");
+		} else {
+			ask_answered(c, &req->msg);
+		}
+		break;
+	case RPC_INVALID: break;
+	}
+	request_end(req);
+}
+
+static COLD void parse_failed(cleat_request *req, int status, const cleat_error *err)
+{
+	int code = status == CLEAT_ENOMEM   ? CLEAT_RPC_INTERNAL_ERROR
+		   : status == CLEAT_ELIMIT ? CLEAT_RPC_INVALID_REQUEST
+					    : CLEAT_RPC_PARSE_ERROR;
+
+	intake_refuse(req, code, NULL, err->message);
+}
+
+static size_t peer_receive(struct peer *p, struct str text, void *tag,
+			   const struct peer_headers *headers)
+{
+	struct conn *c = (struct conn *)(void *)p;
+	cleat_request *req;
+	const cleat_json *root;
+	cleat_error err;
+	size_t taken;
+	int rc;
+
+	if (c->closed)
+		return 0;
+	c->lost = false;
+	req = request_new(c);
+	if (!req) {
+		out_lost(c, tag);
+		return c->lost ? PEER_LOST : 0;
+	}
+	req->tag = tag;
+	c->headers = headers;
+	c->taken = 0;
+	c->busy++;
+	rc = json_parse(&req->arena, text, &c->server->opts.json, &root, &err);
+	if (rc)
+		parse_failed(req, rc, &err);
+	else if (json_is_array(root))
+		batch_read(req, root, receive_message);
+	else
+		receive_message(req, root);
+	c->headers = NULL;
+	c->busy--;
+	taken = !c->taken && c->lost ? PEER_LOST : c->taken;
+	conn_maybe_free(c);
+	return taken;
+}
+
+static void peer_oversize(struct peer *p, size_t limit)
+{
+	struct conn *c = (struct conn *)(void *)p;
+	cleat_request *req = c->closed || !limit ? NULL : request_new(c);
+
+	if (c->closed)
+		return;
+	if (!req) {
+		out_lost(c, NULL);
+		return;
+	}
+	out_errorf(req, CLEAT_RPC_INVALID_REQUEST, NULL,
+		   "a message was over the limit of %zu bytes and was not read", limit);
+	request_end(req);
+}
+
+static void peer_close(struct peer *p)
+{
+	conn_close((struct conn *)(void *)p);
+}
+
+static size_t peer_inflight(const struct peer *p)
+{
+	const struct conn *c = (const struct conn *)(const void *)p;
+
+	/* a subscription is never answered on its own */
+	return c->n_requests - c->n_listening + c->n_unsent_batches;
+}
+
+static const char *peer_revision(const struct peer *p)
+{
+	const struct conn *c = (const struct conn *)(const void *)p;
+
+	return conn_has_revision(c) ? revision_name(c->session.rev) : NULL;
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static const struct peer_ops conn_ops = {
+	.receive = peer_receive,
+	.oversize = peer_oversize,
+	.close = peer_close,
+	.inflight = peer_inflight,
+	.revision = peer_revision,
+};
+
+/* Closed ones may wait for a request that somebody still holds. */
+static bool any_open(const cleat_server *s)
+{
+	const struct conn *c = s->conns;
+
+	while (c && c->closed)
+		c = c->next;
+	return c != NULL;
+}
+
+struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
+			   const struct peer_facts *facts)
+{
+	bool asked = facts && facts->mode == PEER_ASKED;
+	bool again = !any_open(s);
+	struct conn *c = asked && !s->asked ? NULL : conn_new(s, sink, facts);
+
+	if (!c)
+		return NULL;
+	c->peer.ops = &conn_ops;
+	c->dispatch = method_dispatch;
+	s->serving = true;
+	if (again)
+		s->stopping = false; /* a server that was stopped is being run again */
+	return &c->peer;
+}

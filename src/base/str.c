@@ -3,6 +3,21 @@
 
 #include <string.h>
 
+static unsigned char str_lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+bool str_same(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (str_lower(a.p[i]) != str_lower(b.p[i]))
+			return false;
+	return true;
+}
+
 bool str_starts(struct str s, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -135,11 +150,6 @@ bool str_lookalike(struct str a, const char *z)
 }
 
 enum { DISTANCE_MAX_LEN = 64 };
-
-static unsigned char str_lower(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
 
 static size_t min3(size_t a, size_t b, size_t c)
 {

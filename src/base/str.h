@@ -36,6 +36,13 @@ static inline bool str_eqz(struct str a, const char *z)
 	return str_eq(a, str_of(z));
 }
 
+/* Equal when the case of ASCII letters is ignored. */
+bool str_same(struct str a, struct str b);
+static inline bool str_samez(struct str a, const char *z)
+{
+	return str_same(a, str_of(z));
+}
+
 bool str_starts(struct str s, const char *prefix);
 /* Is it one of these words? The list ends with NULL. */
 bool str_among(struct str s, const char *const *words);

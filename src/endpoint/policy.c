@@ -3,27 +3,10 @@
 
 #include "http/field.h"
 
-static bool same_text(struct str a, const char *z)
-{
-	size_t n = strlen(z);
-
-	if (a.n != n)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		unsigned char x = (unsigned char)a.p[i], y = (unsigned char)z[i];
-
-		x = (unsigned char)(x >= 'A' && x <= 'Z' ? x | 0x20 : x);
-		y = (unsigned char)(y >= 'A' && y <= 'Z' ? y | 0x20 : y);
-		if (x != y)
-			return false;
-	}
-	return true;
-}
-
 static bool is_listed(const char *const *list, struct str s)
 {
 	for (; list && *list; list++)
-		if (same_text(s, *list))
+		if (str_samez(s, *list))
 			return true;
 	return false;
 }
@@ -67,7 +50,7 @@ const char *policy_refuse(const struct policy_options *p, const struct http_requ
 	if (origin.p && (!http_request_field_is_single(r, "origin") || !origin_passes(p, origin)))
 		return "requests of this Origin are refused; allow it by name if they should not be "
 		       "(--allow-origin)";
-	if (!origin.p && http_same(site, "cross-site"))
+	if (!origin.p && str_samez(site, "cross-site"))
 		return "requests of other sites are refused";
 	return NULL;
 }

@@ -43,12 +43,6 @@ static size_t not_http(struct fetch *f, const char *why)
 
 /* ---- redirects --------------------------------------------------------------------------------- */
 
-static bool same_origin(const struct uri *a, const struct uri *b)
-{
-	return str_eq(a->scheme, b->scheme) && str_eq(a->host, b->host) &&
-	       fetch_port(a) == fetch_port(b);
-}
-
 /* Where it leads, for people: without what may be a secret. */
 static struct str show(struct str text)
 {
@@ -69,26 +63,16 @@ static size_t answer_refuse(struct fetch *f, int status, struct str to, const ch
 			   fetch_place(f).text, status, STR_ARGS(show(to)), why);
 }
 
-/* Both in their normal form, so that equal origins are equal texts. CLEAT_OK, CLEAT_EPROTO when it is
- * no URL that we may go to, CLEAT_ENOMEM. */
+/* CLEAT_OK, CLEAT_EPROTO when it is no URL that we may go to, CLEAT_ENOMEM. */
 static int answer_resolve(struct fetch *f, struct str location, struct buf *to, bool *same)
 {
-	struct buf from;
-	struct uri a, b;
-	int rc = CLEAT_EPROTO;
+	struct str from = str_of(f->o.url);
+	struct uri u;
 
-	buf_init(&from, &f->h->mem, 2 * FETCH_MAX_URL);
-	if (uri_resolve(&from, (struct str){ "", 0 }, str_of(f->o.url)) &&
-	    uri_resolve(to, buf_str(&from), location) && buf_status(&from) == CLEAT_OK &&
-	    buf_status(to) == CLEAT_OK && fetch_split_url(buf_str(&from), &a) &&
-	    fetch_split_url(buf_str(to), &b)) {
-		*same = same_origin(&a, &b);
-		rc = CLEAT_OK;
-	}
-	if (buf_status(&from) == CLEAT_ENOMEM || buf_status(to) == CLEAT_ENOMEM)
-		rc = CLEAT_ENOMEM;
-	buf_done(&from);
-	return rc;
+	if (!uri_resolve(to, from, location) || buf_status(to) || !fetch_split_url(buf_str(to), &u))
+		return buf_status(to) == CLEAT_ENOMEM ? CLEAT_ENOMEM : CLEAT_EPROTO;
+	*same = uri_same_origin(from, buf_str(to));
+	return CLEAT_OK;
 }
 
 static size_t answer_no_memory(struct fetch *f)
@@ -144,9 +128,9 @@ static bool is_coded(const struct fetch *f)
 	struct str transfer = fetch_header(f, "transfer-encoding");
 	struct str content = fetch_header(f, "content-encoding");
 
-	return (transfer.n && !http_same(transfer, "chunked") &&
-		!http_same(transfer, "identity")) ||
-	       (content.n && !http_same(content, "identity") && !f->o.verbatim);
+	return (transfer.n && !str_samez(transfer, "chunked") &&
+		!str_samez(transfer, "identity")) ||
+	       (content.n && !str_samez(content, "identity") && !f->o.verbatim);
 }
 
 /* The empty line. 1 to go on. */

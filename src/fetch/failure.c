@@ -21,7 +21,7 @@ struct place fetch_place(const struct fetch *f)
 		snprintf(p.text, sizeof p.text, "unix:%s", f->h->unix_socket);
 	else if (fetch_split_url(str_of(f->o.url), &u))
 		snprintf(p.text, sizeof p.text, "%.*s:%u", (int)(u.host.n > 100 ? 100 : u.host.n),
-			 u.host.p, fetch_port(&u));
+			 u.host.p, uri_port(&u));
 	return p;
 }
 

@@ -16,27 +16,13 @@ enum { SMALL_BODY = 64 * 1024 };
 
 /* ---- what may be asked for --------------------------------------------------------------------- */
 
-unsigned fetch_port(const struct uri *u)
-{
-	unsigned port = 0;
-
-	if (u->port.n == 0)
-		return http_same(u->scheme, "https") ? 443 : 80;
-	for (size_t i = 0; i < u->port.n && port <= 65535; i++)
-		port = port * 10 + (unsigned)(u->port.p[i] - '0');
-	return port;
-}
-
 bool fetch_split_url(struct str url, struct uri *ret)
 {
-	unsigned port;
-
 	if (url.n > FETCH_MAX_URL || !uri_split(url, 0, ret) || !ret->scheme.p)
 		return false;
-	if (!http_same(ret->scheme, "http") && !http_same(ret->scheme, "https"))
+	if (!str_samez(ret->scheme, "http") && !str_samez(ret->scheme, "https"))
 		return false;
-	port = fetch_port(ret);
-	return ret->host.n > 0 && !ret->userinfo.p && port > 0 && port <= 65535;
+	return ret->host.n > 0 && !ret->userinfo.p && uri_port(ret) > 0;
 }
 
 /* URLs may hold secrets, so the message does not repeat it. */
@@ -46,7 +32,7 @@ static int check_url(const struct fetcher *h, const char *url, struct uri *ret, 
 		return error_set(err, CLEAT_EINVAL,
 				 "not a URL that can be fetched: http://host[:port]/path or "
 				 "https://..., without a user name, non-ASCII characters encoded");
-	if (!h->has_tls && http_same(ret->scheme, "https"))
+	if (!h->has_tls && str_samez(ret->scheme, "https"))
 		return error_set(err, CLEAT_EUNSUPPORTED, "this libcurl was built without TLS");
 	return CLEAT_OK;
 }
@@ -62,7 +48,7 @@ static bool is_framing(struct str name)
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
-		if (name.n == names[i].n && http_same(name, names[i].p))
+		if (name.n == names[i].n && str_samez(name, names[i].p))
 			return true;
 	return false;
 }
@@ -126,7 +112,7 @@ static int measure(const struct fetch_options *o, struct measure *m, cleat_error
 		m->text += line.name.n + line.value.n + 3;
 		if (m->lines == FETCH_MAX_LINES || m->text > FETCH_MAX_HEAD)
 			return error_set(err, CLEAT_ELIMIT, "too many headers");
-		m->has_type |= line.name.n == 12 && http_same(line.name, "content-type");
+		m->has_type |= line.name.n == 12 && str_samez(line.name, "content-type");
 	}
 	return CLEAT_OK;
 }

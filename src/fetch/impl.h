@@ -149,6 +149,5 @@ int fetch_trace(CURL *easy, curl_infotype type, char *bytes, size_t n, void *cli
 
 /* True when a reference is an http or https URL with a host, and without credentials. */
 bool fetch_split_url(struct str url, struct uri *ret);
-unsigned fetch_port(const struct uri *u);
 
 #endif

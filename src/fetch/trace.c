@@ -13,7 +13,7 @@
 static bool is_among(struct str name, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (http_same(name, list[i]))
+		if (str_samez(name, list[i]))
 			return true;
 	return false;
 }

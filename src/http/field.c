@@ -7,20 +7,6 @@
 
 /* ---- text ------------------------------------------------------------------------------------- */
 
-static char field_lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-bool http_same(struct str a, const char *z)
-{
-	for (size_t i = 0; i < a.n; i++, z++) {
-		if (*z == 0 || field_lower(a.p[i]) != *z)
-			return false;
-	}
-	return *z == 0;
-}
-
 /* What stands before the next separator, trimmed; quoted strings are jumped over. False when there is
  * nothing left. Start with *at == 0. */
 static bool next_part(struct str s, char separator, size_t *at, struct str *part)
@@ -68,14 +54,14 @@ bool http_is_media_type(struct str value, const char *type)
 	struct str part, name, text;
 	size_t at = 0;
 
-	if (!next_part(value, ';', &at, &part) || !http_same(part, type))
+	if (!next_part(value, ';', &at, &part) || !str_samez(part, type))
 		return false;
 	while (next_part(value, ';', &at, &part)) {
 		if (part.n == 0) /* RFC 9110 section 5.6.6 allows it */
 			continue;
 		if (!split_parameter(part, &name, &text))
 			return false;
-		if (http_same(name, "charset") && !http_same(text, "utf-8"))
+		if (str_samez(name, "charset") && !str_samez(text, "utf-8"))
 			return false;
 	}
 	return true;
@@ -114,16 +100,12 @@ static int match_range(struct str range, const char *type)
 	const char *slash = strchr(type, '/');
 	size_t major = (size_t)(slash - type) + 1;
 
-	if (http_same(range, "*/*") || http_same(range, "*"))
+	if (str_samez(range, "*/*") || str_samez(range, "*"))
 		return 1;
-	if (range.n == major + 1 && range.p[major] == '*') {
-		for (size_t i = 0; i < major; i++) {
-			if (field_lower(range.p[i]) != type[i])
-				return 0;
-		}
-		return 2;
-	}
-	return http_same(range, type) ? 3 : 0;
+	if (range.n == major + 1 && range.p[major] == '*')
+		return str_same((struct str){ range.p, major }, (struct str){ type, major }) ? 2
+											     : 0;
+	return str_samez(range, type) ? 3 : 0;
 }
 
 /* The quality of an element; its other parameters are taken as met. */
@@ -133,7 +115,7 @@ static int quality_of(struct str element, size_t at)
 	int q = 1000;
 
 	while (next_part(element, ';', &at, &part)) {
-		if (split_parameter(part, &name, &value) && http_same(name, "q"))
+		if (split_parameter(part, &name, &value) && str_samez(name, "q"))
 			q = read_quality(value);
 	}
 	return q;

@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* ASCII case is ignored. `z` in lower case. */
-bool http_same(struct str a, const char *z);
 /* Is the Content-Type this media type (parameters allowed, a charset must be utf-8)? `type` in lower
  * case: "application/json". */
 bool http_is_media_type(struct str value, const char *type);

@@ -116,7 +116,7 @@ static void note_framing(struct sum *sum, const struct http_request *r, struct s
 	 * the body ends. */
 	if (r->http_1_0)
 		sum->fault = head_refuse(400, "Transfer-Encoding in HTTP/1.0");
-	else if (!http_same(value, "chunked"))
+	else if (!str_samez(value, "chunked"))
 		sum->fault = head_refuse(400, "Transfer-Encoding is not \"chunked\"");
 }
 
@@ -135,7 +135,7 @@ static void note_expect(struct sum *sum, struct http_request *r, struct str valu
 {
 	if (r->http_1_0)
 		return;
-	if (http_same(value, "100-continue"))
+	if (str_samez(value, "100-continue"))
 		r->expect_continue = true;
 	else
 		sum->fault = head_refuse(417, "the expectation is unknown");

@@ -114,9 +114,9 @@ bool http_is_loopback_name(struct str host)
 	static const char tail[] = ".localhost";
 	size_t n = sizeof tail - 1;
 
-	if (http_same(host, "localhost") || http_same(host, "[::1]"))
+	if (str_samez(host, "localhost") || str_samez(host, "[::1]"))
 		return true;
-	if (host.n > n && http_same((struct str){ host.p + host.n - n, n }, tail))
+	if (host.n > n && str_samez((struct str){ host.p + host.n - n, n }, tail))
 		return is_name(host);
 	return str_starts(host, "127.") && ip4_valid(host);
 }
@@ -128,7 +128,7 @@ struct str http_bearer(struct str authorization)
 	struct str token = authorization;
 	size_t n = 0;
 
-	if (token.n < 8 || !http_same((struct str){ token.p, 6 }, "bearer") || token.p[6] != ' ')
+	if (token.n < 8 || !str_samez((struct str){ token.p, 6 }, "bearer") || token.p[6] != ' ')
 		return absent;
 	token = (struct str){ token.p + 6, token.n - 6 };
 	while (token.n && token.p[0] == ' ')

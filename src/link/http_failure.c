@@ -92,7 +92,7 @@ static struct str challenge_param(struct str s, const char *name)
 			while (i < s.n && s.p[i] != '"')
 				i += s.p[i] == '\\' && i + 1 < s.n ? 2 : 1;
 			value.n = (size_t)(s.p + (i < s.n ? i : s.n) - value.p);
-			if (http_same(word, name))
+			if (str_samez(word, name))
 				return value;
 			i++;
 		} else {

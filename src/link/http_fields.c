@@ -27,7 +27,7 @@ bool link_http_url_good(struct str url, cleat_error *err)
 	struct uri u;
 
 	if (!url.p || !uri_split(url, 0, &u) || !u.scheme.p ||
-	    (!http_same(u.scheme, "http") && !http_same(u.scheme, "https")) || u.host.n == 0)
+	    (!str_samez(u.scheme, "http") && !str_samez(u.scheme, "https")) || u.host.n == 0)
 		error_set(err, CLEAT_EINVAL, "\"%.*s\" is no http: or https: URL",
 			  (int)(url.n < 100 ? url.n : 100), url.p ? url.p : "");
 	else if (u.userinfo.p)
@@ -37,35 +37,6 @@ bool link_http_url_good(struct str url, cleat_error *err)
 	else
 		return true;
 	return false;
-}
-
-static struct str port_of(const struct uri *u)
-{
-	if (u->port.n)
-		return u->port;
-	return http_same(u->scheme, "https") ? STR_LIT("443") : STR_LIT("80");
-}
-
-static bool same_text(struct str a, struct str b)
-{
-	for (size_t i = 0; i < a.n && i < b.n; i++) {
-		char x = a.p[i], y = b.p[i];
-
-		x = x >= 'A' && x <= 'Z' ? (char)(x - 'A' + 'a') : x;
-		y = y >= 'A' && y <= 'Z' ? (char)(y - 'A' + 'a') : y;
-		if (x != y)
-			return false;
-	}
-	return a.n == b.n;
-}
-
-bool link_http_same_origin(struct str a, struct str b)
-{
-	struct uri ua, ub;
-
-	return uri_split(a, 0, &ua) && uri_split(b, 0, &ub) && ua.scheme.p && ub.scheme.p &&
-	       same_text(ua.scheme, ub.scheme) && same_text(ua.host, ub.host) &&
-	       str_eq(port_of(&ua), port_of(&ub));
 }
 
 /* ---- configured headers ----------------------------------------------------------------------- */
@@ -95,10 +66,10 @@ static bool is_ours(struct str name)
 	static const char params[] = "mcp-param-";
 
 	for (size_t i = 0; i < CLEAT_COUNT(ours); i++)
-		if (http_same(name, ours[i]))
+		if (str_samez(name, ours[i]))
 			return true;
 	return name.n >= sizeof params - 1 &&
-	       http_same((struct str){ name.p, sizeof params - 1 }, params);
+	       str_samez((struct str){ name.p, sizeof params - 1 }, params);
 }
 
 static bool is_field_value(struct str s)
@@ -153,7 +124,7 @@ static int configure_line(struct link_http *l, const char *text, cleat_error *er
 			err, CLEAT_EINVAL,
 			"the header %.*s cannot be configured: the protocol decides about it",
 			(int)(name.n < 60 ? name.n : 60), name.p);
-	if (http_same(name, "authorization")) {
+	if (str_samez(name, "authorization")) {
 		if (l->authorized)
 			return error_set(err, CLEAT_EINVAL,
 					 "there are two values for the header Authorization; give "

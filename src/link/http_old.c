@@ -102,7 +102,7 @@ static int set_endpoint(struct link_http *l, struct str ref, cleat_error *err)
 			       (int)(ref.n < 80 ? ref.n : 80), ref.p);
 	else if (buf_status(&url))
 		rc = error_set(err, buf_status(&url), "the address for messages cannot be kept");
-	else if (!link_http_same_origin(base, buf_str(&url)))
+	else if (!uri_same_origin(base, buf_str(&url)))
 		rc = error_set(err, CLEAT_EPROTO,
 			       "%.70s wants messages to be sent elsewhere, which is refused: %.*s",
 			       l->place, (int)(ref.n < 80 ? ref.n : 80), ref.p);

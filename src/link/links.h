@@ -63,7 +63,5 @@ struct link *link_http_new(const struct link_base_options *o, const struct link_
  * Mcp-Param-*, as "Name: value", each terminated. CLEAT_OK, or CLEAT_EINVAL: it cannot be said in a header.
  * Lack of memory is latched in the buffer. */
 int link_http_mirror(struct buf *b, const struct link_message *m, cleat_error *err);
-/* Do two URLs have the same scheme, host and port? */
-bool link_http_same_origin(struct str a, struct str b);
 
 #endif

@@ -11,7 +11,7 @@ static const char *behind(const char *address, const char *scheme)
 {
 	size_t n = strlen(scheme);
 
-	if (strlen(address) < n || !http_same((struct str){ address, n }, scheme))
+	if (strlen(address) < n || !str_samez((struct str){ address, n }, scheme))
 		return NULL;
 	return address + n;
 }

@@ -364,3 +364,25 @@ bool uri_resolve(struct buf *out, struct str base, struct str ref)
 	}
 	return true;
 }
+
+/* ---- origins ---------------------------------------------------------------------------------- */
+
+unsigned uri_port(const struct uri *u)
+{
+	unsigned port = 0;
+
+	if (u->port.n == 0)
+		return str_samez(u->scheme, "https") ? 443 : str_samez(u->scheme, "http") ? 80 : 0;
+	for (size_t i = 0; i < u->port.n && port <= 65535; i++)
+		port = port * 10 + (unsigned)(u->port.p[i] - '0');
+	return port <= 65535 ? port : 0;
+}
+
+bool uri_same_origin(struct str a, struct str b)
+{
+	struct uri ua, ub;
+
+	return uri_split(a, 0, &ua) && uri_split(b, 0, &ub) && ua.scheme.p && ub.scheme.p &&
+	       str_same(ua.scheme, ub.scheme) && str_same(ua.host, ub.host) && uri_port(&ua) &&
+	       uri_port(&ua) == uri_port(&ub);
+}

@@ -30,6 +30,10 @@ bool uri_split(struct str text, unsigned flags, struct uri *ret);
  * change when it is resolved again. False when ref, or base, is no URI reference; then nothing is
  * written. Errors of the buf latch; it needs room for both texts and 4 bytes. */
 bool uri_resolve(struct buf *out, struct str base, struct str ref);
+/* Its port, or the usual one of http and https; 0: none, also for one above 65,535. */
+unsigned uri_port(const struct uri *u);
+/* Are these URLs with the same scheme, host and port (RFC 6454)? */
+bool uri_same_origin(struct str a, struct str b);
 /* The part before '#'; does not check. */
 struct str uri_without_fragment(struct str text);
 

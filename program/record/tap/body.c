@@ -29,9 +29,9 @@ struct body *body_new(const cleat_allocator *mem, const char *type,
 	b->mem = a;
 	b->message = message;
 	b->ctx = ctx;
-	b->json = http_same(t, "application/json");
+	b->json = str_samez(t, "application/json");
 	buf_init(&b->text, &a, MESSAGE_MAX);
-	if (http_same(t, "text/event-stream")) {
+	if (str_samez(t, "text/event-stream")) {
 		b->events = sse_reader_new(&a, MESSAGE_MAX + EVENT_SLACK);
 		if (!b->events) {
 			body_free(b);

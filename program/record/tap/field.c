@@ -21,7 +21,7 @@ const struct tap_field *field_list(struct arena *ar, const struct http_field *fi
 const char *tap_field(const struct tap_field *fields, const char *name)
 {
 	for (; fields && fields->name; fields++)
-		if (http_same(str_of(fields->name), name))
+		if (str_samez(str_of(fields->name), name))
 			return fields->value;
 	return NULL;
 }

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "http/sse.h"
 #include "http/token.h"
-#include "link/links.h"
 #include "uri/reference.h"
 
 enum { HELD_MAX = 16 << 10 };
@@ -105,7 +104,7 @@ static void reroute_on_event(void *ctx, const struct sse_event *e)
 		return; /* a relative reference leads back by itself */
 	buf_init(&to, &r->mem, 2 * HELD_MAX + base.n);
 	if (uri_resolve(&to, base, ref) && buf_status(&to) == CLEAT_OK &&
-	    link_http_same_origin(base, buf_str(&to)))
+	    uri_same_origin(base, buf_str(&to)))
 		replace(r, buf_str(&to));
 	buf_done(&to);
 }

@@ -41,6 +41,19 @@ TEST(str_comparison_is_by_bytes_and_length)
 	assert_false(str_has_nul(absent));
 }
 
+TEST(str_same_ignores_case_and_nothing_else)
+{
+	assert_true(str_samez(STR_LIT("Text/HTML"), "tEXT/html"));
+	assert_true(str_samez(STR_LIT(""), ""));
+	assert_true(str_samez((struct str){ 0 }, ""));
+	assert_false(str_samez(STR_LIT("text"), "text/html"));
+	assert_false(str_samez(STR_LIT("text/html"), "text"));
+	assert_false(str_samez(STR_LIT("text\0"), "text"));
+	assert_false(str_samez(STR_LIT("@"), "`"));
+	assert_false(str_samez(STR_LIT("["), "{"));
+	assert_false(str_samez(STR_LIT("\xE2\x84\xAA"), "k")); /* U+212A */
+}
+
 TEST(str_hash_depends_on_bytes_length_and_seed)
 {
 	assert_int_equal(str_hash(STR_LIT("abc"), 1), str_hash(STR_LIT("abc"), 1));

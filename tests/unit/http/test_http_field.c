@@ -15,19 +15,6 @@
 
 static const struct str none = { NULL, 0 };
 
-TEST(case_is_ignored_and_nothing_else)
-{
-	assert_true(http_same(STR_LIT("Text/HTML"), "text/html"));
-	assert_true(http_same(STR_LIT(""), ""));
-	assert_true(http_same(none, ""));
-	assert_false(http_same(STR_LIT("text"), "text/html"));
-	assert_false(http_same(STR_LIT("text/html"), "text"));
-	assert_false(http_same(STR_LIT("text\0"), "text"));
-	assert_false(http_same(STR_LIT("@"), "`"));
-	assert_false(http_same(STR_LIT("["), "{"));
-	assert_false(http_same(STR_LIT("\xE2\x84\xAA"), "k")); /* U+212A */
-}
-
 /* RFC 9110 section 8.3 */
 TEST(content_types_are_recognised)
 {

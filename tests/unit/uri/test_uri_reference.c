@@ -610,3 +610,35 @@ TEST(errors_of_the_buffer_latch)
 		assert_int_equal(fa.live, 0);
 	}
 }
+
+/* ---- origins ------------------------------------------------------------------------------ */
+
+/* RFC 6454 section 5 */
+TEST(origins_are_scheme_host_and_port)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} rows[] = {
+		{ "http://h/a", "HTTP://H:80/b?c#d", true },
+		{ "https://h", "https://h:443/", true },
+		{ "http://h:/", "http://h:080/", true },
+		{ "http://[::1]:8080/", "http://[::1]:8080/x", true },
+		{ "tcp://h:1", "tcp://h:1", true },
+		{ "http://h/", "https://h/", false },
+		{ "http://h/", "https://h:80/", false },
+		{ "http://h/", "http://h.example/", false },
+		{ "http://h:1/", "http://h:2/", false },
+		{ "http://h:65536/", "http://h:65536/", false },
+		{ "http://h:99999999999/", "http://h:99999999998/", false },
+		{ "tcp://h", "tcp://h", false }, /* who knows its port? */
+		{ "/a", "/a", false },
+		{ "http://h/", "//h/", false },
+		{ "http://h h/", "http://h h/", false },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++)
+		if (uri_same_origin(str_of(rows[i].a), str_of(rows[i].b)) != rows[i].same ||
+		    uri_same_origin(str_of(rows[i].b), str_of(rows[i].a)) != rows[i].same)
+			fail_msg("%s %s", rows[i].a, rows[i].b);
+}

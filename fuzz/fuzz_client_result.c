@@ -165,37 +165,23 @@ static void check_error(struct str text)
 
 /* ---- tools ------------------------------------------------------------------------------------ */
 
-struct sent {
-	const struct link_field *fields;
-	size_t n;
-};
-
-static int get(void *ctx, struct str name, struct buf *out)
-{
-	const struct sent *s = ctx;
-
-	for (size_t i = 0; i < s->n; i++)
-		if (str_eq(s->fields[i].name, name)) {
-			buf_append(out, s->fields[i].value.p, s->fields[i].value.n);
-			return CLEAT_OK;
-		}
-	return CLEAT_ENOENT;
-}
-
 /* A server that has the same tool agrees with the headers. (It looks at 64 KiB of one.) */
 static void check_headers(struct toolbook *b, const cleat_json *tool, const cleat_json *args)
 {
 	struct str name = json_str(json_member(tool, "name"));
-	struct sent s;
-	struct peer_headers h = { .get = get, .ctx = &s };
+	struct link_message m = { 0 };
 	struct header_param *params;
 	struct arena ar;
+	struct http_field_list sent = { .ar = &ar };
 	cleat_error err;
 
 	arena_init(&ar, NULL, 0);
-	if (toolbook_fields(b, &ar, name, args, &s.fields, &s.n, &err) == CLEAT_OK &&
-	    header_params_find(&ar, json_member(tool, "inputSchema"), &params, &err) == CLEAT_OK)
-		must(header_params_check(&h, params, args, NULL, &err) == CLEAT_OK);
+	if (toolbook_fields(b, &ar, name, args, &m.fields, &m.n_fields, &err) == CLEAT_OK &&
+	    header_params_find(&ar, json_member(tool, "inputSchema"), &params, &err) == CLEAT_OK) {
+		must(headers_of(&m, &sent, &err) == CLEAT_OK);
+		must(header_params_check(&(struct peer_headers){ sent.at, sent.n }, params, args,
+					 NULL, &err) == CLEAT_OK);
+	}
 	arena_done(&ar);
 }
 

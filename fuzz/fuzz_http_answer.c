@@ -114,7 +114,7 @@ static void server_open(struct server *s)
 static bool on_head(void *ctx, struct fetch *f, int status)
 {
 	struct seen *seen = ctx;
-	struct str v = fetch_header(f, "content-type");
+	struct str v = fetch_field(f, "content-type");
 
 	if (seen->heads++ || seen->ends || status < 200 || status > 999 ||
 	    status != fetch_status(f) || (v.n && (memchr(v.p, '\n', v.n) || v.p[0] == ' ')))

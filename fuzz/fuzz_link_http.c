@@ -107,7 +107,7 @@ void fetcher_free(struct fetcher *h)
 	client = NULL;
 }
 
-struct str fetch_header(const struct fetch *f, const char *name)
+struct str fetch_field(const struct fetch *f, const char *name)
 {
 	must(!f->dead);
 	if (strcmp(name, "content-type") == 0)
@@ -129,8 +129,8 @@ struct fetch *fetch_start(struct fetcher *h, const struct fetch_options *o, clea
 	struct fetch *f = fails() ? NULL : calloc(1, sizeof *f);
 	size_t i = 0;
 
-	for (size_t k = 0; o->headers[k]; k++)
-		must(o->headers[k][0] && !strpbrk(o->headers[k], "\r\n"));
+	for (size_t k = 0; k < o->n_fields; k++)
+		must(o->fields[k].name.n && http_is_field_value(o->fields[k].value));
 	while (i < FETCHES && h->fetches[i])
 		i++;
 	if (!f || i == FETCHES) {
@@ -281,7 +281,7 @@ static uint32_t on_random(void *ctx)
 
 static void send_message(enum link_kind kind, size_t i, bool modern, bool initialize)
 {
-	const struct link_field field = { STR_LIT("Mcp-Param-X"), STR_LIT("\xFF\n") };
+	const struct http_field field = { STR_LIT("Mcp-Param-X"), STR_LIT("\xFF\n") };
 	const struct link_message m = { .text = STR_LIT("{}"),
 					.kind = kind,
 					.tag = tag_of(i),

@@ -75,10 +75,10 @@ static void check_message(const char *template, const struct web_message *m)
 	bool json = false;
 
 	check_url(template, m->url);
-	for (size_t i = 0; m->headers[i]; i++) {
-		json = json || strcasecmp(m->headers[i], "Content-Type: application/json") == 0;
-		for (const char *p = m->headers[i]; *p; p++)
-			must((unsigned char)*p >= ' ' || *p == '\t');
+	for (size_t i = 0; i < m->fields.n; i++) {
+		json = json || (str_samez(m->fields.at[i].name, "content-type") &&
+				str_samez(m->fields.at[i].value, "application/json"));
+		must(http_is_field_value(m->fields.at[i].value));
 	}
 	if (json && m->body.n) {
 		cleat_doc *doc = cleat_doc_parse(

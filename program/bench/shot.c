@@ -9,11 +9,6 @@
 
 /* ---- heads ------------------------------------------------------------------------------------ */
 
-static void shot_put_line(void *f, const char *line)
-{
-	fprintf(f, "%s\r\n", line);
-}
-
 /* Mcp-Method, Mcp-Name and Mcp-Param-* (2026-07-28). */
 static void put_mirror(FILE *f, const cleat_json *message, const cleat_json *schema)
 {
@@ -23,11 +18,18 @@ static void put_mirror(FILE *f, const cleat_json *message, const cleat_json *sch
 							   tool, (void *)schema)
 					  : NULL;
 	struct mirror *m = mirror_new(NULL);
+	struct arena ar;
+	struct http_field_list fields = { .ar = &ar };
 
+	arena_init(&ar, NULL, 0);
 	if (m) {
 		mirror_learn(m, cleat_doc_root(tools));
-		mirror_lines(m, message, shot_put_line, f, NULL);
+		mirror_fields(m, message, &fields, NULL);
 	}
+	for (size_t i = 0; i < fields.n; i++)
+		fprintf(f, "%.*s: %.*s\r\n", STR_ARGS(fields.at[i].name),
+			STR_ARGS(fields.at[i].value));
+	arena_done(&ar);
 	mirror_free(m);
 	cleat_doc_free(tools);
 }

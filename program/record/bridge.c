@@ -156,16 +156,16 @@ static void bridge_on_message(void *ctx, const char *text, size_t n)
 
 /* ---- HTTP ---------------------------------------------------------------------------------------- */
 
-static void bridge_on_head(void *ctx, int status, const struct tap_field *fields)
+static void bridge_on_head(void *ctx, int status, const struct http_field *fields, size_t n)
 {
 	struct post *p = ctx;
-	const char *session = tap_field(fields, "mcp-session-id");
+	struct str session = http_fields_find(fields, n, "mcp-session-id");
 
 	p->status = status;
-	p->body = body_new(NULL, tap_field(fields, "content-type"), bridge_on_message, p);
-	if (p->initialize && session && status < 300) {
+	p->body = body_new(NULL, http_fields_find(fields, n, "content-type"), bridge_on_message, p);
+	if (p->initialize && session.p && status < 300) {
 		free(p->b->session);
-		p->b->session = strdup(session);
+		p->b->session = strndup(session.p, session.n);
 	}
 }
 
@@ -251,53 +251,54 @@ static struct post *new_post(struct bridge *b, enum post_kind kind)
 	return p;
 }
 
-static void add_session(const struct bridge *b, struct words *fields)
+static void add_session(const struct bridge *b, struct http_field_list *fields)
 {
 	if (b->revision)
-		words_add(fields, keepf("MCP-Protocol-Version: %s", b->revision));
+		http_field_add(fields, STR_LIT("MCP-Protocol-Version"), str_of(b->revision));
 	if (b->session)
-		words_add(fields, keepf("Mcp-Session-Id: %s", b->session));
+		http_field_add(fields, STR_LIT("Mcp-Session-Id"), str_of(b->session));
 }
 
-static void send_post(struct post *p, const char *method, const struct words *fields,
+/* The fields' memory ends here. */
+static void send_post(struct post *p, const char *method, struct http_field_list *fields,
 		      const char *body, size_t n)
 {
 	struct back *to = p->b->back;
-	cleat_error err;
+	cleat_error err = { .message = "out of memory" };
 
-	p->call = back_send(to, method, back_path(to), fields->at, body, n, &answer, p, &err);
+	if (!arena_failed(fields->ar))
+		p->call = back_send(to, method, back_path(to), fields->at, fields->n, body, n,
+				    &answer, p, &err);
+	arena_done(fields->ar);
 	if (!p->call)
 		bridge_on_done(p, err.message);
 }
 
 static void open_stream(struct bridge *b)
 {
-	struct words fields = { 0 };
+	struct arena ar;
+	struct http_field_list fields = { .ar = &ar };
 
-	words_add(&fields, "Accept: text/event-stream");
+	arena_init(&ar, NULL, 0);
+	http_field_add(&fields, STR_LIT("Accept"), STR_LIT("text/event-stream"));
 	add_session(b, &fields);
 	if (*b->last_id)
-		words_add(&fields, keepf("Last-Event-ID: %s", b->last_id));
+		http_field_add(&fields, STR_LIT("Last-Event-ID"), str_of(b->last_id));
 	b->stream_wanted = false;
 	send_post(new_post(b, POST_STREAM), "GET", &fields, NULL, 0);
 }
 
 /* ---- from the client ----------------------------------------------------------------------------- */
 
-static void add_line(void *ctx, const char *line)
-{
-	words_add(ctx, keepf("%s", line));
-}
-
 /* The headers of 2026-07-28. What cannot be said in them is left out: the server has something to say about
  * that, not we. */
 static void add_modern(const struct bridge *b, const cleat_json *msg, const char *version,
-		       struct words *fields)
+		       struct http_field_list *fields)
 {
 	cleat_error err;
 
-	words_add(fields, keepf("MCP-Protocol-Version: %s", version));
-	if (mirror_lines(b->mirror, msg, add_line, fields, &err) != CLEAT_OK)
+	http_field_add(fields, STR_LIT("MCP-Protocol-Version"), str_of(version));
+	if (mirror_fields(b->mirror, msg, fields, &err) != CLEAT_OK)
 		cli_note(b->cli, "%s", err.message);
 }
 
@@ -337,7 +338,8 @@ static void pass_line(struct bridge *b, const char *line, size_t n)
 		cleat_json_str(cleat_json_get(cleat_json_get(params, "_meta"),
 					      "io.modelcontextprotocol/protocolVersion"),
 			       NULL);
-	struct words fields = { 0 };
+	struct arena ar;
+	struct http_field_list fields = { .ar = &ar };
 	struct post *p;
 
 	transcript_add(b->to, true, line, n);
@@ -352,8 +354,9 @@ static void pass_line(struct bridge *b, const char *line, size_t n)
 	p->modern = version && has_header_form(version);
 	if (*method && cleat_json_get(msg, "id"))
 		p->id = cleat_json_print(cleat_json_get(msg, "id"), NULL);
-	words_add(&fields, "Content-Type: application/json");
-	words_add(&fields, "Accept: application/json, text/event-stream");
+	arena_init(&ar, NULL, 0);
+	http_field_add(&fields, STR_LIT("Content-Type"), STR_LIT("application/json"));
+	http_field_add(&fields, STR_LIT("Accept"), STR_LIT("application/json, text/event-stream"));
 	if (p->modern)
 		add_modern(b, msg, version, &fields);
 	else if (!p->initialize)
@@ -461,11 +464,13 @@ static bool goes_on(const struct bridge *b)
 
 static void end_session(struct bridge *b)
 {
-	struct words fields = { 0 };
+	struct arena ar;
+	struct http_field_list fields = { .ar = &ar };
 	long long until = now_ms() + DELETE_MS;
 
 	if (!b->session || cli_interrupted())
 		return;
+	arena_init(&ar, NULL, 0);
 	add_session(b, &fields);
 	send_post(new_post(b, POST_DELETE), "DELETE", &fields, NULL, 0);
 	while (is_waiting(b, POST_DELETE) && now_ms() < until && !cli_interrupted())

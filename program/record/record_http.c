@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { FIELDS_MOST = 200 }; /* no header has more */
 
@@ -31,24 +30,20 @@ struct passage {
 
 /* ---- fields -------------------------------------------------------------------------------------- */
 
-static bool is_among(const char *name, const char *list)
+/* In a list with spaces or commas between its words. */
+static bool is_among(struct str name, struct str list)
 {
-	size_t length = strlen(name);
-
-	while (list && *list) {
-		size_t n;
-
-		list += strspn(list, ", \t");
-		n = strcspn(list, ", \t");
-		if (n == length && strncasecmp(list, name, n) == 0)
+	for (size_t i = 0, n; i < list.n; i += n + 1) {
+		for (n = 0; i + n < list.n && !memchr(", \t", list.p[i + n], 3);)
+			n++;
+		if (n && str_same((struct str){ list.p + i, n }, name))
 			return true;
-		list += n;
 	}
 	return false;
 }
 
 /* Those of one connection. */
-static bool is_own(const struct tap_field *all, const char *name)
+static bool is_own(const struct http_field *all, size_t n, struct str name)
 {
 	/* Without compression, what passes can be read. */
 	static const char names[] =
@@ -56,10 +51,10 @@ static bool is_own(const struct tap_field *all, const char *name)
 		"content-length accept-encoding expect proxy-connection "
 		"http2-settings";
 
-	for (const struct tap_field *f = all; f->name; f++)
-		if (strcasecmp(f->name, "connection") == 0 && is_among(name, f->value))
+	for (size_t i = 0; i < n; i++)
+		if (str_samez(all[i].name, "connection") && is_among(name, all[i].value))
 			return true;
-	return is_among(name, names);
+	return is_among(name, str_of(names));
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------- */
@@ -89,38 +84,40 @@ static void record_http_on_drained(void *ctx, struct front_exchange *x)
 }
 
 /* What is to be seen of the body. */
-static void begin_body(struct passage *g, int status, const char *type)
+static void begin_body(struct passage *g, int status, struct str type)
 {
+	static const struct str events = { "text/event-stream", 17 };
 	bool get = strcmp(g->x->method, "GET") == 0;
 
-	if (!type)
+	if (!type.p)
 		return;
 	/* What is said about a stream that there is not (405) is no message. */
 	if (strcmp(g->x->method, "POST") == 0 || status < 300)
 		g->body = body_new(NULL, type, record_http_on_message, g);
-	if (get && status == 200 && strncasecmp(type, "text/event-stream", 17) == 0)
+	if (get && status == 200 && type.n >= events.n &&
+	    str_same((struct str){ type.p, events.n }, events))
 		g->stream = reroute_new(NULL, g->r->back, on_bytes, g);
 }
 
-static void record_http_on_head(void *ctx, int status, const struct tap_field *fields)
+static void record_http_on_head(void *ctx, int status, const struct http_field *fields, size_t n)
 {
 	struct passage *g = ctx;
-	const char *type = tap_field(fields, "content-type"),
-		   *length = tap_field(fields, "content-length");
-	struct tap_field more[FIELDS_MOST + 1];
-	size_t n = 0;
+	struct str type = http_fields_find(fields, n, "content-type"),
+		   length = http_fields_find(fields, n, "content-length");
+	struct http_field more[FIELDS_MOST];
+	size_t k = 0;
 
-	for (const struct tap_field *f = fields; f->name && n < FIELDS_MOST; f++)
-		if (!is_own(fields, f->name) && !is_among(f->name, "content-type, date"))
-			more[n++] = *f;
-	more[n] = (struct tap_field){ NULL, NULL };
+	for (size_t i = 0; i < n && k < FIELDS_MOST; i++)
+		if (!is_own(fields, n, fields[i].name) &&
+		    !is_among(fields[i].name, STR_LIT("content-type date")))
+			more[k++] = fields[i];
 	begin_body(g, status, type);
 	g->begun = true;
-	if (status == 204 || status == 304 || (length && strcmp(length, "0") == 0)) {
-		front_answer(g->x, status, type, more, NULL, 0);
+	if (status == 204 || status == 304 || str_eqz(length, "0")) {
+		front_answer(g->x, status, type, more, k, NULL, 0);
 		g->x = NULL;
 	} else {
-		front_begin(g->x, status, type, more);
+		front_begin(g->x, status, type, more, k);
 	}
 }
 
@@ -166,7 +163,7 @@ static void record_http_on_done(void *ctx, const char *error)
 	else if (g->x && g->begun)
 		front_break(g->x);
 	else if (g->x)
-		front_answer(g->x, 502, "text/plain", NULL, error, strlen(error));
+		front_answer(g->x, 502, STR_LIT("text/plain"), NULL, 0, error, strlen(error));
 	end_passage(g);
 }
 
@@ -178,21 +175,22 @@ static void record_http_on_request(void *ctx, struct front_exchange *x)
 {
 	struct recorder *r = ctx;
 	struct passage *g = must_alloc(sizeof *g);
-	struct words lines = { 0 };
+	struct http_field fields[FIELDS_MOST];
+	size_t n = 0;
 	cleat_error err;
 
 	*g = (struct passage){ .r = r, .x = x };
 	x->user = g;
 	if (x->n)
 		transcript_add(r->to, true, x->body, x->n);
-	for (const struct tap_field *f = x->fields; f->name; f++)
-		if (!is_own(x->fields, f->name))
-			words_add(&lines, keepf("%s: %s", f->name, f->value));
-	g->call =
-		back_send(r->back, x->method, x->target, lines.at, x->body, x->n, &answer, g, &err);
+	for (size_t i = 0; i < x->n_fields && n < FIELDS_MOST; i++)
+		if (!is_own(x->fields, x->n_fields, x->fields[i].name))
+			fields[n++] = x->fields[i];
+	g->call = back_send(r->back, x->method, x->target, fields, n, x->body, x->n, &answer, g,
+			    &err);
 	if (!g->call) {
-		front_answer(x, err.status == CLEAT_EINVAL ? 400 : 502, "text/plain", NULL,
-			     err.message, strlen(err.message));
+		front_answer(x, err.status == CLEAT_EINVAL ? 400 : 502, STR_LIT("text/plain"), NULL,
+			     0, err.message, strlen(err.message));
 		end_passage(g);
 	}
 }

@@ -38,26 +38,27 @@ struct http_mock {
 	unsigned sessions;
 };
 
-enum { FIELDS = 3 };
+enum { FIELDS = 2 };
 
 /* The header of an answer: a session, where its request began one. */
-static void fill_fields(struct http_mock *h, const struct spot *s, struct tap_field to[FIELDS])
+static size_t fill_fields(struct http_mock *h, const struct spot *s, struct http_field to[FIELDS])
 {
 	size_t n = 0;
 
 	if (s->stream)
-		to[n++] = (struct tap_field){ "Cache-Control", "no-cache" };
+		to[n++] = (struct http_field){ STR_LIT("Cache-Control"), STR_LIT("no-cache") };
 	if (s->session)
-		to[n++] = (struct tap_field){ "Mcp-Session-Id", keepf("replay-%u", ++h->sessions) };
-	to[n] = (struct tap_field){ NULL, NULL };
+		to[n++] = (struct http_field){ STR_LIT("Mcp-Session-Id"),
+					       str_of(keepf("replay-%u", ++h->sessions)) };
+	return n;
 }
 
 static void replay_http_refuse(struct front_exchange *x, int status, const char *allowed,
 			       const char *why)
 {
-	const struct tap_field allow[] = { { "Allow", allowed }, { NULL, NULL } };
+	const struct http_field allow = { STR_LIT("Allow"), str_of(allowed) };
 
-	front_answer(x, status, why ? "text/plain" : NULL, allowed ? allow : NULL, why,
+	front_answer(x, status, str_of(why ? "text/plain" : NULL), &allow, allowed != NULL, why,
 		     why ? strlen(why) : 0);
 }
 
@@ -89,13 +90,12 @@ static struct spot *new_spot(struct http_mock *h, struct front_exchange *x)
 
 static void begin_stream(struct http_mock *h, struct spot *s)
 {
-	struct tap_field fields[FIELDS];
+	struct http_field fields[FIELDS];
 
 	if (s->stream)
 		return;
 	s->stream = true;
-	fill_fields(h, s, fields);
-	front_begin(s->x, 200, "text/event-stream", fields);
+	front_begin(s->x, 200, STR_LIT("text/event-stream"), fields, fill_fields(h, s, fields));
 }
 
 static void write_event(struct spot *s, const char *line)
@@ -149,7 +149,7 @@ static void on_say(void *ctx, void *place, const char *line, int answer)
 static void end_spot(struct http_mock *h, struct spot *s)
 {
 	struct front_exchange *x = s->x;
-	struct tap_field fields[FIELDS];
+	struct http_field fields[FIELDS];
 
 	if (s->stream && s->body.n) /* answers of a batch from before the stream began */
 		write_event(s, keepf("[%s]", text_str(&s->body)));
@@ -159,10 +159,10 @@ static void end_spot(struct http_mock *h, struct spot *s)
 		const char *text =
 			s->batch ? keepf("[%s]", text_str(&s->body)) : text_str(&s->body);
 
-		fill_fields(h, s, fields);
-		front_answer(x, s->status, "application/json", fields, text, strlen(text));
+		front_answer(x, s->status, STR_LIT("application/json"), fields,
+			     fill_fields(h, s, fields), text, strlen(text));
 	} else {
-		front_answer(x, 202, NULL, NULL, NULL, 0);
+		front_answer(x, 202, (struct str){ 0 }, NULL, 0, NULL, 0);
 	}
 	mock_gone(h->mock, s);
 	forget(h, s);
@@ -207,11 +207,16 @@ static void on_post(struct http_mock *h, struct front_exchange *x)
 		begin_stream(h, s);
 }
 
+static struct str session_of(const struct front_exchange *x)
+{
+	return http_fields_find(x->fields, x->n_fields, "mcp-session-id");
+}
+
 static void on_get(struct http_mock *h, struct front_exchange *x)
 {
 	struct spot *s;
 
-	if (!tap_field(x->fields, "mcp-session-id") || h->listening) {
+	if (!session_of(x).p || h->listening) {
 		replay_http_refuse(x, 405, "POST", NULL);
 		return;
 	}
@@ -229,19 +234,19 @@ static void on_get(struct http_mock *h, struct front_exchange *x)
 static void replay_http_on_request(void *ctx, struct front_exchange *x)
 {
 	struct http_mock *h = ctx;
-	const char *session = tap_field(x->fields, "mcp-session-id");
+	struct str session = session_of(x);
 	size_t n = strcspn(x->target, "?");
 
 	if (n != strlen(h->path) || strncmp(x->target, h->path, n) != 0)
 		replay_http_refuse(x, 404, NULL, "not here\n");
-	else if (session && strncmp(session, "replay-", 7) != 0)
+	else if (session.p && !str_starts(session, "replay-"))
 		replay_http_refuse(x, 404, NULL, "no such session\n");
 	else if (strcmp(x->method, "POST") == 0)
 		on_post(h, x);
 	else if (strcmp(x->method, "GET") == 0)
 		on_get(h, x);
 	else if (strcmp(x->method, "DELETE") == 0)
-		front_answer(x, 200, NULL, NULL, NULL, 0);
+		front_answer(x, 200, (struct str){ 0 }, NULL, 0, NULL, 0);
 	else
 		replay_http_refuse(x, 405, "POST, GET, DELETE", NULL);
 	end_all(h);

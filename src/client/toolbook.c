@@ -300,7 +300,7 @@ static struct str header_text(struct arena *ar, const cleat_json *v, bool *ret_o
 }
 
 static int header(struct arena *ar, const struct header_param *p, const cleat_json *v,
-		  struct link_field *ret, cleat_error *err)
+		  struct http_field *ret, cleat_error *err)
 {
 	struct str key = p->path[p->depth - 1];
 	bool ok;
@@ -317,10 +317,10 @@ static int header(struct arena *ar, const struct header_param *p, const cleat_js
 }
 
 int toolbook_fields(struct toolbook *b, struct arena *ar, struct str name, const cleat_json *args,
-		    const struct link_field **ret, size_t *ret_n, cleat_error *err)
+		    const struct http_field **ret, size_t *ret_n, cleat_error *err)
 {
 	const struct tool *t = *place(b, name);
-	struct link_field *fields;
+	struct http_field *fields;
 	size_t n = 0;
 	int rc = CLEAT_OK;
 

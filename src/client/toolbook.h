@@ -40,7 +40,7 @@ bool toolbook_refused(const struct toolbook *b, struct str name, cleat_error *er
  * "true" and "false". CLEAT_OK (also for a tool that is not known: none), CLEAT_EINVAL (a value that is
  * neither, or an integer beyond 2^53 - 1), CLEAT_ENOMEM. */
 int toolbook_fields(struct toolbook *b, struct arena *ar, struct str name, const cleat_json *args,
-		    const struct link_field **ret, size_t *ret_n, cleat_error *err);
+		    const struct http_field **ret, size_t *ret_n, cleat_error *err);
 /* Does the result (of tools/call) fit what the tool promised? CLEAT_OK (also when nothing is known, and
  * for isError, which promises nothing), CLEAT_EPROTO with the reason (structuredContent missing, not
  * fitting, or too much to be checked), CLEAT_ENOMEM. */

@@ -82,28 +82,6 @@ struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_req
 	return m->accept;
 }
 
-static int get_header(void *ctx, struct str field, struct buf *out)
-{
-	const struct http_request *r = ctx;
-	struct str value;
-
-	if (!http_request_field_is_single(r, field.p))
-		return CLEAT_EPROTO;
-	value = http_request_field(r, field.p);
-	return value.p ? http_sentinel_decode(value, out) : CLEAT_ENOENT;
-}
-
-struct peer_headers endpoint_headers(const struct http_request *r)
-{
-	return (struct peer_headers){ .version = http_request_field(r, "mcp-protocol-version"),
-				      .method = http_request_field(r, "mcp-method"),
-				      .repeated = !http_request_field_is_single(
-							  r, "mcp-protocol-version") ||
-						  !http_request_field_is_single(r, "mcp-method"),
-				      .get = get_header,
-				      .ctx = (void *)r };
-}
-
 /* ---- answers ----------------------------------------------------------------------------------- */
 
 void endpoint_reply(struct endpoint *m, struct http_exchange *ex, int status, struct str type,

@@ -101,7 +101,10 @@ void place_leave(struct endpoint *m, struct place *p);
 struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_request *r);
 
 /* The headers that repeat what a message says. */
-struct peer_headers endpoint_headers(const struct http_request *r);
+static inline struct peer_headers endpoint_headers(const struct http_request *r)
+{
+	return (struct peer_headers){ r->fields, r->n_fields };
+}
 
 /* ---- the eras ---------------------------------------------------------------------------------- */
 

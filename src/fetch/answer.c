@@ -1,6 +1,6 @@
 /* fetch/answer.c - the answer to a request as libcurl hands it over: header lines, then bytes.
  *
- * All of this runs inside of libcurl. Header lines are kept in one buffer; 1xx and trailers are counted
+ * All of this runs inside of libcurl. Header lines become fields as they come; 1xx and trailers are counted
  * and dropped. A redirect is judged here, where its header is complete: only the same origin is gone to.
  * Returning anything but the number of bytes ends the transfer.
  */
@@ -10,9 +10,15 @@
 #include "http/field.h"
 #include "http/token.h"
 
+static void forget_fields(struct fetch *f)
+{
+	arena_reset(&f->head);
+	f->fields = (struct http_field_list){ .ar = &f->head };
+}
+
 void fetch_answer_reset(struct fetch *f)
 {
-	buf_reset(&f->head, FETCH_MAX_HEAD);
+	forget_fields(f);
 	f->head_state = HEAD_NONE;
 	f->head_bytes = f->head_lines = 0;
 	f->status = 0;
@@ -125,8 +131,8 @@ static bool is_redirect(int status)
  * coding of the transfer is nobody's but ours. */
 static bool is_coded(const struct fetch *f)
 {
-	struct str transfer = fetch_header(f, "transfer-encoding");
-	struct str content = fetch_header(f, "content-encoding");
+	struct str transfer = fetch_field(f, "transfer-encoding");
+	struct str content = fetch_field(f, "content-encoding");
 
 	return (transfer.n && !str_samez(transfer, "chunked") &&
 		!str_samez(transfer, "identity")) ||
@@ -141,7 +147,7 @@ static size_t head_end(struct fetch *f)
 
 	if (status < 200 && status != 101) {
 		f->head_state = HEAD_NONE;
-		buf_reset(&f->head, FETCH_MAX_HEAD);
+		forget_fields(f);
 		return 1;
 	}
 	f->head_state = HEAD_DONE;
@@ -149,7 +155,7 @@ static size_t head_end(struct fetch *f)
 		return fetch_fault(f, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
 				   "%s answers with status %d, which was not asked for",
 				   fetch_place(f).text, status);
-	location = fetch_header(f, "location");
+	location = fetch_field(f, "location");
 	if (is_redirect(status) && location.p && !f->o.verbatim)
 		return redirect(f, status, location);
 	if (is_coded(f))
@@ -167,26 +173,30 @@ static bool is_fold(struct str line)
 	return line.n && (line.p[0] == ' ' || line.p[0] == '\t');
 }
 
-/* A line that is no field is nobody's concern. RFC 9112, 5.2: a folded line belongs to the one
- * before. */
+/* RFC 9112, 5.2: a folded line belongs to the one before. */
+static void unfold(struct fetch *f, struct str more)
+{
+	struct str *value = &f->fields.at[f->fields.n - 1].value;
+	size_t n = value->n + 1 + more.n;
+	char *text = arena_realloc(&f->head, (char *)value->p, value->n + 1, n + 1);
+
+	if (!text)
+		return;
+	text[value->n] = ' ';
+	memcpy(text + value->n + 1, more.p, more.n);
+	text[n] = '\0';
+	*value = (struct str){ text, n };
+}
+
+/* A line that is no field is nobody's concern. */
 static void fetch_answer_keep(struct fetch *f, struct str line)
 {
-	const char *colon = memchr(line.p, ':', line.n);
-	struct str name = { line.p, colon ? (size_t)(colon - line.p) : 0 }, value;
+	struct http_field field;
 
-	if (is_fold(line) && buf_size(&f->head)) {
-		value = http_trim(line);
-		buf_truncate(&f->head, buf_size(&f->head) - 1);
-		buf_putc(&f->head, ' ');
-	} else if (colon && http_is_token(name)) {
-		value = http_trim((struct str){ colon + 1, line.n - name.n - 1 });
-		buf_append(&f->head, name.p, name.n);
-		buf_putc(&f->head, ':');
-	} else {
-		return;
-	}
-	buf_append(&f->head, value.p, value.n);
-	buf_putc(&f->head, '\n');
+	if (is_fold(line) && f->fields.n)
+		unfold(f, http_trim(line));
+	else if (http_field_split(line, &field))
+		http_field_keep(&f->fields, field.name, field.value);
 }
 
 /* "HTTP/1.1 200 OK" (RFC 9112, 4); of HTTP/2 libcurl makes one, too. Some libcurls look at no more than
@@ -245,7 +255,7 @@ size_t fetch_answer_header(char *bytes, size_t size, size_t n, void *fetch)
 	if (line.n == 0)
 		return head_end(f) ? n : 0;
 	fetch_answer_keep(f, line);
-	return buf_status(&f->head) == CLEAT_OK ? n : answer_no_memory(f);
+	return arena_failed(&f->head) ? answer_no_memory(f) : n;
 }
 
 /* ---- the body ---------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* fetch/fetch.c - one HTTP request; see fetcher.h.
  *
- * A fetch is one block of memory: the struct, the list of header lines as libcurl wants it, and the
- * text of both and of the body. It goes to libcurl, and comes back from it, only when the client is not
+ * A fetch is one block of memory: the struct, the list of header lines as libcurl wants it (made
+ * here, of fields, and nowhere else), and the text of both and of the body. It goes to libcurl, and comes back from it, only when the client is not
  * inside of libcurl. A redirect that is followed uses the same fetch again.
  *
  * Not here: the answer (answer.c), what a failure means (failure.c).
@@ -12,7 +12,7 @@
 #include "http/field.h"
 #include "http/token.h"
 
-enum { SMALL_BODY = 64 * 1024 };
+enum { SMALL_BODY = 64 * 1024, USUAL_HEAD = 1024 };
 
 /* ---- what may be asked for --------------------------------------------------------------------- */
 
@@ -48,71 +48,45 @@ static bool is_framing(struct str name)
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
-		if (name.n == names[i].n && str_samez(name, names[i].p))
+		if (str_same(name, names[i]))
 			return true;
 	return false;
 }
 
-/* RFC 9110, 5.5: no control characters but the tab. */
-static bool is_value(struct str value)
-{
-	for (size_t i = 0; i < value.n; i++)
-		if (((unsigned char)value.p[i] < ' ' && value.p[i] != '\t') || value.p[i] == 0x7f)
-			return false;
-	return true;
-}
-
-struct line {
-	struct str name, value;
-};
-
-/* False when there is no colon. */
-static bool split_line(const char *text, struct line *ret)
-{
-	const char *colon = strchr(text, ':');
-
-	if (!colon)
-		return false;
-	ret->name = (struct str){ text, (size_t)(colon - text) };
-	ret->value = http_trim(str_of(colon + 1));
-	return true;
-}
-
 /* Values may be secrets. */
-static int check_line(const char *text, struct line *ret, cleat_error *err)
+static int check_field(const struct http_field *f, cleat_error *err)
 {
-	if (!split_line(text, ret) || !http_is_token(ret->name))
+	if (!http_is_token(f->name))
 		return error_set(err, CLEAT_EINVAL,
-				 "a header is \"Name: value\", and the name is "
-				 "made of letters, digits and -");
-	if (!is_value(ret->value))
+				 "a header's name is made of letters, digits and -");
+	if (!http_is_field_value(f->value))
 		return error_set(err, CLEAT_EINVAL, "header %.*s: control characters in the value",
-				 STR_ARGS(ret->name));
-	if (is_framing(ret->name))
+				 STR_ARGS(f->name));
+	if (is_framing(f->name))
 		return error_set(err, CLEAT_EINVAL, "header %.*s: belongs to the transport",
-				 STR_ARGS(ret->name));
+				 STR_ARGS(f->name));
 	return CLEAT_OK;
 }
 
 /* ---- making one -------------------------------------------------------------------------------- */
 
 struct measure {
-	size_t lines, text;
+	size_t text; /* of the lines */
 	bool has_type;
 };
 
 static int measure(const struct fetch_options *o, struct measure *m, cleat_error *err)
 {
-	struct line line;
-
 	*m = (struct measure){ 0 };
-	for (; o->headers && o->headers[m->lines]; m->lines++) {
-		if (check_line(o->headers[m->lines], &line, err))
+	for (size_t i = 0; i < o->n_fields; i++) {
+		const struct http_field *f = &o->fields[i];
+
+		if (check_field(f, err))
 			return CLEAT_EINVAL;
-		m->text += line.name.n + line.value.n + 3;
-		if (m->lines == FETCH_MAX_LINES || m->text > FETCH_MAX_HEAD)
+		m->text += f->name.n + f->value.n + 3;
+		if (i == FETCH_MAX_LINES || m->text > FETCH_MAX_HEAD)
 			return error_set(err, CLEAT_ELIMIT, "too many headers");
-		m->has_type |= line.name.n == 12 && str_samez(line.name, "content-type");
+		m->has_type |= str_samez(f->name, "content-type");
 	}
 	return CLEAT_OK;
 }
@@ -125,17 +99,16 @@ static char *fetch_put(char *at, struct str s)
 	return at + s.n + 1;
 }
 
-/* As libcurl writes it: "Name: value", or "Name;" for an empty value. */
-static char *fetch_put_line(char *at, const char *text)
+/* As libcurl wants it: "Name: value", or "Name;" for an empty value. */
+static char *fetch_put_line(char *at, const struct http_field *f)
 {
-	struct line line = { 0 };
+	struct str value = http_trim(f->value);
 
-	split_line(text, &line);
-	at = fetch_put(at, line.name) - 1;
-	if (line.value.n == 0)
+	at = fetch_put(at, f->name) - 1;
+	if (value.n == 0)
 		return fetch_put(at, STR_LIT(";"));
 	at = fetch_put(at, STR_LIT(": ")) - 1;
-	return fetch_put(at, line.value);
+	return fetch_put(at, value);
 }
 
 static void link_lines(struct curl_slist *list, size_t n)
@@ -153,17 +126,17 @@ static struct fetch *make(struct fetcher *h, const struct fetch_options *o, cons
 	struct fetch *f;
 	char *at;
 
-	f = mem_alloc(&h->mem, sizeof *f + (m->lines + 2) * sizeof *f->list + text);
+	f = mem_alloc(&h->mem, sizeof *f + (o->n_fields + 2) * sizeof *f->list + text);
 	if (!f)
 		return NULL;
 	memset(f, 0, sizeof *f);
 	f->h = h;
 	f->o = *o;
-	f->o.headers = NULL;
-	at = (char *)&f->list[m->lines + 2];
-	for (; n < m->lines; n++) {
+	f->o.fields = NULL;
+	at = (char *)&f->list[o->n_fields + 2];
+	for (; n < o->n_fields; n++) {
 		f->list[n].data = at;
-		at = fetch_put_line(at, o->headers[n]);
+		at = fetch_put_line(at, &o->fields[n]);
 	}
 	f->list[n++].data = no_expect;
 	if (!m->has_type)
@@ -175,7 +148,9 @@ static struct fetch *make(struct fetcher *h, const struct fetch_options *o, cons
 	at = fetch_put(at, method);
 	f->o.body.p = at;
 	fetch_put(at, o->body);
-	buf_init(&f->head, &h->mem, FETCH_MAX_HEAD);
+	arena_init(&f->head, &h->mem, 8 * FETCH_MAX_HEAD);
+	f->head.first = USUAL_HEAD;
+	f->fields.ar = &f->head;
 	return f;
 }
 
@@ -240,7 +215,7 @@ static void fetch_release(struct fetch *f)
 {
 	cleat_allocator mem = f->h->mem;
 
-	buf_done(&f->head);
+	arena_done(&f->head);
 	mem_free(&mem, f->moved);
 	mem_free(&mem, f);
 }
@@ -441,43 +416,23 @@ void fetch_pause(struct fetch *f, bool pause)
 	}
 }
 
-static bool same_name(const char *a, const char *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (http_token_lower(a[i]) != http_token_lower(b[i]))
-			return false;
-	return true;
-}
-
 int fetch_status(const struct fetch *f)
 {
 	return f->status;
 }
 
-bool fetch_next_header(const struct fetch *f, size_t *at, struct http_field *ret)
+const struct http_field *fetch_fields(const struct fetch *f, size_t *ret_n)
 {
-	struct str all = buf_str(&f->head);
-	const char *line = all.p + *at, *colon, *end;
-
-	if (*at >= all.n)
-		return false;
-	/* "name:value\n", each of them (answer.c) */
-	end = memchr(line, '\n', all.n - *at);
-	colon = memchr(line, ':', (size_t)(end - line));
-	ret->name = (struct str){ line, (size_t)(colon - line) };
-	ret->value = (struct str){ colon + 1, (size_t)(end - colon - 1) };
-	*at += (size_t)(end - line) + 1;
-	return true;
+	*ret_n = f->fields.n;
+	return f->fields.at;
 }
 
-struct str fetch_header(const struct fetch *f, const char *name)
+struct str fetch_field(const struct fetch *f, const char *name)
 {
-	struct str found = { 0 };
-	struct http_field h;
-	size_t n = strlen(name);
+	struct str wanted = str_of(name);
 
-	for (size_t at = 0; fetch_next_header(f, &at, &h);)
-		if (h.name.n == n && same_name(h.name.p, name, n))
-			found = h.value;
-	return found;
+	for (size_t i = f->fields.n; i > 0; i--)
+		if (str_same(f->fields.at[i - 1].name, wanted))
+			return f->fields.at[i - 1].value;
+	return (struct str){ 0 };
 }

@@ -48,21 +48,21 @@ struct fetcher *fetcher_new(const struct fetcher_options *o, cleat_error *err);
 /* Ends all fetches without events. Accepts NULL. Also from inside an event. */
 void fetcher_free(struct fetcher *h);
 
-/* A header of a response; names are compared without regard to case. The value is trimmed, the last one
- * of several counts; absent when there is none. Valid during on_head, and until the fetch ends. */
-struct str fetch_header(const struct fetch *f, const char *name);
-/* All of them, in the order in which they came, also those of one name: *at is 0 at first. False behind
- * the last. Names as they were sent. */
-bool fetch_next_header(const struct fetch *f, size_t *at, struct http_field *ret);
+/* The fields of the answer's header, names as they were sent, in the order in which they came. Valid from
+ * on_head until the fetch ends. */
+const struct http_field *fetch_fields(const struct fetch *f, size_t *ret_n);
+/* The value of the last of them with this name, whatever its case; absent when there is none. */
+struct str fetch_field(const struct fetch *f, const char *name);
 int fetch_status(const struct fetch *f); /* 0 before on_head */
 
 struct fetch_options {
 	const char *method; /* "POST", "GET", "DELETE" */
 	const char *url;
-	/* "Name: value" lines; ends with NULL; may be NULL. Control characters, and fields that frame the
-	 * message (Content-Length, Transfer-Encoding, Connection, Upgrade, Expect, TE), are CLEAT_EINVAL.
-	 * Content-Type is sent only when it is here. */
-	const char *const *headers;
+	/* Names that are no tokens, control characters in values, and fields that frame the message
+	 * (Content-Length, Transfer-Encoding, Connection, Upgrade, Expect, TE), are CLEAT_EINVAL. At most 200
+	 * and 64 KiB. Content-Type is sent only when it is here. Copied. */
+	const struct http_field *fields;
+	size_t n_fields;
 	struct str body; /* copied; absent: none */
 	/* No byte for so long, from when the request is sent on, is a failure (CLEAT_ETIMEOUT); 0: never.
 	 * Not while it is paused, nor while a large body leaves. */

@@ -10,6 +10,7 @@
 #ifndef FETCH_IMPL_H
 #define FETCH_IMPL_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "fetch/curl.h"
 #include "fetch/fetcher.h"
@@ -64,7 +65,7 @@ struct fetch {
 	struct fetch *next, **at; /* among all */
 	struct fetch *next_waiting;
 	CURL *easy;
-	struct fetch_options o; /* method, url and body point behind the struct; no headers */
+	struct fetch_options o; /* method, url and body point behind the struct; no fields */
 	enum fetch_state state;
 	char *moved; /* the URL after a redirect; o.url is this then */
 	unsigned redirects;
@@ -83,7 +84,8 @@ struct fetch {
 	int line_status; /* of the status line, also a 1xx */
 	enum head_state head_state;
 	size_t head_bytes, head_lines; /* all that came, also 1xx and trailers */
-	struct buf head;               /* "name:value\n" for each field */
+	struct arena head;             /* of the fields: */
+	struct http_field_list fields;
 	uint64_t body_bytes;
 	struct link_failure why;
 	char words[CURL_ERROR_SIZE]; /* libcurl's */

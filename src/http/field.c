@@ -188,6 +188,11 @@ static bool may_be_literal(struct str s)
 	return true;
 }
 
+bool http_is_plain(struct str value)
+{
+	return may_be_literal(value) && !is_sentinel(value);
+}
+
 int http_sentinel_decode(struct str value, struct buf *out)
 {
 	size_t frame = sentinel_start.n + sentinel_end.n, before = buf_size(out);
@@ -220,7 +225,7 @@ void http_sentinel_encode(struct str value, struct buf *out)
 	char *to;
 
 	/* Not every library and proxy hands on a field with an empty value. */
-	if (value.n && may_be_literal(value) && !is_sentinel(value)) {
+	if (value.n && http_is_plain(value)) {
 		buf_append(out, value.p, value.n);
 		return;
 	}

@@ -91,17 +91,6 @@ static void put_number(struct buf *b, uint64_t v, unsigned base)
 	buf_append(b, digits + at, sizeof digits - at);
 }
 
-static bool may_stand_in_value(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return false;
-	}
-	return true;
-}
-
 static void message_put(struct buf *b, struct str s)
 {
 	buf_append(b, s.p, s.n);
@@ -112,7 +101,7 @@ static void put_field(struct buf *b, struct str name, struct str value)
 	size_t n = name.n + value.n + 4;
 	char *at;
 
-	if (!value.p || !http_is_token(name) || !may_stand_in_value(value))
+	if (!value.p || !http_is_token(name) || !http_is_field_value(value))
 		return;
 	at = buf_reserve(b, n);
 	if (!at)

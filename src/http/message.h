@@ -7,7 +7,7 @@
 #define HTTP_MESSAGE_H
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "http/fields.h"
 
 /* (The shorter names belong to llhttp.) */
 enum http_method {
@@ -17,11 +17,6 @@ enum http_method {
 	HTTP_METHOD_POST,
 	HTTP_METHOD_DELETE,
 	HTTP_METHOD_OPTIONS
-};
-
-/* A header field. Names are in lower case; values have no white space around them. */
-struct http_field {
-	struct str name, value;
 };
 
 enum { HTTP_MAX_FIELDS = 100 };

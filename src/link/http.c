@@ -14,15 +14,14 @@
 
 #include <stdio.h>
 
-enum { FIELDS_MAX = 256 << 10, DEFAULT_MESSAGE = 16 << 20 };
+enum { FIELDS_MAX = 256 << 10, CONFIGURED_MAX = 8 << 20, DEFAULT_MESSAGE = 16 << 20 };
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
 static void destroy(struct link_http *l)
 {
-	for (size_t i = 0; i < l->n_lines; i++)
-		mem_free(&l->mem, l->lines[i]);
-	mem_free(&l->mem, l->lines);
+	arena_done(&l->own);
+	arena_done(&l->scratch);
 	mem_free(&l->mem, l->url);
 	mem_free(&l->mem, l->endpoint);
 	mem_free(&l->mem, l->session);
@@ -183,22 +182,6 @@ void exch_fail(struct exch *x, const struct link_failure *why)
 			       why->error.message);
 }
 
-/* Lines of header fields as fetch/fetcher.h wants them. NULL: out of memory. */
-static const char **split_lines(const cleat_allocator *mem, struct str text)
-{
-	const char **lines;
-	size_t n = 0, i = 0;
-
-	for (size_t k = 0; k < text.n; k++)
-		n += text.p[k] == '\0';
-	lines = mem_zalloc(mem, (n + 1) * sizeof *lines);
-	if (!lines)
-		return NULL;
-	for (const char *p = text.p; i < n; p += strlen(p) + 1)
-		lines[i++] = p;
-	return lines;
-}
-
 int exch_fetch(struct exch *x, const char *method, const struct link_message *m, cleat_error *err)
 {
 	struct link_http *l = x->l;
@@ -209,8 +192,7 @@ int exch_fetch(struct exch *x, const char *method, const struct link_message *m,
 				   .on_body = exch_on_body,
 				   .on_end = exch_on_end,
 				   .ctx = x };
-	const char **lines = NULL;
-	struct buf fields;
+	struct http_field_list fields = { .ar = &l->scratch };
 	int rc;
 
 	if (!m && x->kind != EXCH_OLD && x->kind != EXCH_DELETE)
@@ -218,19 +200,14 @@ int exch_fetch(struct exch *x, const char *method, const struct link_message *m,
 	x->status = 0;
 	x->body = BODY_SKIP;
 	x->heard = false;
-	buf_init(&fields, &l->mem, FIELDS_MAX);
+	arena_reset(&l->scratch);
 	rc = link_http_fields(x, m, &fields, err);
 	if (rc == CLEAT_OK) {
-		lines = split_lines(&l->mem, buf_str(&fields));
-		o.headers = lines;
-		rc = lines ? CLEAT_OK : error_set(err, CLEAT_ENOMEM, "out of memory");
-	}
-	if (rc == CLEAT_OK) {
+		o.fields = fields.at;
+		o.n_fields = fields.n;
 		x->fetch = fetch_start(l->http, &o, err);
 		rc = x->fetch ? CLEAT_OK : err->status;
 	}
-	mem_free(&l->mem, (void *)lines);
-	buf_done(&fields);
 	return rc;
 }
 
@@ -544,6 +521,9 @@ struct link *link_http_new(const struct link_base_options *o, const struct link_
 	l->loop = o->loop;
 	l->mem = mem;
 	l->ev = o->events;
+	arena_init(&l->own, &mem, CONFIGURED_MAX);
+	arena_init(&l->scratch, &mem, FIELDS_MAX);
+	l->configured.ar = &l->own;
 	l->max_message = o->max_message ? o->max_message : DEFAULT_MESSAGE;
 	l->connect_ms = o->connect_ms ? o->connect_ms : 30000;
 	l->random = o->random;

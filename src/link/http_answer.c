@@ -158,7 +158,7 @@ static struct link_failure wrong_type(const struct exch *x)
 	char said[121], type[41];
 	struct link_failure f;
 
-	link_http_snippet(fetch_header(x->fetch, "content-type"), type, sizeof type);
+	link_http_snippet(fetch_field(x->fetch, "content-type"), type, sizeof type);
 	link_http_snippet(buf_str(&x->text), said, sizeof said);
 	f = link_http_failure(
 		CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
@@ -197,14 +197,14 @@ static void judge_excuse(struct exch *x, bool ended)
 bool exch_is_stream(const struct exch *x)
 {
 	return x->status == 200 &&
-	       http_is_media_type(fetch_header(x->fetch, "content-type"), "text/event-stream");
+	       http_is_media_type(fetch_field(x->fetch, "content-type"), "text/event-stream");
 }
 
 /* 2025-11-25 Session Management 1. False when the exch has failed. */
 static bool take_session(struct exch *x)
 {
 	struct link_http *l = x->l;
-	struct str id = fetch_header(x->fetch, "mcp-session-id");
+	struct str id = fetch_field(x->fetch, "mcp-session-id");
 	struct link_failure f;
 	char *copy;
 
@@ -233,7 +233,7 @@ static bool take_session(struct exch *x)
 /* "If the body is a JSON-RPC request": JSON or events, nothing else. */
 static bool request_on_head(struct exch *x)
 {
-	struct str type = fetch_header(x->fetch, "content-type");
+	struct str type = fetch_field(x->fetch, "content-type");
 	struct link_failure f;
 
 	x->body = BODY_EXCUSE;

@@ -59,7 +59,7 @@ static void quote(const struct link_http *l, struct str body, char *to, size_t n
 
 int64_t link_http_retry_after(const struct fetch *f)
 {
-	struct str s = fetch_header(f, "retry-after");
+	struct str s = fetch_field(f, "retry-after");
 	int64_t n = 0;
 
 	if (s.n == 0 || s.n > 7)
@@ -105,7 +105,7 @@ static struct str challenge_param(struct str s, const char *name)
 static struct link_failure unauthorized(const struct exch *x)
 {
 	const struct link_http *l = x->l;
-	struct str challenge = fetch_header(x->fetch, "www-authenticate");
+	struct str challenge = fetch_field(x->fetch, "www-authenticate");
 	struct str what = challenge_param(challenge, "error_description");
 	struct str scope = challenge_param(challenge, "scope");
 	char said[81], scopes[61];

@@ -4,13 +4,11 @@
  * A configured header never replaces one that the protocol, or HTTP itself, needs. Nothing that a server
  * or a program says gets into a header without being checked for characters that end a line.
  */
-#include "base/mem.h"
-#include "http/field.h"
-#include "http/token.h"
 #include "link/http_impl.h"
+#include "protocol/headers.h"
 #include "uri/reference.h"
 
-enum { LINES_MAX = 100, LINE_MAX_BYTES = 16 << 10 };
+enum { CONFIGURED_MAX = 100, VALUE_MAX = 16 << 10 };
 
 /* ---- addresses and ids ------------------------------------------------------------------------ */
 
@@ -72,156 +70,76 @@ static bool is_ours(struct str name)
 	       str_samez((struct str){ name.p, sizeof params - 1 }, params);
 }
 
-static bool is_field_value(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (((unsigned char)s.p[i] < 0x20 && s.p[i] != '\t') || s.p[i] == 0x7F)
-			return false;
-	return s.n <= LINE_MAX_BYTES;
-}
-
-static int add_line(struct link_http *l, struct str name, struct str value, cleat_error *err)
-{
-	struct buf line;
-	int rc;
-
-	buf_init(&line, &l->mem, LINE_MAX_BYTES * 2);
-	buf_append(&line, name.p, name.n);
-	buf_appendz(&line, ": ");
-	buf_append(&line, value.p, value.n);
-	rc = buf_status(&line);
-	if (rc == CLEAT_OK) {
-		l->lines[l->n_lines] = mem_strndup(&l->mem, buf_str(&line).p, buf_size(&line));
-		rc = l->lines[l->n_lines] ? CLEAT_OK : CLEAT_ENOMEM;
-	}
-	buf_done(&line);
-	if (rc)
-		return error_set(err, rc, "a header cannot be kept: %s", cleat_strstatus(rc));
-	l->n_lines++;
-	return CLEAT_OK;
-}
-
 /* The text itself may be a secret, so messages show nothing but the name. */
-static int configure_line(struct link_http *l, const char *text, cleat_error *err)
+static int configure_field(struct link_http *l, const char *text, cleat_error *err)
 {
-	const char *colon = strchr(text, ':');
-	struct str name = { text, colon ? (size_t)(colon - text) : 0 };
-	struct str value = http_trim(str_of(colon ? colon + 1 : ""));
+	struct http_field f;
 
-	if (!http_is_token(name))
+	if (!http_field_split(str_of(text), &f))
 		return error_set(
 			err, CLEAT_EINVAL,
 			"a header has to be \"Name: value\", with a name of letters, digits "
 			"and hyphens");
-	if (!is_field_value(value))
+	if (!http_is_field_value(f.value) || f.value.n > VALUE_MAX)
 		return error_set(
 			err, CLEAT_EINVAL,
 			"the header %.60s has a value that cannot be sent: control characters, "
 			"or too long",
 			text);
-	if (is_ours(name))
+	if (is_ours(f.name))
 		return error_set(
 			err, CLEAT_EINVAL,
 			"the header %.*s cannot be configured: the protocol decides about it",
-			(int)(name.n < 60 ? name.n : 60), name.p);
-	if (str_samez(name, "authorization")) {
+			(int)(f.name.n < 60 ? f.name.n : 60), f.name.p);
+	if (str_samez(f.name, "authorization")) {
 		if (l->authorized)
 			return error_set(err, CLEAT_EINVAL,
 					 "there are two values for the header Authorization; give "
 					 "either a bearer token or the header");
 		l->authorized = true;
 	}
-	return add_line(l, name, value, err);
+	http_field_keep(&l->configured, f.name, f.value);
+	return CLEAT_OK;
 }
 
 /* RFC 6750 section 2.1: b64token. Whoever issues something else still means a token without spaces. */
 static int configure_bearer(struct link_http *l, const char *bearer, cleat_error *err)
 {
-	struct str token = str_of(bearer), name = STR_LIT("Authorization");
-	struct buf value;
-	int rc;
+	struct str token = str_of(bearer);
 
 	for (size_t i = 0; i < token.n; i++)
 		if (token.p[i] < 0x21 || token.p[i] > 0x7E)
 			token.n = 0;
-	if (token.n == 0 || token.n > LINE_MAX_BYTES)
+	if (token.n == 0 || token.n > VALUE_MAX)
 		return error_set(
 			err, CLEAT_EINVAL,
 			"the bearer token is empty, too long, or has characters that no token "
 			"has (a line end, perhaps)");
-	buf_init(&value, &l->mem, LINE_MAX_BYTES + 16);
-	buf_appendz(&value, "Bearer ");
-	buf_append(&value, token.p, token.n);
-	rc = buf_status(&value);
-	rc = rc ? error_set(err, rc, "the bearer token cannot be kept: %s", cleat_strstatus(rc))
-		: add_line(l, name, buf_str(&value), err);
-	buf_done(&value);
+	http_field_add(&l->configured, STR_LIT("Authorization"),
+		       str_of(arena_printf(&l->own, "Bearer %s", bearer)));
 	l->authorized = true;
-	return rc;
+	return CLEAT_OK;
 }
 
 int link_http_configure(struct link_http *l, const struct link_http_options *o, cleat_error *err)
 {
-	size_t n = 0;
 	int rc = CLEAT_OK;
 
-	while (o->headers && o->headers[n])
-		n++;
-	if (n > LINES_MAX)
-		return error_set(err, CLEAT_EINVAL, "there are more than %d headers", LINES_MAX);
-	l->lines = mem_zalloc(&l->mem, (n + 1) * sizeof *l->lines);
-	if (!l->lines)
-		return error_set(err, CLEAT_ENOMEM, "out of memory");
 	if (o->bearer)
 		rc = configure_bearer(l, o->bearer, err);
-	for (size_t i = 0; i < n && rc == CLEAT_OK; i++)
-		rc = configure_line(l, o->headers[i], err);
+	for (size_t i = 0; o->headers && o->headers[i] && rc == CLEAT_OK; i++)
+		rc = i < CONFIGURED_MAX
+			     ? configure_field(l, o->headers[i], err)
+			     : error_set(err, CLEAT_EINVAL, "there are more than %d headers",
+					 CONFIGURED_MAX);
+	if (rc == CLEAT_OK && arena_failed(&l->own))
+		rc = error_set(err, CLEAT_ENOMEM, "out of memory");
 	return rc;
 }
 
 /* ---- the fields of one request ---------------------------------------------------------------- */
 
-static void put_field(struct buf *b, const char *name, struct str value)
-{
-	buf_appendz(b, name);
-	buf_appendz(b, ": ");
-	buf_append(b, value.p, value.n);
-	buf_putc(b, '\0');
-}
-
-/* 2026-07-28 streamable-http, "Custom Headers from Tool Parameters", "Value Encoding". */
-static int put_encoded(struct buf *b, struct str name, struct str value)
-{
-	if (!http_is_token(name))
-		return CLEAT_EINVAL;
-	buf_append(b, name.p, name.n);
-	buf_appendz(b, ": ");
-	if (value.n) /* an empty value is as safe as any, though the encoding has one for it */
-		http_sentinel_encode(value, b);
-	buf_putc(b, '\0');
-	return CLEAT_OK;
-}
-
-/* "Standard Request Headers": the method is sent as it is; there is no encoding for it. */
-int link_http_mirror(struct buf *b, const struct link_message *m, cleat_error *err)
-{
-	int rc = CLEAT_OK;
-
-	if (m->method.p) {
-		if (!link_http_id_good(m->method))
-			return error_set(
-				err, CLEAT_EINVAL,
-				"the method cannot be named in a header, as 2026-07-28 wants it");
-		put_field(b, "Mcp-Method", m->method);
-	}
-	if (m->name.p)
-		put_encoded(b, STR_LIT("Mcp-Name"), m->name);
-	for (size_t i = 0; i < m->n_fields && rc == CLEAT_OK; i++)
-		rc = put_encoded(b, m->fields[i].name, m->fields[i].value);
-	return rc ? error_set(err, rc, "a header of this tool has a name that is none") : CLEAT_OK;
-}
-
-int link_http_fields(const struct exch *x, const struct link_message *m, struct buf *out,
+int link_http_fields(const struct exch *x, const struct link_message *m, struct http_field_list *to,
 		     cleat_error *err)
 {
 	const struct link_http *l = x->l;
@@ -229,24 +147,24 @@ int link_http_fields(const struct exch *x, const struct link_message *m, struct 
 	int rc = CLEAT_OK;
 
 	if (m)
-		put_field(out, "Content-Type", STR_LIT("application/json"));
+		http_field_add(to, STR_LIT("Content-Type"), STR_LIT("application/json"));
 	if (m)
-		put_field(out, "Accept", STR_LIT("application/json, text/event-stream"));
+		http_field_add(to, STR_LIT("Accept"),
+			       STR_LIT("application/json, text/event-stream"));
 	else if (x->kind != EXCH_DELETE)
-		put_field(out, "Accept", STR_LIT("text/event-stream"));
+		http_field_add(to, STR_LIT("Accept"), STR_LIT("text/event-stream"));
 	/* 2025-06-18: on all requests after initialize. Older servers do not look at it. */
 	if (rev != REV_NONE && !x->initialize && x->kind != EXCH_OLD)
-		put_field(out, "MCP-Protocol-Version", str_of(revision_name(rev)));
+		http_field_add(to, STR_LIT("MCP-Protocol-Version"), str_of(revision_name(rev)));
 	if (x->in_session && l->session)
-		put_field(out, "Mcp-Session-Id", str_of(l->session));
+		http_field_add(to, STR_LIT("Mcp-Session-Id"), str_of(l->session));
 	if (!m && buf_size(&x->last_id))
-		put_field(out, "Last-Event-ID", buf_str(&x->last_id));
+		http_field_add(to, STR_LIT("Last-Event-ID"), buf_str(&x->last_id));
 	if (m && m->modern)
-		rc = link_http_mirror(out, m, err);
-	for (size_t i = 0; i < l->n_lines; i++)
-		buf_append(out, l->lines[i], strlen(l->lines[i]) + 1);
-	if (rc == CLEAT_OK && buf_status(out))
-		rc = error_set(err, buf_status(out), "the header of a request cannot be made: %s",
-			       cleat_strstatus(buf_status(out)));
+		rc = headers_of(m, to, err);
+	for (size_t i = 0; i < l->configured.n; i++)
+		http_field_add(to, l->configured.at[i].name, l->configured.at[i].value);
+	if (rc == CLEAT_OK && arena_failed(to->ar))
+		rc = error_set(err, CLEAT_ENOMEM, "there is no memory for a request's header");
 	return rc;
 }

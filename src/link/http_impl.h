@@ -102,10 +102,11 @@ struct link_http {
 	void *random_ctx;
 	struct fetcher *http;
 	char *url;
-	char place[96]; /* the url without what may be secret, for messages */
-	char **lines;   /* configured headers and Authorization; n_lines of them */
-	size_t n_lines;
-	bool authorized; /* one of them is Authorization */
+	char place[96];   /* the url without what may be secret, for messages */
+	struct arena own; /* of what is configured */
+	struct http_field_list configured;
+	bool authorized;      /* one of them is Authorization */
+	struct arena scratch; /* of the fields of the request that is being made */
 	bool no_stream;
 
 	bool old;       /* HTTP+SSE */
@@ -159,8 +160,8 @@ void link_http_go_on(struct link_http *l);
 
 /* Copies and checks the configured headers and the token. CLEAT_OK, CLEAT_EINVAL, CLEAT_ENOMEM. */
 int link_http_configure(struct link_http *l, const struct link_http_options *o, cleat_error *err);
-/* The header lines of a request, each terminated, one after the other, an empty one at the end. */
-int link_http_fields(const struct exch *x, const struct link_message *m, struct buf *out,
+/* The fields of a request. */
+int link_http_fields(const struct exch *x, const struct link_message *m, struct http_field_list *to,
 		     cleat_error *err);
 /* http or https, with a host, without credentials. */
 bool link_http_url_good(struct str url, cleat_error *err);

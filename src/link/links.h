@@ -59,9 +59,5 @@ struct link_http_options {
 };
 struct link *link_http_new(const struct link_base_options *o, const struct link_http_options *http,
 			   cleat_error *err);
-/* What that sends beside a message of 2026-07-28 because of what the message says: Mcp-Method, Mcp-Name and
- * Mcp-Param-*, as "Name: value", each terminated. CLEAT_OK, or CLEAT_EINVAL: it cannot be said in a header.
- * Lack of memory is latched in the buffer. */
-int link_http_mirror(struct buf *b, const struct link_message *m, cleat_error *err);
 
 #endif

@@ -3,11 +3,20 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "http/field.h"
+#include "http/token.h"
+#include "protocol/link.h"
 #include "json/parse.h"
 
 #include <string.h>
 
-enum { VALUE_MAX = 64 * 1024, PATH_MAX_DEPTH = 64, SHOWN = 60, PARAMS_MAX = 256 };
+enum {
+	VALUE_MAX = 64 * 1024,
+	PATH_MAX_DEPTH = 64,
+	SHOWN = 60,
+	PARAMS_MAX = 256,
+	METHOD_MAX = 1024
+};
 
 static int mismatch(cleat_error *err, const char *field, struct str header, struct str body)
 {
@@ -40,17 +49,54 @@ static int headers_no_memory(cleat_error *err, int status)
 			 cleat_strstatus(status));
 }
 
+/* The fields of one name, given in lower case: how many, and the value of the first. */
+static size_t headers_find(const struct peer_headers *h, struct str name, struct str *ret)
+{
+	size_t n = 0;
+
+	*ret = (struct str){ NULL, 0 };
+	for (size_t i = 0; i < h->n; i++)
+		if (str_eq(h->fields[i].name, name) && n++ == 0)
+			*ret = h->fields[i].value;
+	return n;
+}
+
+/* A field that is sent as it is, without any encoding. `shown`: its name for people. */
+static int check_plain(const struct peer_headers *h, struct str name, const char *shown,
+		       struct str body, cleat_error *err)
+{
+	struct str value;
+	size_t n = headers_find(h, name, &value);
+
+	if (n != 1)
+		return n ? unreadable(err, str_of(shown)) : absent(err, shown);
+	return str_eq(value, body) ? CLEAT_OK : mismatch(err, shown, value, body);
+}
+
+/* The value of a field, decoded, in place or in *scratch. CLEAT_OK; CLEAT_ENOENT: it was not sent; CLEAT_EPROTO
+ * or CLEAT_ENOMEM with the reason. */
+static int read_value(const struct peer_headers *h, struct str name, struct buf *scratch,
+		      struct str *ret, cleat_error *err)
+{
+	size_t n = headers_find(h, name, ret);
+	int rc = n > 1 ? CLEAT_EPROTO : CLEAT_OK;
+
+	if (n == 0)
+		return CLEAT_ENOENT;
+	if (rc == CLEAT_OK && !http_is_plain(*ret)) {
+		rc = http_sentinel_decode(*ret, scratch);
+		*ret = buf_str(scratch);
+	}
+	if (buf_status(scratch))
+		return headers_no_memory(err, buf_status(scratch));
+	return rc ? unreadable(err, name) : CLEAT_OK;
+}
+
 int headers_check_version(const struct peer_headers *h, struct str version, cleat_error *err)
 {
-	if (!h)
-		return CLEAT_OK;
-	if (h->repeated)
-		return unreadable(err, STR_LIT("MCP-Protocol-Version (or Mcp-Method)"));
-	if (!h->version.p)
-		return absent(err, "MCP-Protocol-Version");
-	return str_eq(h->version, version)
-		       ? CLEAT_OK
-		       : mismatch(err, "MCP-Protocol-Version", h->version, version);
+	return h ? check_plain(h, STR_LIT("mcp-protocol-version"), "MCP-Protocol-Version", version,
+			       err)
+		 : CLEAT_OK;
 }
 
 /* 2026-07-28 streamable-http, Standard Request Headers: the source of Mcp-Name. */
@@ -66,53 +112,77 @@ struct str headers_name(struct str method, const cleat_json *params)
 static int check_name(const struct peer_headers *h, struct str body, const cleat_allocator *mem,
 		      cleat_error *err)
 {
-	struct buf value;
+	struct buf scratch;
+	struct str value;
 	int rc;
 
-	buf_init(&value, mem, VALUE_MAX);
-	rc = h->get(h->ctx, STR_LIT("mcp-name"), &value);
-	if (buf_status(&value))
-		rc = headers_no_memory(err, buf_status(&value));
-	else if (rc == CLEAT_ENOENT)
+	buf_init(&scratch, mem, VALUE_MAX);
+	rc = read_value(h, STR_LIT("mcp-name"), &scratch, &value, err);
+	if (rc == CLEAT_ENOENT)
 		rc = absent(err, "Mcp-Name");
-	else if (rc)
-		rc = unreadable(err, STR_LIT("Mcp-Name"));
-	else if (!str_eq(buf_str(&value), body))
-		rc = mismatch(err, "Mcp-Name", buf_str(&value), body);
-	buf_done(&value);
+	else if (rc == CLEAT_OK && !str_eq(value, body))
+		rc = mismatch(err, "Mcp-Name", value, body);
+	buf_done(&scratch);
 	return rc;
 }
 
 int headers_check_request(const struct peer_headers *h, const struct rpc_message *m,
 			  const cleat_allocator *mem, cleat_error *err)
 {
-	struct str body;
+	struct str name;
+	int rc;
 
 	if (!h)
 		return CLEAT_OK;
-	if (!h->method.p)
-		return absent(err, "Mcp-Method");
-	if (!str_eq(h->method, m->method))
-		return mismatch(err, "Mcp-Method", h->method, m->method);
-	body = headers_name(m->method, m->params);
-	return body.p ? check_name(h, body, mem, err) : CLEAT_OK; /* without one: not our error */
+	rc = check_plain(h, STR_LIT("mcp-method"), "Mcp-Method", m->method, err);
+	name = rc ? (struct str){ 0 } : headers_name(m->method, m->params);
+	return name.p ? check_name(h, name, mem, err) : rc; /* without one: not our error */
+}
+
+/* ---- what a client sends ---------------------------------------------------------------------- */
+
+static void add_encoded(struct http_field_list *to, struct str name, struct str value)
+{
+	cleat_allocator mem = arena_allocator(to->ar);
+	struct buf text;
+
+	if (http_is_plain(value)) { /* an empty value, too, though the encoding has one for it */
+		http_field_add(to, name, value);
+		return;
+	}
+	buf_init(&text, &mem, 2 * value.n + 64);
+	http_sentinel_encode(value, &text);
+	http_field_add(to, name, buf_str(&text));
+}
+
+static bool is_visible(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] < 0x21 || s.p[i] > 0x7E)
+			return false;
+	return s.n > 0 && s.n <= METHOD_MAX;
+}
+
+/* "Standard Request Headers": the method is sent as it is; there is no encoding for it. */
+int headers_of(const struct link_message *m, struct http_field_list *to, cleat_error *err)
+{
+	if (m->method.p && !is_visible(m->method))
+		return error_set(err, CLEAT_EINVAL,
+				 "the method cannot be named in a header, as 2026-07-28 wants it");
+	if (m->method.p)
+		http_field_add(to, STR_LIT("Mcp-Method"), m->method);
+	if (m->name.p)
+		add_encoded(to, STR_LIT("Mcp-Name"), m->name);
+	for (size_t i = 0; i < m->n_fields; i++) {
+		if (!http_is_token(m->fields[i].name))
+			return error_set(err, CLEAT_EINVAL,
+					 "a header of this tool has a name that is none");
+		add_encoded(to, m->fields[i].name, m->fields[i].value);
+	}
+	return CLEAT_OK;
 }
 
 /* ---- annotations ------------------------------------------------------------------------------ */
-
-static bool is_token(struct str s)
-{
-	static const char marks[] = "!#$%&'*+-.^_`|~";
-
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		      (c && strchr(marks, c))))
-			return false;
-	}
-	return s.n > 0;
-}
 
 static bool is_primitive(const cleat_json *schema)
 {
@@ -157,7 +227,7 @@ static int add_param(struct arena *ar, const struct way *w, struct str name,
 	struct str property = json_str(w->open[w->depth - 1].key);
 	struct header_param *p = arena_zalloc(ar, sizeof *p);
 
-	if (!is_token(name))
+	if (!http_is_token(name))
 		return bad(err, property, "must be letters, digits and - (a header field's name)");
 	if (!is_primitive(w->open[w->depth - 1].value))
 		return bad(err, property, "only strings, integers and booleans can be headers");
@@ -301,22 +371,19 @@ static int compare_param(const struct header_param *p, struct str header, const 
 static int check_param(const struct peer_headers *h, const struct header_param *p,
 		       const cleat_json *v, const cleat_allocator *mem, cleat_error *err)
 {
-	struct buf value;
+	struct buf scratch;
+	struct str value;
 	int rc;
 
-	buf_init(&value, mem, VALUE_MAX);
-	rc = h->get(h->ctx, p->field, &value);
-	if (buf_status(&value))
-		rc = headers_no_memory(err, buf_status(&value));
-	else if (rc == CLEAT_ENOENT)
+	buf_init(&scratch, mem, VALUE_MAX);
+	rc = read_value(h, p->field, &scratch, &value, err);
+	if (rc == CLEAT_ENOENT)
 		rc = v ? absent(err, p->field.p) : CLEAT_OK;
-	else if (rc)
-		rc = unreadable(err, p->field);
-	else if (!v)
-		rc = mismatch(err, p->field.p, buf_str(&value), STR_LIT("nothing"));
-	else
-		rc = compare_param(p, buf_str(&value), v, mem, err);
-	buf_done(&value);
+	else if (rc == CLEAT_OK && !v)
+		rc = mismatch(err, p->field.p, value, STR_LIT("nothing"));
+	else if (rc == CLEAT_OK)
+		rc = compare_param(p, value, v, mem, err);
+	buf_done(&scratch);
 	return rc;
 }
 

@@ -12,6 +12,8 @@
 #include "protocol/peer.h"
 #include "rpc/message.h"
 
+struct link_message;
+
 /* What Mcp-Name repeats: the name or the URI of what is asked for. Absent where the method needs none, and
  * where the params lack it. */
 struct str headers_name(struct str method, const cleat_json *params);
@@ -20,6 +22,11 @@ int headers_check_version(const struct peer_headers *h, struct str version, clea
 /* Mcp-Method and Mcp-Name. `mem` for what has to be decoded. */
 int headers_check_request(const struct peer_headers *h, const struct rpc_message *m,
 			  const cleat_allocator *mem, cleat_error *err);
+
+/* The fields that a client sends with a message because of what it says: Mcp-Method, Mcp-Name and those of the
+ * message, encoded where they have to be. Text of the message, or in the list's arena. CLEAT_OK, or
+ * CLEAT_EINVAL: it cannot be said in a header. */
+int headers_of(const struct link_message *m, struct http_field_list *to, cleat_error *err);
 
 /* ---- Mcp-Param-* ------------------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@
 #ifndef PROTOCOL_LINK_H
 #define PROTOCOL_LINK_H
 
-#include "base/str.h"
+#include "http/fields.h"
 #include "protocol/revision.h"
 
 #include <cleat/client.h>
@@ -40,11 +40,6 @@ enum link_kind {
 	LINK_ANSWER /* to a request of the server's (legacy) */
 };
 
-/* A header of its own, for HTTP: Mcp-Param-*. The link encodes the value. */
-struct link_field {
-	struct str name, value;
-};
-
 struct link_message {
 	struct str text; /* borrowed during send() */
 	enum link_kind kind;
@@ -52,12 +47,12 @@ struct link_message {
 	 * LINK_ANSWER: the tag that the server's request came with. */
 	void *tag;
 	/* for HTTP; absent where they do not apply */
-	enum revision rev; /* REV_NONE: none agreed on yet */
-	bool modern;       /* Mcp-Method, Mcp-Name; no session, no resuming */
-	bool initialize;   /* the answer may bring a session */
-	struct str method; /* of a request or notice */
-	struct str name;   /* params.name or params.uri; absent: none */
-	const struct link_field *fields;
+	enum revision rev;               /* REV_NONE: none agreed on yet */
+	bool modern;                     /* Mcp-Method, Mcp-Name; no session, no resuming */
+	bool initialize;                 /* the answer may bring a session */
+	struct str method;               /* of a request or notice */
+	struct str name;                 /* params.name or params.uri; absent: none */
+	const struct http_field *fields; /* Mcp-Param-*, for HTTP; values not encoded yet */
 	size_t n_fields;
 };
 

@@ -12,20 +12,17 @@
 #define PROTOCOL_PEER_H
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "http/fields.h"
 
 struct peer;
 
 #define PEER_LOST ((size_t)-1)
 
-/* What HTTP says about a message beside it (2026-07-28 streamable-http, Request Metadata). */
+/* What HTTP says about a message beside it (2026-07-28 streamable-http, Request Metadata), among other
+ * things: the fields of its request, names in lower case. protocol/headers.h looks at them. */
 struct peer_headers {
-	struct str version, method; /* absent: not sent */
-	bool repeated;              /* one of these two stands more than once */
-	/* The value of such a field, decoded, appended to *out; `field` in lower case. CLEAT_OK,
-	 * CLEAT_ENOENT (not sent) or CLEAT_EPROTO (not decodable, or sent more than once). */
-	int (*get)(void *ctx, struct str field, struct buf *out);
-	void *ctx;
+	const struct http_field *fields;
+	size_t n;
 };
 
 struct peer_ops {

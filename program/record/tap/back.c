@@ -1,25 +1,22 @@
-/* program/record/tap/back.c - the requests of tap.h: fetch/fetcher.h, with the head of an answer as a list.
+/* program/record/tap/back.c - the requests of tap.h: fetch/fetcher.h, for messages that are passed on as they are.
  *
  * A call is freed when it has ended or was cancelled, but not under a callback that is running.
  */
 #include "record/tap/impl.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "fetch/fetcher.h"
 #include "run/reach.h"
 #include "uri/reference.h"
 
-#include <strings.h>
-
-enum { FIELDS_MAX = 200 }; /* fetch/fetcher.h: no header has more lines */
-
 struct back {
 	cleat_allocator mem;
 	struct arena memory; /* for what lives as long as it does */
 	struct fetcher *client;
 	const char *url, *origin, *path;
-	const char *const *own; /* lines of the options */
+	struct http_field_list own; /* of the options */
 	struct back_call *calls;
 };
 
@@ -57,24 +54,13 @@ static bool leave(struct back_call *c)
 
 static bool back_on_head(void *ctx, struct fetch *f, int status)
 {
-	struct http_field fields[FIELDS_MAX];
 	struct back_call *c = ctx;
-	const struct tap_field *list;
-	struct arena ar;
-	size_t at = 0, n = 0;
+	const struct http_field *fields;
+	size_t n;
 
-	while (n < CLEAT_COUNT(fields) && fetch_next_header(f, &at, &fields[n]))
-		n++;
-	arena_init(&ar, &c->b->mem, 0);
-	list = field_list(&ar, fields, n);
+	fields = fetch_fields(f, &n);
 	c->busy++;
-	if (arena_failed(&ar)) {
-		c->fetch = NULL;
-		c->user->done(c->ctx, "out of memory");
-	} else {
-		c->user->head(c->ctx, status, list);
-	}
-	arena_done(&ar);
+	c->user->head(c->ctx, status, fields, n);
 	return leave(c);
 }
 
@@ -101,46 +87,36 @@ static void on_end(void *ctx, struct fetch *f, const struct link_failure *why)
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-static bool is_own(const struct back *b, const char *line)
+/* The options' fields, and those of the others that they do not replace. */
+static void add_all(const struct back *b, const struct http_field *fields, size_t n,
+		    struct http_field_list *to)
 {
-	size_t n = strcspn(line, ":");
+	for (size_t i = 0; i < b->own.n; i++)
+		http_field_add(to, b->own.at[i].name, b->own.at[i].value);
+	for (size_t i = 0; i < n; i++) {
+		bool own = false;
 
-	for (size_t i = 0; b->own[i]; i++)
-		if (strcspn(b->own[i], ":") == n && strncasecmp(b->own[i], line, n) == 0)
-			return true;
-	return false;
-}
-
-/* The options' lines, and those of the others that they do not replace. */
-static const char *const *all_lines(const struct back *b, struct arena *ar,
-				    const char *const *lines)
-{
-	size_t n = 0, k = 0;
-	const char **all;
-
-	while (b->own[n])
-		n++;
-	for (size_t i = 0; lines && lines[i]; i++)
-		n++;
-	all = arena_zalloc(ar, (n + 1) * sizeof *all);
-	for (size_t i = 0; all && b->own[i]; i++)
-		all[k++] = b->own[i];
-	for (size_t i = 0; all && lines && lines[i]; i++)
-		if (!is_own(b, lines[i]))
-			all[k++] = lines[i];
-	return all;
+		for (size_t k = 0; k < b->own.n && !own; k++)
+			own = str_same(b->own.at[k].name, fields[i].name);
+		if (!own)
+			http_field_add(to, fields[i].name, fields[i].value);
+	}
 }
 
 static struct fetch *back_start(struct back_call *c, struct fetch_options *o, const char *target,
-				const char *const *lines, cleat_error *err)
+				const struct http_field *fields, size_t n, cleat_error *err)
 {
 	const struct back *b = c->b;
 	struct fetch *f = NULL;
+	struct http_field_list all;
 	struct arena ar;
 
 	arena_init(&ar, &b->mem, 0);
+	all = (struct http_field_list){ .ar = &ar };
+	add_all(b, fields, n, &all);
 	o->url = arena_printf(&ar, "%s%s", b->origin, target);
-	o->headers = all_lines(b, &ar, lines);
+	o->fields = all.at;
+	o->n_fields = all.n;
 	o->verbatim = true;
 	o->on_head = back_on_head;
 	o->on_body = on_body;
@@ -155,8 +131,8 @@ static struct fetch *back_start(struct back_call *c, struct fetch_options *o, co
 }
 
 struct back_call *back_send(struct back *b, const char *method, const char *target,
-			    const char *const *lines, const char *body, size_t n,
-			    const struct back_user *user, void *ctx, cleat_error *err)
+			    const struct http_field *fields, size_t n_fields, const char *body,
+			    size_t n, const struct back_user *user, void *ctx, cleat_error *err)
 {
 	struct fetch_options o = { .method = method, .body = { n ? body : NULL, n } };
 	struct back_call *c = mem_zalloc(&b->mem, sizeof *c);
@@ -168,7 +144,7 @@ struct back_call *back_send(struct back *b, const char *method, const char *targ
 	c->b = b;
 	c->user = user;
 	c->ctx = ctx;
-	c->fetch = back_start(c, &o, target, lines, err);
+	c->fetch = back_start(c, &o, target, fields, n_fields, err);
 	if (!c->fetch) {
 		mem_free(&b->mem, c);
 		return NULL;
@@ -217,19 +193,22 @@ static bool split(struct back *b, struct str url)
 	return true;
 }
 
-static void configure(struct back *b, const cleat_client_options *o)
+static int configure(struct back *b, const cleat_client_options *o, cleat_error *err)
 {
-	size_t n = 0, k = 0;
-	const char **own;
+	struct http_field f;
 
-	while (o->headers && o->headers[n])
-		n++;
-	own = arena_zalloc(&b->memory, (n + 2) * sizeof *own);
-	b->own = own;
-	if (own && o->bearer)
-		own[k++] = arena_printf(&b->memory, "Authorization: Bearer %s", o->bearer);
-	for (size_t i = 0; own && i < n; i++)
-		own[k++] = arena_strdup(&b->memory, o->headers[i]);
+	b->own.ar = &b->memory;
+	if (o->bearer)
+		http_field_add(&b->own, STR_LIT("Authorization"),
+			       str_of(arena_printf(&b->memory, "Bearer %s", o->bearer)));
+	for (size_t i = 0; o->headers && o->headers[i]; i++) {
+		if (!http_field_split(str_of(o->headers[i]), &f))
+			return error_set(err, CLEAT_EINVAL,
+					 "a header has to be \"Name: value\", with a name of "
+					 "letters, digits and hyphens");
+		http_field_keep(&b->own, f.name, f.value);
+	}
+	return arena_failed(&b->memory) ? error_set(err, CLEAT_ENOMEM, "out of memory") : CLEAT_OK;
 }
 
 static int open_client(struct back *b, cleat_loop *loop, const struct reach *at,
@@ -249,9 +228,8 @@ static int open_client(struct back *b, cleat_loop *loop, const struct reach *at,
 	if (!at->http || !split(b, str_of(at->url)))
 		return error_set(err, CLEAT_EINVAL,
 				 "this is no HTTP server (http://, https:// or unix:)");
-	configure(b, o);
-	if (arena_failed(&b->memory))
-		return error_set(err, CLEAT_ENOMEM, "out of memory");
+	if (configure(b, o, err) != CLEAT_OK)
+		return err->status;
 	b->client = fetcher_new(&c, err);
 	return b->client ? CLEAT_OK : CLEAT_EINVAL;
 }

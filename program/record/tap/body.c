@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "http/field.h"
 #include "http/sse.h"
 
 enum { MESSAGE_MAX = 64 << 20, EVENT_SLACK = 2048 /* for its id and its name */ };
@@ -17,21 +16,23 @@ struct body {
 	struct buf text;
 };
 
-struct body *body_new(const cleat_allocator *mem, const char *type,
+struct body *body_new(const cleat_allocator *mem, struct str type,
 		      void (*message)(void *ctx, const char *p, size_t n), void *ctx)
 {
 	cleat_allocator a = mem_resolve(mem);
 	struct body *b = mem_zalloc(&a, sizeof *b);
-	struct str t = { type, type ? strcspn(type, "; \t") : 0 }; /* whatever its charset */
 
 	if (!b)
 		return NULL;
 	b->mem = a;
 	b->message = message;
 	b->ctx = ctx;
-	b->json = str_samez(t, "application/json");
+	for (size_t i = 0; i < type.n; i++) /* whatever its charset */
+		if (memchr("; \t", type.p[i], 3))
+			type.n = i;
+	b->json = str_samez(type, "application/json");
 	buf_init(&b->text, &a, MESSAGE_MAX);
-	if (str_samez(t, "text/event-stream")) {
+	if (str_samez(type, "text/event-stream")) {
 		b->events = sse_reader_new(&a, MESSAGE_MAX + EVENT_SLACK);
 		if (!b->events) {
 			body_free(b);

@@ -97,7 +97,8 @@ static struct exchange *front_take(struct front *f, struct http_exchange *ex)
 		return NULL;
 	e->x.method = arena_strndup(&ar, r->method_name.p, r->method_name.n);
 	e->x.target = target_of(&ar, r);
-	e->x.fields = field_list(&ar, r->fields, r->n_fields);
+	e->x.fields = r->fields;
+	e->x.n_fields = r->n_fields;
 	e->x.body = r->body.p;
 	e->x.n = r->body.n;
 	e->f = f;
@@ -170,56 +171,27 @@ static void front_on_drained(void *ctx, struct http_exchange *ex)
 
 /* ---- answers ----------------------------------------------------------------------------------- */
 
-/* The server's form of a list. NULL with *ret_n 0: there are none, or no memory for them (then the arena has
- * failed). */
-static const struct http_field *fields_of(struct arena *ar, const struct tap_field *list,
-					  size_t *ret_n)
-{
-	struct http_field *fields;
-	size_t n = 0;
-
-	*ret_n = 0;
-	while (list && list[n].name)
-		n++;
-	fields = n ? arena_alloc(ar, n * sizeof *fields) : NULL;
-	if (!fields)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		fields[i] = (struct http_field){ str_of(list[i].name), str_of(list[i].value) };
-	*ret_n = n;
-	return fields;
-}
-
-void front_answer(struct front_exchange *x, int status, const char *type,
-		  const struct tap_field *fields, const char *body, size_t n)
+void front_answer(struct front_exchange *x, int status, struct str type,
+		  const struct http_field *fields, size_t n_fields, const char *body, size_t n)
 {
 	struct exchange *e = exchange_of(x);
-	const struct http_field *list;
-	size_t n_list;
 
-	list = fields_of(&e->memory, fields, &n_list);
-	if (e->ex && arena_failed(&e->memory))
-		http_exchange_abort(e->ex);
-	else if (e->ex)
-		http_exchange_reply(e->ex, status, str_of(type), list, n_list,
+	if (e->ex)
+		http_exchange_reply(e->ex, status, type, fields, n_fields,
 				    (struct str){ n ? body : "", n });
 	front_drop(e);
 }
 
-void front_begin(struct front_exchange *x, int status, const char *type,
-		 const struct tap_field *fields)
+void front_begin(struct front_exchange *x, int status, struct str type,
+		 const struct http_field *fields, size_t n_fields)
 {
 	struct exchange *e = exchange_of(x);
-	const struct http_field *list;
-	size_t n;
 
+	x->fields = NULL;
+	x->n_fields = 0;
 	x->body = "";
 	x->n = 0;
-	if (!e->ex)
-		return;
-	list = fields_of(&e->memory, fields, &n);
-	if (arena_failed(&e->memory) ||
-	    http_exchange_begin(e->ex, status, str_of(type), list, n) == CLEAT_ENOMEM)
+	if (e->ex && http_exchange_begin(e->ex, status, type, fields, n_fields) == CLEAT_ENOMEM)
 		lose(e);
 }
 

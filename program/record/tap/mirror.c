@@ -1,16 +1,13 @@
 /* program/record/tap/mirror.c - the headers that repeat what a message says; see tap.h. Which they are, and how values are
- * written, is the library's: client/toolbook.h knows the tools, link/links.h the encoding.
+ * written, is the library's: client/toolbook.h knows the tools, protocol/headers.h the rest.
  */
 #include "record/tap/tap.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "client/toolbook.h"
-#include "link/links.h"
 #include "protocol/headers.h"
 #include "json/parse.h"
-
-enum { LINES_MAX = 256 << 10 };
 
 struct mirror {
 	cleat_allocator mem;
@@ -52,41 +49,23 @@ void mirror_learn(struct mirror *m, const cleat_json *tools)
 		toolbook_learn(m->tools, it.value, NULL); /* a tool that is wrong has no headers */
 }
 
-static int gather(struct mirror *m, const cleat_json *message, struct arena *ar, struct buf *lines,
+int mirror_fields(struct mirror *m, const cleat_json *message, struct http_field_list *to,
 		  cleat_error *err)
 {
 	const cleat_json *params = json_member(message, "params");
 	struct link_message all = { .method = json_str(json_member(message, "method")) };
+	size_t before = to->n;
 	int rc = CLEAT_OK;
 
 	all.name = headers_name(all.method, params);
 	if (str_eqz(all.method, "tools/call"))
-		rc = toolbook_fields(m->tools, ar, all.name, json_member(params, "arguments"),
+		rc = toolbook_fields(m->tools, to->ar, all.name, json_member(params, "arguments"),
 				     &all.fields, &all.n_fields, err);
 	if (rc == CLEAT_OK)
-		rc = link_http_mirror(lines, &all, err);
-	if (rc == CLEAT_OK && buf_status(lines))
-		rc = error_set(err, buf_status(lines), "too much for a header");
-	return rc;
-}
-
-int mirror_lines(struct mirror *m, const cleat_json *message,
-		 void (*add)(void *ctx, const char *line), void *ctx, cleat_error *err)
-{
-	struct buf lines;
-	struct arena ar;
-	int rc;
-
-	arena_init(&ar, &m->mem, 0);
-	buf_init(&lines, &m->mem, LINES_MAX);
-	rc = gather(m, message, &ar, &lines, err);
-	for (size_t at = 0; rc == CLEAT_OK && at < buf_size(&lines);) {
-		const char *line = buf_str(&lines).p + at;
-
-		at += strlen(line) + 1;
-		add(ctx, line);
-	}
-	buf_done(&lines);
-	arena_done(&ar);
+		rc = headers_of(&all, to, err);
+	if (rc == CLEAT_OK && arena_failed(to->ar))
+		rc = error_set(err, CLEAT_ENOMEM, "out of memory");
+	if (rc != CLEAT_OK)
+		to->n = before;
 	return rc;
 }

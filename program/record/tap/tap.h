@@ -12,16 +12,10 @@
 #ifndef PROGRAM_RECORD_TAP_TAP_H
 #define PROGRAM_RECORD_TAP_TAP_H
 
+#include "http/fields.h"
+
 #include <cleat/client.h>
 #include <cleat/loop.h>
-
-/* A header field; lists end with name NULL. */
-struct tap_field {
-	const char *name, *value;
-};
-
-/* The value of the first field of that name, given in lower case; NULL: there is none. */
-const char *tap_field(const struct tap_field *fields, const char *name);
 
 /* ---- a server (front.c) ----------------------------------------------------------------------
  *
@@ -30,11 +24,12 @@ const char *tap_field(const struct tap_field *fields, const char *name);
 
 struct front;
 
-/* A request, and the place of its answer. Good until the answer is complete or `gone` was called; the body
- * only until front_begin(). */
+/* A request, and the place of its answer. Good until the answer is complete or `gone` was called; fields and
+ * body only until front_begin(). */
 struct front_exchange {
 	const char *method, *target; /* the target begins with "/" */
-	const struct tap_field *fields;
+	const struct http_field *fields;
+	size_t n_fields;
 	const char *body;
 	size_t n;
 	void *user; /* for whoever answers it; NULL at first */
@@ -63,13 +58,13 @@ const char *front_url(struct front *f, const char *path);
 /* The path that the address had; "": none. */
 const char *front_path(const struct front *f);
 
-/* The whole answer. `type` NULL: none. `fields` besides Content-Type, Content-Length, Date and Connection; may
- * be NULL. */
-void front_answer(struct front_exchange *x, int status, const char *type,
-		  const struct tap_field *fields, const char *body, size_t n);
+/* The whole answer. `type` absent: none. `fields` besides Content-Type, Content-Length, Date and
+ * Connection. */
+void front_answer(struct front_exchange *x, int status, struct str type,
+		  const struct http_field *fields, size_t n_fields, const char *body, size_t n);
 /* An answer in parts: begin, as many writes as there are, end. */
-void front_begin(struct front_exchange *x, int status, const char *type,
-		 const struct tap_field *fields);
+void front_begin(struct front_exchange *x, int status, struct str type,
+		 const struct http_field *fields, size_t n_fields);
 /* False: so much waits now that whoever can should wait for `drained`. Who does not loses the client when
  * 128 MiB wait. */
 bool front_write(struct front_exchange *x, const char *p, size_t n);
@@ -89,7 +84,7 @@ struct back_call;
 
 struct back_user {
 	/* The head of the answer. */
-	void (*head)(void *ctx, int status, const struct tap_field *fields);
+	void (*head)(void *ctx, int status, const struct http_field *fields, size_t n);
 	void (*data)(void *ctx, const char *p, size_t n);
 	/* The end, exactly once, not after back_cancel(). `error` NULL: all of it has come. The call is not
 	 * there any more when this returns. */
@@ -106,11 +101,11 @@ void back_free(struct back *b);
 /* The path of the address, with its query. */
 const char *back_path(const struct back *b);
 
-/* A request for a target of the same origin. `lines`: "Name: value", ends with NULL; may be NULL; those of
- * the options replace them. All is copied but `user`. NULL with the reason in *err. */
+/* A request for a target of the same origin. The options' fields replace those of the same name. All is copied
+ * but `user`. NULL with the reason in *err. */
 struct back_call *back_send(struct back *b, const char *method, const char *target,
-			    const char *const *lines, const char *body, size_t n,
-			    const struct back_user *user, void *ctx, cleat_error *err);
+			    const struct http_field *fields, size_t n_fields, const char *body,
+			    size_t n, const struct back_user *user, void *ctx, cleat_error *err);
 /* Also from inside a callback. Accepts NULL. */
 void back_cancel(struct back_call *call);
 /* Stops and resumes reading the answer. Accepts NULL. */
@@ -118,13 +113,13 @@ void back_pause(struct back_call *call, bool pause);
 
 /* ---- messages in the body of an answer (body.c) ----------------------------------------------
  *
- * One JSON text, or a stream of events, by its Content-Type (NULL: there is none). A body of any other type
+ * One JSON text, or a stream of events, by its Content-Type (absent: there is none). A body of any other type
  * has no messages, and an event of another name than "message" is none. */
 
 struct body;
 
 /* NULL when out of memory. */
-struct body *body_new(const cleat_allocator *mem, const char *type,
+struct body *body_new(const cleat_allocator *mem, struct str type,
 		      void (*message)(void *ctx, const char *p, size_t n), void *ctx);
 void body_free(struct body *b); /* accepts NULL */
 /* CLEAT_OK; CLEAT_ELIMIT: a message is over 64 MiB, nothing more of this body is read; CLEAT_ENOMEM. Then the
@@ -162,9 +157,9 @@ struct mirror *mirror_new(const cleat_allocator *mem);
 void mirror_free(struct mirror *m); /* accepts NULL */
 /* What the server said about its tools (the array of a result, or NULL): their arguments may be headers. */
 void mirror_learn(struct mirror *m, const cleat_json *tools);
-/* Calls add() for each line, "Name: value". CLEAT_OK; CLEAT_EINVAL: something cannot be said in a header, and
- * nothing was added; CLEAT_ENOMEM. */
-int mirror_lines(struct mirror *m, const cleat_json *message,
-		 void (*add)(void *ctx, const char *line), void *ctx, cleat_error *err);
+/* Adds them to the list; text of the message, or in the list's arena. CLEAT_OK; CLEAT_EINVAL: something cannot
+ * be said in a header, and nothing was added; CLEAT_ENOMEM. */
+int mirror_fields(struct mirror *m, const cleat_json *message, struct http_field_list *to,
+		  cleat_error *err);
 
 #endif

@@ -217,7 +217,7 @@ static bool is_type(struct str s)
 static bool web_on_head(void *ctx, struct fetch *f, int status)
 {
 	struct exchange *x = ctx;
-	struct str type = fetch_header(f, "Content-Type");
+	struct str type = fetch_field(f, "Content-Type");
 	size_t n = 0;
 
 	x->status = status < 600 ? status : 599;
@@ -278,7 +278,8 @@ static void web_run(cleat_request *req, void *ctx)
 	struct fetcher *client = runtime_http(w->rt, &err);
 	struct fetch_options o = { .method = x->message.method,
 				   .url = x->message.url,
-				   .headers = x->message.headers,
+				   .fields = x->message.fields.at,
+				   .n_fields = x->message.fields.n,
 				   .body = x->message.body,
 				   .on_head = web_on_head,
 				   .on_body = on_body,

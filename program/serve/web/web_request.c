@@ -563,29 +563,24 @@ static int render_url(const struct web_request *w, const cleat_json *args, struc
 	return CLEAT_OK;
 }
 
-static int render_header(const struct pair *p, const cleat_json *args, struct arena *ar,
-			 const char **ret, cleat_error *err)
+static int render_header(const struct pair *p, const cleat_json *args, struct http_field_list *to,
+			 cleat_error *err)
 {
-	const cleat_allocator mem = arena_allocator(ar);
+	const cleat_allocator mem = arena_allocator(to->ar);
 	bool missing = false;
-	struct buf line;
-	int rc;
+	struct buf value;
 
-	buf_init(&line, &mem, HEADER_MAX);
-	buf_printf(&line, "%s: ", p->name);
-	argtext_write(p->text, args, &line, &missing);
-	buf_putc(&line, '\0');
-	rc = buf_status(&line);
-	*ret = missing ? NULL : buf_str(&line).p;
-	if (rc != CLEAT_OK)
-		return error_set(err, rc, "the header %s would be too long (16 KB)", p->name);
-	for (size_t i = 0; i + 1 < buf_size(&line); i++)
-		if (((unsigned char)buf_str(&line).p[i] < ' ' && buf_str(&line).p[i] != '\t') ||
-		    buf_str(&line).p[i] == 0x7f)
-			return error_set(err, CLEAT_EINVAL,
-					 "the header %s must not have line ends or control "
-					 "characters",
-					 p->name);
+	buf_init(&value, &mem, HEADER_MAX);
+	argtext_write(p->text, args, &value, &missing);
+	if (buf_status(&value) != CLEAT_OK)
+		return error_set(err, buf_status(&value), "the header %s would be too long (16 KB)",
+				 p->name);
+	if (!http_is_field_value(buf_str(&value)))
+		return error_set(err, CLEAT_EINVAL,
+				 "the header %s must not have line ends or control characters",
+				 p->name);
+	if (!missing)
+		http_field_add(to, str_of(p->name), buf_str(&value));
 	return CLEAT_OK;
 }
 
@@ -597,27 +592,21 @@ static bool has_header(const struct web_request *w, const char *name)
 	return false;
 }
 
-static int render_headers(const struct web_request *w, const cleat_json *args, struct arena *ar,
-			  const char *const **ret, cleat_error *err)
+static int render_headers(const struct web_request *w, const cleat_json *args,
+			  struct http_field_list *to, cleat_error *err)
 {
-	const char **list = arena_zalloc(ar, (w->headers.n + 3) * sizeof *list);
-	size_t n = 0;
-	int rc;
+	int rc = CLEAT_OK;
 
-	if (!list)
-		return error_set(err, CLEAT_ENOMEM, "out of memory");
-	for (size_t i = 0; i < w->headers.n; i++) {
-		rc = render_header(&w->headers.at[i], args, ar, &list[n], err);
-		if (rc != CLEAT_OK)
-			return rc;
-		n += list[n] != NULL;
-	}
+	for (size_t i = 0; i < w->headers.n && rc == CLEAT_OK; i++)
+		rc = render_header(&w->headers.at[i], args, to, err);
 	if (w->type && !has_header(w, "Content-Type"))
-		list[n++] = arena_printf(ar, "Content-Type: %s", w->type);
+		http_field_add(to, STR_LIT("Content-Type"), str_of(w->type));
 	if (!has_header(w, "Accept"))
-		list[n] = "Accept: application/json, text/*;q=0.9, */*;q=0.8";
-	*ret = list;
-	return CLEAT_OK;
+		http_field_add(to, STR_LIT("Accept"),
+			       STR_LIT("application/json, text/*;q=0.9, */*;q=0.8"));
+	if (rc == CLEAT_OK && arena_failed(to->ar))
+		rc = error_set(err, CLEAT_ENOMEM, "out of memory");
+	return rc;
 }
 
 /* ---- the body --------------------------------------------------------------------------------- */
@@ -724,10 +713,10 @@ int web_request_render(const struct web_request *w, const cleat_json *args, stru
 {
 	int rc;
 
-	*ret = (struct web_message){ .method = w->method };
+	*ret = (struct web_message){ .method = w->method, .fields = { .ar = ar } };
 	rc = render_url(w, args, ar, &ret->url, err);
 	if (rc == CLEAT_OK)
-		rc = render_headers(w, args, ar, &ret->headers, err);
+		rc = render_headers(w, args, &ret->fields, err);
 	if (rc == CLEAT_OK)
 		rc = render_body(w, args, ar, &ret->body, err);
 	return rc;

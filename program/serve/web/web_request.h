@@ -13,6 +13,7 @@
 #ifndef PROGRAM_SERVE_WEB_WEB_REQUEST_H
 #define PROGRAM_SERVE_WEB_WEB_REQUEST_H
 
+#include "http/fields.h"
 #include "serve/kit/draft.h"
 
 struct web_request;
@@ -25,8 +26,8 @@ void web_request_free(struct web_request *w); /* accepts NULL */
 
 struct web_message {
 	const char *method, *url;
-	const char *const *headers; /* "Name: value"; ends with NULL */
-	struct str body;            /* absent: none */
+	struct http_field_list fields;
+	struct str body; /* absent: none */
 };
 
 /* Fills in the arguments; what it makes is in the arena. CLEAT_OK; CLEAT_EINVAL with words for the model;

@@ -301,7 +301,7 @@ static void only(int rc, int a, int b)
 
 static void use(const cleat_allocator *mem, const struct docs *d)
 {
-	const struct link_field *f;
+	const struct http_field *f;
 	struct toolbook *b = open_book(mem);
 	struct arena ar;
 	cleat_error err = { 0 };

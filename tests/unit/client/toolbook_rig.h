@@ -80,7 +80,7 @@ static inline int fields(struct toolbook *b, const char *name, const char *args,
 			 cleat_error *err)
 {
 	cleat_doc *d = args ? parse(args) : NULL;
-	const struct link_field *f;
+	const struct http_field *f;
 	struct arena ar;
 	size_t n;
 	int rc;

@@ -8,6 +8,7 @@
 #include "support.h"
 #include "support_files.h"
 #include "test.h"
+#include "unit/http/field_lines.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -340,7 +341,7 @@ static inline void got_cancel(struct fetch **f)
 static inline bool got_head(void *ctx, struct fetch *f, int status)
 {
 	struct got *g = ctx;
-	struct str type = fetch_header(f, "content-type");
+	struct str type = fetch_field(f, "content-type");
 
 	assert_ptr_equal(f, g->f);
 	assert_int_equal(g->heads++, 0);
@@ -444,15 +445,25 @@ static inline struct got *start_get(struct rig *r, const char *path)
 	return g;
 }
 
+/* Good until the next call. */
+static inline void set_fields(struct fetch_options *o, const char *const *lines)
+{
+	static struct http_field fields[300];
+
+	o->fields = fields;
+	o->n_fields = field_lines(fields, CLEAT_COUNT(fields), lines);
+}
+
 static inline struct got *start_post(struct rig *r, const char *path, struct str body)
 {
 	struct got *g = got_new(r);
 	struct fetch_options o = got_options(r, g, path);
-	const char *headers[] = { "Content-Type: application/json", NULL };
+	const struct http_field type = { STR_LIT("Content-Type"), STR_LIT("application/json") };
 
 	o.method = "POST";
 	o.body = body;
-	o.headers = headers;
+	o.fields = &type;
+	o.n_fields = 1;
 	got_start(g, &o);
 	return g;
 }

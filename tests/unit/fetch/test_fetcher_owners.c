@@ -182,7 +182,7 @@ static void attempt(struct fail_alloc *fa, bool *worked)
 	}
 	o = got_options(&r, g, "/");
 	o.method = "POST";
-	o.headers = headers;
+	set_fields(&o, headers);
 	o.body = STR_LIT("{}");
 	o.idle_ms = 5000;
 	g->f = fetch_start(r.h, &o, &e);

@@ -38,7 +38,7 @@ static struct got *ask(struct rig *r, const char *method, const char *path, int 
 	hops = n;
 	r->script = redirect_script;
 	o.method = method;
-	o.headers = headers;
+	set_fields(&o, headers);
 	if (strcmp(method, "POST") == 0)
 		o.body = STR_LIT("{\"a\":1}");
 	got_start(g, &o);

@@ -9,6 +9,7 @@
 #include "http/parser.h"
 #include "support.h"
 #include "test.h"
+#include "unit/http/field_lines.h"
 
 #include <stdlib.h>
 
@@ -23,13 +24,7 @@ static inline void put_lines(struct http_request *r, struct http_field *fields,
 			     const char *const *lines, size_t most)
 {
 	r->fields = fields;
-	for (; r->n_fields < most && lines[r->n_fields]; r->n_fields++) {
-		const char *line = lines[r->n_fields], *colon = strchr(line, ':');
-
-		fields[r->n_fields] =
-			(struct http_field){ .name = { line, (size_t)(colon - line) },
-					     .value = str_of(colon + (colon[1] ? 2 : 1)) };
-	}
+	r->n_fields = field_lines(fields, most, lines);
 }
 
 static inline void put_str(struct buf *b, const char *before, struct str s)

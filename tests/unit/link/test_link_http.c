@@ -7,7 +7,7 @@
 /* 2026-07-28 streamable-http, Sending Messages and Request Metadata. */
 TEST(a_modern_request_has_its_headers)
 {
-	const struct link_field fields[] = {
+	const struct http_field fields[] = {
 		{ STR_LIT("Mcp-Param-Region"), STR_LIT("us-west1") },
 		{ STR_LIT("Mcp-Param-Empty"), STR_LIT("") },
 		{ STR_LIT("Mcp-Param-Greeting"), STR_LIT("Hello, \xE4\xB8\x96\xE7\x95\x8C") },
@@ -42,7 +42,7 @@ TEST(a_modern_request_has_its_headers)
 
 TEST(what_cannot_be_in_a_header_is_not_sent)
 {
-	const struct link_field field = { STR_LIT("Mcp-Param-\r\nX"), STR_LIT("v") };
+	const struct http_field field = { STR_LIT("Mcp-Param-\r\nX"), STR_LIT("v") };
 	struct link_message m = MODERN_REQUEST(1, "tools/call"), odd = MODERN_REQUEST(2, "a\r\nb");
 	struct rig_link r;
 

@@ -59,7 +59,7 @@ static void pair_initialize(struct pair *p)
 
 TEST(modern_requests_are_answered)
 {
-	const struct link_field field = { STR_LIT("Mcp-Param-Region"), STR_LIT("\xC3\xA9") };
+	const struct http_field field = { STR_LIT("Mcp-Param-Region"), STR_LIT("\xC3\xA9") };
 	struct link_message m = MODERN_REQUEST(1, "tools/call");
 	struct pair p;
 

@@ -54,7 +54,7 @@ static const struct {
 
 static void read_body(size_t i, size_t slice, const cleat_allocator *mem)
 {
-	struct body *b = body_new(mem, bodies[i].type, on_message, said);
+	struct body *b = body_new(mem, str_of(bodies[i].type), on_message, said);
 	size_t n = strlen(bodies[i].body);
 	int rc = CLEAT_OK;
 	char id[16];
@@ -100,8 +100,8 @@ TEST(message_over_64_mib_is_none)
 
 	memset(part, 'x', sizeof part);
 	for (size_t i = 0; i < 2; i++) {
-		struct body *b =
-			body_new(NULL, i ? "application/json" : "text/event-stream", on_none, NULL);
+		struct body *b = body_new(
+			NULL, str_of(i ? "application/json" : "text/event-stream"), on_none, NULL);
 		size_t n = 0;
 
 		assert_int_equal(body_feed(b, "data:", 5), CLEAT_OK);
@@ -116,7 +116,7 @@ TEST(message_over_64_mib_is_none)
 
 TEST(id_that_has_no_room_is_none)
 {
-	struct body *b = body_new(NULL, "text/event-stream", on_message, said);
+	struct body *b = body_new(NULL, STR_LIT("text/event-stream"), on_message, said);
 	char id[4];
 
 	forget();
@@ -240,11 +240,14 @@ TEST(little_is_held_back)
 
 /* ---- headers ----------------------------------------------------------------------------------- */
 
-static void on_line(void *ctx, const char *line)
+static void say_fields(const struct http_field_list *l)
 {
-	assert_ptr_equal(ctx, said);
-	say(line, strlen(line));
-	say("\n", 1);
+	for (size_t i = 0; i < l->n; i++) {
+		say(l->at[i].name.p, l->at[i].name.n);
+		say(": ", 2);
+		say(l->at[i].value.p, l->at[i].value.n);
+		say("\n", 1);
+	}
 }
 
 #define TOOLS                                                                                      \
@@ -293,7 +296,7 @@ static cleat_doc *json(const char *text)
 	return cleat_doc_parse(copy, n, NULL, NULL, NULL);
 }
 
-TEST(lines_repeat_what_the_message_says)
+TEST(fields_repeat_what_the_message_says)
 {
 	cleat_doc *tools = json(TOOLS);
 
@@ -304,19 +307,24 @@ TEST(lines_repeat_what_the_message_says)
 		assert_non_null(doc);
 		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 			struct mirror *m = mirror_new(&fa.hook);
+			struct arena ar;
+			struct http_field_list list = { .ar = &ar };
 			int rc = CLEAT_ENOMEM;
 			cleat_error err;
 
 			forget();
+			arena_init(&ar, &fa.hook, 0);
 			if (m) {
 				mirror_learn(m, NULL);
 				mirror_learn(m, cleat_doc_root(tools));
-				rc = mirror_lines(m, cleat_doc_root(doc), on_line, said, &err);
+				rc = mirror_fields(m, cleat_doc_root(doc), &list, &err);
 			}
+			say_fields(&list);
 			if (!fail_alloc_hit(&fa)) {
 				assert_int_equal(rc, messages[i].status);
 				assert_string_equal(said, messages[i].lines);
 			}
+			arena_done(&ar);
 			mirror_free(m);
 		}
 		cleat_doc_free(doc);

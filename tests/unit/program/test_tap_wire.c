@@ -4,6 +4,7 @@
 #include "record/tap/tap.h"
 #include "support.h"
 #include "test.h"
+#include "unit/http/field_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,11 @@ static void on_request(void *ctx, struct front_exchange *x)
 	w->requests++;
 	w->open = x;
 	snprintf(w->request, sizeof w->request, "%s %s ", x->method, x->target);
-	for (const struct tap_field *f = x->fields; f->name; f++)
-		if (*f->name == 'x' || strcmp(f->name, "user-agent") == 0) {
-			show(w->request, sizeof w->request, f->name, strlen(f->name));
+	for (const struct http_field *f = x->fields; f < x->fields + x->n_fields; f++)
+		if (*f->name.p == 'x' || str_eqz(f->name, "user-agent")) {
+			show(w->request, sizeof w->request, f->name.p, f->name.n);
 			show(w->request, sizeof w->request, "=", 1);
-			show(w->request, sizeof w->request, f->value, strlen(f->value));
+			show(w->request, sizeof w->request, f->value.p, f->value.n);
 			show(w->request, sizeof w->request, " ", 1);
 		}
 	show(w->request, sizeof w->request, x->body, x->n);
@@ -73,15 +74,15 @@ static void on_drained(void *ctx, struct front_exchange *x)
 
 /* ---- the client's ------------------------------------------------------------------------------ */
 
-static void on_head(void *ctx, int status, const struct tap_field *fields)
+static void on_head(void *ctx, int status, const struct http_field *f, size_t n)
 {
 	struct wire *w = ctx;
 
 	w->status = status;
-	for (; fields->name; fields++)
-		if (strcmp(fields->name, "Date") != 0)
+	for (; n--; f++)
+		if (!str_eqz(f->name, "Date"))
 			snprintf(w->head + strlen(w->head), sizeof w->head - strlen(w->head),
-				 "%s=%s ", fields->name, fields->value);
+				 "%.*s=%.*s ", STR_ARGS(f->name), STR_ARGS(f->value));
 }
 
 static void on_data(void *ctx, const char *p, size_t n)
@@ -107,12 +108,14 @@ static const struct back_user user = { on_head, on_data, on_done };
 static void ask(struct wire *w, const char *method, const char *target, const char *const *lines,
 		const char *body)
 {
+	struct http_field fields[4];
+	size_t n = field_lines(fields, CLEAT_COUNT(fields), lines);
 	cleat_error err;
 
 	w->status = 0;
 	w->n = w->done = 0;
 	w->head[0] = w->body[0] = w->error[0] = '\0';
-	w->call = back_send(w->back, method, target, lines, body, strlen(body), &user, w, &err);
+	w->call = back_send(w->back, method, target, fields, n, body, strlen(body), &user, w, &err);
 	if (!w->call)
 		on_done(w, err.message);
 }
@@ -147,18 +150,19 @@ static void wire_close(struct wire *w)
 
 static void answer(struct wire *w, struct front_exchange *x)
 {
-	const struct tap_field fields[] = { { "X-One", "1" }, { "X-Two", "" }, { NULL, NULL } };
+	const struct http_field fields[] = { { STR_LIT("X-One"), STR_LIT("1") },
+					     { STR_LIT("X-Two"), STR_LIT("") } };
 
 	w->open = NULL;
-	front_answer(x, 203, "text/plain", fields, "hello", 5);
+	front_answer(x, 203, STR_LIT("text/plain"), fields, 2, "hello", 5);
 }
 
 static void stream(struct wire *w, struct front_exchange *x)
 {
-	const struct tap_field fields[] = { { "X-One", "1" }, { NULL, NULL } };
+	const struct http_field field = { STR_LIT("X-One"), STR_LIT("1") };
 
 	w->open = NULL;
-	front_begin(x, 200, "text/event-stream", fields);
+	front_begin(x, 200, STR_LIT("text/event-stream"), &field, 1);
 	front_write(x, ": hi\n\n", 6);
 	front_event(x, "{}", 2);
 	front_end(x);
@@ -235,7 +239,7 @@ static void ask_and_begin(struct wire *w, bool begun)
 	WAIT_FOR(w, w->open);
 	if (!begun)
 		return;
-	front_begin(w->open, 200, "text/plain", NULL);
+	front_begin(w->open, 200, STR_LIT("text/plain"), NULL, 0);
 	front_write(w->open, "a", 1);
 	WAIT_FOR(w, w->n);
 }
@@ -263,17 +267,17 @@ TEST(whoever_goes_is_noticed_by_the_other)
 	/* all of it ends in the middle */
 	ask(&w, "POST", "/", NULL, "{}");
 	WAIT_FOR(&w, w.open);
-	front_begin(w.open, 200, "text/plain", NULL);
+	front_begin(w.open, 200, STR_LIT("text/plain"), NULL, 0);
 	wire_close(&w);
 	assert_int_equal(w.gone, 3);
 	assert_int_equal(w.done, 0);
 }
 
-static void cancel_in_head(void *ctx, int status, const struct tap_field *fields)
+static void cancel_in_head(void *ctx, int status, const struct http_field *fields, size_t n)
 {
 	struct wire *w = ctx;
 
-	on_head(w, status, fields);
+	on_head(w, status, fields, n);
 	back_cancel(w->call);
 }
 
@@ -297,9 +301,9 @@ TEST(call_may_be_cancelled_while_it_is_told_something)
 		w.status = 0;
 		w.n = 0;
 		w.serve = NULL;
-		w.call = back_send(w.back, "GET", "/", NULL, NULL, 0, &users[i], &w, NULL);
+		w.call = back_send(w.back, "GET", "/", NULL, 0, NULL, 0, &users[i], &w, NULL);
 		WAIT_FOR(&w, w.open);
-		front_begin(w.open, 200, NULL, NULL);
+		front_begin(w.open, 200, (struct str){ 0 }, NULL, 0);
 		front_write(w.open, "abc", 3);
 		WAIT_FOR(&w, w.gone == i + 1);
 		assert_int_equal(w.status, 200);
@@ -327,7 +331,7 @@ static size_t fill(struct wire *w)
 
 	ask(w, "GET", "/", NULL, "");
 	WAIT_FOR(w, w->open);
-	front_begin(w->open, 200, "text/plain", NULL);
+	front_begin(w->open, 200, STR_LIT("text/plain"), NULL, 0);
 	back_pause(w->call, true);
 	while (room) {
 		room = front_write(w->open, part, PART);

@@ -19,28 +19,12 @@ struct sent {
 	struct peer_headers h;
 };
 
-/* As the endpoint does it. */
-static int get(void *ctx, struct str field, struct buf *out)
-{
-	const struct http_request *r = ctx;
-	struct str value = http_request_field(r, field.p);
-
-	if (!http_request_field_is_single(r, field.p))
-		return CLEAT_EPROTO;
-	return value.p ? http_sentinel_decode(value, out) : CLEAT_ENOENT;
-}
-
 /* "name: value" lines. */
 static const struct peer_headers *sent(struct sent *s, const char *const lines[MOST])
 {
 	*s = (struct sent){ 0 };
 	put_lines(&s->r, s->fields, lines, MOST);
-	s->h = (struct peer_headers){ .version = http_request_field(&s->r, "mcp-protocol-version"),
-				      .method = http_request_field(&s->r, "mcp-method"),
-				      .get = get,
-				      .ctx = &s->r };
-	s->h.repeated = !http_request_field_is_single(&s->r, "mcp-protocol-version") ||
-			!http_request_field_is_single(&s->r, "mcp-method");
+	s->h = (struct peer_headers){ s->fields, s->r.n_fields };
 	return &s->h;
 }
 

@@ -117,6 +117,25 @@ static size_t rows_of(const char *line)
 	return n;
 }
 
+/* "STEP => ANSWER => ANSWER": what is expected, on the same connection. */
+static void read_answers(struct script *s, size_t first, const char *rest)
+{
+	for (struct step *step = &s->steps[first];;) {
+		const char *end = strstr(rest, " => ");
+
+		text_put(&step->text, rest, end ? (size_t)(end - rest) : strlen(rest));
+		if (!end)
+			return;
+		rest = end + 4;
+		step = new_step(s, s->steps[first].line);
+		step->kind = STEP_EXPECT;
+		step->conn = s->steps[first].conn;
+		if (s->steps[first].condition)
+			step->condition = text_dup(s->steps[first].condition,
+						   strlen(s->steps[first].condition));
+	}
+}
+
 static bool read_line(struct script *s, const char *line, int number, size_t row)
 {
 	static const char loop[] = "! for REV in ";
@@ -134,7 +153,7 @@ static bool read_line(struct script *s, const char *line, int number, size_t row
 	step = new_step(s, number);
 	rest = read_mark(read_condition(line, step), step);
 	if (rest)
-		text_puts(&step->text, rest);
+		read_answers(s, s->n_steps - 1, rest);
 	return rest != NULL;
 }
 

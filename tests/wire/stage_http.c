@@ -3,7 +3,6 @@
  *
  *	> POST [Field: value]... BODY     a request to /mcp, or to the /path behind the method
  *	> CALL ID TOOL [Field: value]... ARGUMENTS   a tools/call of 2026-07-28, with its fields
- *	> GET ... => 404 *                a request, and its answer
  *	< 200 [Field: value]... WHAT      an answer; <capture:X>, <any>, <none> for values
  *	< stream                          the header of an event stream
  *	< event [id: value]... WHAT       its next event; also [retry: ms] and [event: name]
@@ -159,7 +158,7 @@ static const char *body_of(const char *body, struct text *into)
 	return text_str(into);
 }
 
-static void send_request_line(struct session *s, struct client *c, const char *rest)
+static void send_line(struct session *s, struct client *c, const char *rest)
 {
 	char fields[3 * FIELD_MAX], method[16], target[256] = "/mcp", id[32], name[64];
 	struct text text = { 0 };
@@ -193,17 +192,6 @@ static void send_request_line(struct session *s, struct client *c, const char *r
 	bytes = request_text(n ? "POST" : method, target, fields, body);
 	put_sliced(s, c, bytes, strlen(bytes));
 	text_free(&text);
-}
-
-/* Gives what stands behind "=>"; NULL: nothing. */
-static char *send_line(struct session *s, struct client *c, char *text)
-{
-	char *answer = strstr(text, " => ");
-
-	if (answer)
-		*answer = '\0';
-	send_request_line(s, c, text);
-	return answer ? answer + 4 : NULL;
 }
 
 /* ---- answers -------------------------------------------------------------------------------- */
@@ -355,7 +343,6 @@ static bool http_step(struct session *s, const struct step *step)
 {
 	struct client *c = client_of(s, step->conn);
 	struct text text = { 0 };
-	char *answer = NULL;
 	bool ok = true;
 
 	if (step->kind == STEP_RAW) {
@@ -365,10 +352,9 @@ static bool http_step(struct session *s, const struct step *step)
 	} else {
 		words_expand(&s->words, text_str(&step->text), &text);
 		if (step->kind == STEP_SEND)
-			answer = send_line(s, c, text.p);
+			send_line(s, c, text_str(&text));
 		else
-			answer = text.p;
-		ok = !answer || expect_line(s, step->conn, answer);
+			ok = expect_line(s, step->conn, text.p);
 	}
 	text_free(&text);
 	return ok;

@@ -1,20 +1,17 @@
 // `cleat validate`: its own tables of messages agree with the official JSON Schemas of all revisions, on
 // messages that fit and on ones with a mistake; and what it says about messages that are wrong.
-//
-// Data: $CLEAT_TEST_DATA/mcp-schema/REV/schema.json, or ../shared/data next to the sources.
+// A revision whose schema is nowhere (lib/data.mjs) is skipped.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { cleat, hello, listen, place, run } from './lib/cli.mjs';
+import { schemaFile } from './lib/data.mjs';
 import { packaged } from './lib/node_server.mjs';
 import { full, instance, mutants, mutate, random } from './lib/schema_messages.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 
-const source = process.env.CLEAT_SOURCE_DIR ?? path.resolve(import.meta.dirname, '../..');
-const data = path.join(process.env.CLEAT_TEST_DATA ?? path.join(source, '../shared/data'), 'mcp-schema');
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 const VALID = 6, MUTANTS = 40;
 
@@ -41,7 +38,7 @@ function correct(defs) {
 
 class Official {
 	constructor(revision) {
-		const schema = JSON.parse(readFileSync(path.join(data, revision, 'schema.json')));
+		const schema = JSON.parse(readFileSync(schemaFile(revision)));
 		this.defs = schema.$defs ?? schema.definitions;
 		this.where = schema.$defs ? '$defs' : 'definitions';
 		correct(this.defs);
@@ -195,10 +192,10 @@ function* systematic(revision) {
 	}
 }
 
-const missing = existsSync(data) ? '' : ` # SKIP no schemas in ${data} (set CLEAT_TEST_DATA)`;
+const missing = revision => (schemaFile(revision) ? '' : ' # SKIP no schema (set CLEAT_TEST_DATA)');
 for (const revision of revisions)
-	test(`${revision}: the tables agree with the official schema${missing}`, async () => {
-		if (missing) return;
+	test(`${revision}: the tables agree with the official schema${missing(revision)}`, async () => {
+		if (missing(revision)) return;
 		const all = conversation(revision, 1 + revisions.indexOf(revision));
 		const said = await verdicts(all.map(m => m.line), '--protocol', revision);
 		assert.equal(said.length, all.length);
@@ -211,8 +208,8 @@ for (const revision of revisions)
 	});
 
 for (const revision of revisions)
-	test(`${revision}: with every member of every message removed and replaced, too${missing}`, async () => {
-		if (missing) return;
+	test(`${revision}: with every member of every message removed and replaced, too${missing(revision)}`, async () => {
+		if (missing(revision)) return;
 		const all = [...systematic(revision)];
 		const said = await verdicts(all.map(([line]) => line), '--protocol', revision);
 		assert.equal(said.length, all.length);

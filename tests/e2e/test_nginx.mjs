@@ -1,8 +1,8 @@
 // Our server behind nginx, with the configuration that docs/guides/deploying.md recommends: TLS ends
 // there, events pass through it unbuffered, and who hangs up there has hung up here.
 //
-// nginx is used where it is installed. scripts/setup does not install it: the package starts a web
-// server on the machine.
+// nginx is the machine's, or what scripts/setup has unpacked into .deps/: installing the package would start a
+// web server on the machine.
 
 import assert from 'node:assert/strict';
 import http2 from 'node:http2';
@@ -18,7 +18,7 @@ import { v1Http } from './lib/v1.mjs';
 import { v2LegacyHttp, v2ModernHttp } from './lib/v2.mjs';
 
 if (!findNginx()) {
-	console.log('1..0 # SKIP nginx is not installed');
+	console.log('1..0 # SKIP there is no nginx (scripts/setup --for test)');
 	process.exit();
 }
 

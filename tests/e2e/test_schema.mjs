@@ -4,7 +4,7 @@
 //
 // The lists of types come from the schemas themselves (ServerRequest, ServerNotification,
 // ServerResult), so none can be forgotten; what the server does not send is named below with the
-// reason. Data: $CLEAT_TEST_DATA/mcp-schema/REV/schema.json, or ../shared/data next to the sources.
+// reason. A revision whose schema is nowhere (lib/data.mjs) is skipped.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,11 @@ import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { schemaFile } from './lib/data.mjs';
 
 const source = process.env.CLEAT_SOURCE_DIR ?? join(dirname(fileURLToPath(import.meta.url)), '../..');
 const build = process.env.CLEAT_BUILD_DIR ?? join(source, 'build/debug');
 const runner = join(build, 'tests/wire_runner');
-const data = join(process.env.CLEAT_TEST_DATA ?? join(source, '../shared/data'), 'mcp-schema');
 const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 
 // Types that this server does not send, and why not.
@@ -77,7 +77,7 @@ function skip(reason) {
 // ---- one revision's schema -----------------------------------------------------------------------
 
 function open(revision) {
-	const schema = JSON.parse(readFileSync(join(data, revision, 'schema.json'), 'utf8'));
+	const schema = JSON.parse(readFileSync(schemaFile(revision), 'utf8'));
 	const root = schema.$defs ? '$defs' : 'definitions';
 	const Validator = schema.$schema.includes('2020-12') ? Ajv2020 : Ajv;
 	// Ids beyond a double are legal JSON, but JavaScript reads them as Infinity.
@@ -215,7 +215,6 @@ function verify(schema, entries) {
 	}
 }
 
-if (!existsSync(data)) skip(`no schemas in ${data} (set CLEAT_TEST_DATA)`);
 if (!existsSync(runner)) skip(`${runner} is not built`);
 
 const scratch = mkdtempSync(join(tmpdir(), 'cleat-schema-'));
@@ -229,7 +228,8 @@ try {
 	const entries = readFileSync(dump, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
 	report(entries.length > 1000, `the transcripts made the server send ${entries.length} messages`);
 	for (const revision of revisions)
-		verify(open(revision), entries.filter((e) => e.revision === revision));
+		if (schemaFile(revision)) verify(open(revision), entries.filter((e) => e.revision === revision));
+		else report(true, `${revision}: what the server sends is valid # SKIP no schema (set CLEAT_TEST_DATA)`);
 	const other = entries.filter((e) => !revisions.includes(e.revision));
 	report(other.length === 0, 'every message belongs to a revision', other.map((e) => JSON.stringify(e)));
 } finally {

@@ -148,23 +148,22 @@ void fail_alloc_arm(struct fail_alloc *fa)
 	fa->forever = fa->lasting;
 }
 
+static bool is_there(char *buf, size_t n, const char *dir, const char *name)
+{
+	int len = snprintf(buf, n, "%s/%s", dir, name);
+	FILE *f = len > 0 && (size_t)len < n ? fopen(buf, "rb") : NULL; /* opens directories, too */
+
+	if (f)
+		fclose(f);
+	return f;
+}
+
 bool support_data_path(char *buf, size_t n, const char *name)
 {
 	const char *dir = getenv("CLEAT_TEST_DATA");
-	FILE *f;
-	int len;
 
-	if (dir && *dir)
-		len = snprintf(buf, n, "%s/%s", dir, name);
-	else
-		len = snprintf(buf, n, "%s/%s", CLEAT_SOURCE_DIR "/../shared/data", name);
-	if (len < 0 || (size_t)len >= n)
-		return false;
-	f = fopen(buf, "rb"); /* opens directories, too */
-	if (!f)
-		return false;
-	fclose(f);
-	return true;
+	return is_there(buf, n, dir && *dir ? dir : CLEAT_SOURCE_DIR "/../shared/data", name) ||
+	       is_there(buf, n, CLEAT_SOURCE_DIR "/.deps/data", name);
 }
 
 char *support_read_file(const char *path, size_t *ret_len)

@@ -11,9 +11,10 @@ import { selfSigned } from './certificate.mjs';
 import { freePort } from './node_server.mjs'; // nginx does not tell which one it was given
 import { PATIENCE, within } from './tap.mjs';
 
-/** Where nginx is; undefined when it is not installed. Packages put it where only root looks. */
+/** Where nginx is; undefined when it is nowhere. Packages put it where only root looks, scripts/setup into .deps/. */
 export function findNginx() {
-	for (const directory of [...process.env.PATH.split(delimiter), '/usr/sbin', '/usr/local/sbin']) {
+	for (const directory of [...process.env.PATH.split(delimiter), '/usr/sbin', '/usr/local/sbin',
+		join(import.meta.dirname, '../../../.deps/nginx.d/usr/sbin')]) {
 		const path = join(directory, 'nginx');
 		try {
 			accessSync(path, constants.X_OK);

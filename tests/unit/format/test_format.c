@@ -482,8 +482,8 @@ static size_t run_file(const char *dialect, const char *file)
 	return n;
 }
 
-/* All files but idn-hostname.json, whose format is unknown here. `least` guards against a suite that
- * is read as empty. */
+/* All files but idn-hostname.json, whose format is unknown here. `least` is what the newest
+ * suite has at least; an older one may lack some. */
 static void run_dialect(const char *dialect, size_t least)
 {
 	static const char *const files[] = {
@@ -514,9 +514,9 @@ static void run_dialect(const char *dialect, size_t least)
 		print_message("JSON-Schema-Test-Suite is not there\n");
 		skip();
 	}
-	assert_true(total >= least);
+	assert_true(total > least / 2);
 	for (size_t i = 0; i < CLEAT_COUNT(misses); i++)
-		if (!misses[i].seen)
+		if (!misses[i].seen && total >= least)
 			fail_msg("%s: no test \"%s\"", dialect, misses[i].test);
 }
 

@@ -636,11 +636,11 @@ TEST(suite_of_json_schema)
 			cleat_doc *doc = suite(drafts[d], files[f]);
 			const cleat_json *groups = doc ? cleat_doc_root(doc) : NULL;
 
-			if (!doc)
-				skip();
 			for (size_t i = 0; i < cleat_json_size(groups); i++)
 				n += check_group(cleat_json_at(groups, i));
 			cleat_doc_free(doc);
 		}
+	if (n == 0)
+		skip();
 	assert_true(n > 100);
 }

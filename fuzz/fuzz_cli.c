@@ -54,23 +54,16 @@ static void argument(const char *data, size_t size)
 	const char *zero = memchr(data, 0, size);
 	size_t n = zero ? (size_t)(zero - data) : size;
 	cleat_doc *schema = cleat_doc_parse(data, n, NULL, NULL, NULL), *value;
-	struct text out = { 0 };
 	const char *why = NULL;
 
 	if (schema && zero) {
-		if (argument_value(&out, cleat_doc_root(schema), cleat_doc_root(schema), zero + 1,
-				   size - n - 1, &why)) {
-			/* What is made is JSON, except for text that is no UTF-8. */
-			value = cleat_doc_parse(text_str(&out), out.n, NULL, NULL, NULL);
-			if (!value && text_str(&out)[0] != '"')
-				abort();
-			cleat_doc_free(value);
-		} else if (!why) {
+		value = argument_value(cleat_doc_root(schema), cleat_doc_root(schema), zero + 1,
+				       size - n - 1, &why);
+		if (!value && !why)
 			abort();
-		}
+		cleat_doc_free(value);
 		argument_type(cleat_doc_root(schema));
 	}
-	text_free(&out);
 	cleat_doc_free(schema);
 }
 

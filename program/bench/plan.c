@@ -225,7 +225,6 @@ static int look_up(struct cli *cli, struct plan *p, struct plan_item *item)
 	const cleat_json *tool;
 	cleat_doc *arguments;
 	int code = EXIT_GOOD;
-	char *text;
 
 	if (!p->tools) {
 		p->tools = cli_await_list(cli, CLEAT_LIST_TOOLS);
@@ -239,11 +238,9 @@ static int look_up(struct cli *cli, struct plan *p, struct plan_item *item)
 	item->schema = cleat_json_get(tool, "inputSchema");
 	if (cli_flag(cli, "mix"))
 		return EXIT_GOOD;
-	text = cli_arguments(cli, item->name, cli->argc, cli->argv, item->schema, &code);
-	if (!text)
+	arguments = cli_arguments(cli, item->name, cli->argc, cli->argv, item->schema, &code);
+	if (!arguments)
 		return code;
-	arguments = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
-	free(text);
 	set_call(item, item->name, own(arguments));
 	return EXIT_GOOD;
 }

@@ -1,4 +1,4 @@
-/* program/cli/arguments.c - words of a command line to JSON, by a schema.
+/* program/cli/arguments.c - words of a command line to a JSON value, by a schema.
  *
  *	key=value    by the schema: a number where it wants one, otherwise text
  *	key:=json    JSON as it is
@@ -10,6 +10,8 @@
  */
 #include "cli/arguments.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,59 +20,45 @@ enum { FILE_MAX = 16 << 20, MOST_NAMES = 256 };
 
 /* ---- one value ----------------------------------------------------------------------------------- */
 
-static bool is_json(const char *text, size_t n, enum cleat_json_type *type)
+static bool is_text(const cleat_json *v, const char *value, size_t n)
 {
-	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, NULL);
+	size_t length = 0;
+	const char *s = cleat_json_strn(v, &length);
+	char *text = s ? NULL : cleat_json_print(v, &length);
+	bool same = length == n && (s || text) && memcmp(s ? s : text, value, n) == 0;
 
-	*type = cleat_json_type(cleat_doc_root(doc));
-	cleat_doc_free(doc);
-	return *type != CLEAT_JSON_NONE;
+	free(text);
+	return same;
 }
 
-/* Is the text, as a JSON string or as it is, one of these values? Writes that one. */
-static bool choose(struct text *out, const cleat_json *list, bool consts, const char *value,
-		   size_t n)
+/* The one of these values that the text is, as a JSON string or as it is; NULL: none. */
+static const cleat_json *choose(const cleat_json *list, bool consts, const char *value, size_t n)
 {
 	cleat_json_iter it = cleat_json_each(list);
 
 	while (cleat_json_next(&it)) {
 		const cleat_json *v = consts ? cleat_json_get(it.value, "const") : it.value;
-		size_t length = 0;
-		const char *s = cleat_json_strn(v, &length);
-		char *text = cleat_json_print(v, NULL);
-		bool same = s ? length == n && memcmp(s, value, n) == 0
-			      : text && strlen(text) == n && memcmp(text, value, n) == 0;
 
-		if (same && text)
-			text_puts(out, text);
-		free(text);
-		if (same)
-			return true;
+		if (is_text(v, value, n))
+			return v;
 	}
-	return false;
-}
-
-static const char *boolean(const char *value, size_t n)
-{
-	static const char *const names[][2] = {
-		{ "true", "true" }, { "yes", "true" }, { "false", "false" }, { "no", "false" }
-	};
-
-	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
-		if (strlen(names[i][0]) == n && memcmp(names[i][0], value, n) == 0)
-			return names[i][1];
 	return NULL;
 }
 
-/* JSON that the schema's types let through as it is. */
-static bool fits_as_json(const cleat_json *root, const cleat_json *schema, const char *value,
-			 size_t n)
+/* true, yes: 1; false, no: 0; anything else: -1. */
+static int boolean(const char *value, size_t n)
 {
-	enum cleat_json_type type;
+	static const char *const names[] = { "false", "true", "no", "yes" };
 
-	if (!is_json(value, n, &type))
-		return false;
-	switch (type) {
+	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
+		if (strlen(names[i]) == n && memcmp(names[i], value, n) == 0)
+			return i % 2;
+	return -1;
+}
+
+static bool allows_type(const cleat_json *root, const cleat_json *schema, const cleat_json *v)
+{
+	switch (cleat_json_type(v)) {
 	case CLEAT_JSON_NUMBER: return argument_allows_number(root, schema);
 	case CLEAT_JSON_BOOL: return argument_allows(root, schema, "boolean");
 	case CLEAT_JSON_NULL: return argument_allows(root, schema, "null");
@@ -80,8 +68,20 @@ static bool fits_as_json(const cleat_json *root, const cleat_json *schema, const
 	}
 }
 
-static bool unfit(const char **why, const cleat_json *schema, bool list, const char *value,
-		  size_t n)
+/* Text that is JSON which the schema's types let through as it is; NULL: it is none. */
+static cleat_doc *as_json(const cleat_json *root, const cleat_json *schema, const char *value,
+			  size_t n)
+{
+	cleat_doc *doc = cleat_doc_parse(value, n, NULL, NULL, NULL);
+
+	if (allows_type(root, schema, cleat_doc_root(doc)))
+		return doc;
+	cleat_doc_free(doc);
+	return NULL;
+}
+
+static cleat_doc *unfit(const char **why, const cleat_json *schema, bool list, const char *value,
+			size_t n)
 {
 	const char *type = argument_type(schema);
 
@@ -90,53 +90,67 @@ static bool unfit(const char **why, const cleat_json *schema, bool list, const c
 		     : strchr("aeiou", type[0]) ? "an "
 						: "a ",
 		     type, (int)(n > 100 ? 100 : n), value);
-	return false;
+	return NULL;
 }
 
-static bool add_text(struct text *out, const char *value, size_t n, const char **why)
+static cleat_doc *as_text(const char *value, size_t n, const char **why)
 {
-	size_t start = out->n;
-	enum cleat_json_type type;
+	cleat_build *b = cleat_build_new(NULL);
 
-	text_json(out, value, n);
-	if (is_json(out->p + start, out->n - start, &type))
-		return true;
-	*why = "must be text in UTF-8; bytes go as base64, where a tool takes that";
-	return false;
+	if (utf8_valid_prefix((struct str){ value, n }) < n) {
+		cleat_build_free(b);
+		*why = "must be text in UTF-8; bytes go as base64, where a tool takes that";
+		return NULL;
+	}
+	cleat_build_strn(b, NULL, value, n);
+	return cleat_build_finish(b, NULL);
 }
 
-bool argument_value(struct text *out, const cleat_json *root, const cleat_json *schema,
-		    const char *value, size_t n, const char **why)
+cleat_doc *argument_value(const cleat_json *root, const cleat_json *schema, const char *value,
+			  size_t n, const char **why)
 {
 	const cleat_json *plain = argument_schema(root, schema);
 	bool consts, text = argument_is_text(root, schema),
 		     may_be_text = text || argument_allows(root, schema, "string");
 	const cleat_json *list = argument_choices(plain, &consts);
-	const char *b = boolean(value, n);
+	const cleat_json *chosen = list ? choose(list, consts, value, n) : NULL;
+	cleat_doc *doc;
+	int b = boolean(value, n);
 
-	if (list && choose(out, list, consts, value, n))
-		return true;
+	*why = "cannot be kept: out of memory";
+	if (chosen)
+		return cleat_doc_newf(NULL, "%p", (const void *)chosen);
 	if (list &&
 	    !(n == 4 && memcmp(value, "null", 4) == 0 && argument_allows(root, schema, "null")))
 		return unfit(why, plain, true, value, n);
-	if ((list || !text) && fits_as_json(root, schema, value, n))
-		text_add(out, value, n);
-	else if (may_be_text)
-		return add_text(out, value, n, why);
-	else if (b && argument_allows(root, schema, "boolean"))
-		text_puts(out, b);
-	else
-		return unfit(why, plain, false, value, n);
-	return true;
+	doc = list || !text ? as_json(root, schema, value, n) : NULL;
+	if (doc)
+		return doc;
+	if (may_be_text)
+		return as_text(value, n, why);
+	if (b >= 0 && argument_allows(root, schema, "boolean"))
+		return cleat_doc_newf(NULL, "%hhd", b);
+	return unfit(why, plain, false, value, n);
 }
 
 /* ---- the object ---------------------------------------------------------------------------------- */
 
+/* A value, or one of the elements of an array. */
+struct given {
+	struct given *next;
+	const cleat_json *value;
+};
+
 struct member {
 	const char *name;
-	struct text value; /* JSON */
-	bool list;         /* elements so far, without brackets */
-	bool whole;        /* JSON: nothing can be added */
+	struct given *first, *last;
+	bool list;  /* they are the elements of an array */
+	bool whole; /* JSON: nothing can be added */
+};
+
+struct owned {
+	struct owned *next;
+	cleat_doc *doc;
 };
 
 struct object {
@@ -145,8 +159,31 @@ struct object {
 	const cleat_json *schema;
 	struct member *members;
 	size_t n, cap;
+	struct owned *docs; /* what the values belong to */
 	int code;
 };
+
+/* The document lives as long as the object. */
+static const cleat_json *own(struct object *o, cleat_doc *doc)
+{
+	struct owned *d = keep_alloc(sizeof *d);
+
+	*d = (struct owned){ o->docs, doc };
+	o->docs = d;
+	return cleat_doc_root(doc);
+}
+
+static void give(struct member *m, const cleat_json *value)
+{
+	struct given *g = keep_alloc(sizeof *g);
+
+	g->value = value;
+	if (m->last)
+		m->last->next = g;
+	else
+		m->first = g;
+	m->last = g;
+}
 
 static bool arguments_refuse(struct object *o, const char *name, const char *why)
 {
@@ -237,8 +274,7 @@ static bool set_json(struct object *o, struct member *m, const struct text *t)
 
 	if (!doc)
 		return arguments_refuse(o, m->name, keepf("is no JSON: %s", err.message));
-	cleat_doc_free(doc);
-	text_add(&m->value, t->p, t->n);
+	give(m, own(o, doc));
 	m->whole = true;
 	return true;
 }
@@ -248,21 +284,23 @@ static bool set_typed(struct object *o, struct member *m, const struct text *t)
 {
 	const cleat_json *schema = property(o, m->name);
 	const char *value = t->p ? t->p : "", *why = NULL;
-	bool more = m->value.n > 0;
+	cleat_doc *doc = NULL;
 
-	if (!more && argument_is_list(o->schema, schema)) {
-		m->whole = fits_as_json(o->schema, schema, value, t->n); /* [1, 2], null */
-		m->list = !m->whole;
-	}
-	if (more) {
+	if (m->first) {
 		m->list = true;
-		text_puts(&m->value, ",");
+	} else if (argument_is_list(o->schema, schema)) {
+		doc = as_json(o->schema, schema, value, t->n); /* [1, 2], null */
+		m->whole = doc != NULL;
+		m->list = !m->whole;
 	}
 	if (m->list)
 		schema = argument_items(o->schema, schema);
-	if (argument_value(&m->value, o->schema, schema, value, t->n, &why))
-		return true;
-	return arguments_refuse(o, m->name, why);
+	if (!doc)
+		doc = argument_value(o->schema, schema, value, t->n, &why);
+	if (!doc)
+		return arguments_refuse(o, m->name, why);
+	give(m, own(o, doc));
+	return true;
 }
 
 static bool set(struct object *o, const char *word, size_t n, bool json, const char *value)
@@ -306,27 +344,20 @@ static bool set_object(struct object *o, const char *word)
 		cleat_doc_free(doc);
 		return false;
 	}
-	it = cleat_json_each(cleat_doc_root(doc));
+	it = cleat_json_each(own(o, doc));
 	while (cleat_json_next(&it)) {
 		size_t n;
 		const char *name = cleat_json_strn(it.key, &n);
-		char *value;
+		bool twice = arguments_find(o, name, n) != NULL;
 		struct member *m;
 
-		if (arguments_find(o, name, n) || memchr(name, 0, n)) {
-			arguments_refuse(o, keepf("%.*s", (int)n, name),
-					 arguments_find(o, name, n) ? "is given twice"
-								    : "has a NUL in its name");
-			cleat_doc_free(doc);
-			return false;
-		}
-		value = cleat_json_print(it.value, NULL);
+		if (twice || memchr(name, 0, n))
+			return arguments_refuse(o, keepf("%.*s", (int)n, name),
+						twice ? "is given twice" : "has a NUL in its name");
 		m = arguments_add(o, name, n);
 		m->whole = true;
-		text_puts(&m->value, value ? value : "null");
-		free(value);
+		give(m, it.value);
 	}
-	cleat_doc_free(doc);
 	return true;
 }
 
@@ -365,63 +396,63 @@ static bool has_all(struct object *o)
 	return true;
 }
 
-static char *join(struct object *o)
+static cleat_doc *join(const struct object *o, cleat_error *err)
 {
-	struct text t = { 0 };
+	cleat_build *b = cleat_build_new(NULL);
 
-	text_puts(&t, "{");
+	cleat_build_object(b, NULL);
 	for (size_t i = 0; i < o->n; i++) {
-		if (i)
-			text_puts(&t, ",");
-		text_json(&t, o->members[i].name, strlen(o->members[i].name));
-		text_printf(&t, ":%s%s%s", o->members[i].list ? "[" : "",
-			    text_str(&o->members[i].value), o->members[i].list ? "]" : "");
+		const struct member *m = &o->members[i];
+
+		if (m->list)
+			cleat_build_array(b, m->name);
+		for (const struct given *g = m->first; g; g = g->next)
+			cleat_build_value(b, m->list ? NULL : m->name, g->value);
+		if (m->list)
+			cleat_build_end(b);
 	}
-	text_puts(&t, "}");
-	return text_take(&t);
+	cleat_build_end(b);
+	return cleat_build_finish(b, err);
 }
 
 /* By the whole schema. One that cannot be used is the server's fault, and it may know better. */
-static bool fits(struct object *o, const char *text)
+static bool fits(const struct object *o, const cleat_json *value, cleat_error *err)
 {
-	cleat_error err;
-	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, &err);
-	cleat_schema *schema = NULL;
-	bool good = doc != NULL;
+	cleat_schema *schema = o->schema ? cleat_schema_new(o->schema, NULL, err) : NULL;
+	bool good = !schema || cleat_schema_check(schema, value, err) != CLEAT_EINVAL;
 
-	if (good && o->schema) {
-		schema = cleat_schema_new(o->schema, NULL, &err);
-		if (!schema && o->cli->verbose)
-			cli_note(o->cli, "%s: its schema cannot be used: %s", o->what, err.message);
-		good = !schema ||
-		       cleat_schema_check(schema, cleat_doc_root(doc), &err) != CLEAT_EINVAL;
-	}
-	if (!good)
-		o->code = cli_error(o->cli, EXIT_USAGE, "%s: %s", o->what, err.message);
+	if (o->schema && !schema && o->cli->verbose)
+		cli_note(o->cli, "%s: its schema cannot be used: %s", o->what, err->message);
 	cleat_schema_free(schema);
-	cleat_doc_free(doc);
 	return good;
 }
 
-char *cli_arguments(struct cli *cli, const char *what, int argc, const char **argv,
-		    const cleat_json *schema, int *ret_code)
+static cleat_doc *made(struct object *o)
+{
+	cleat_error err;
+	cleat_doc *doc = join(o, &err);
+
+	if (doc && fits(o, cleat_doc_root(doc), &err))
+		return doc;
+	o->code = cli_error(o->cli, EXIT_USAGE, "%s: %s", o->what, err.message);
+	cleat_doc_free(doc);
+	return NULL;
+}
+
+cleat_doc *cli_arguments(struct cli *cli, const char *what, int argc, const char **argv,
+			 const cleat_json *schema, int *ret_code)
 {
 	struct object o = { .cli = cli, .what = what, .schema = schema, .code = EXIT_GOOD };
-	char *text = NULL;
+	cleat_doc *doc = NULL;
 	int i = 0;
 
 	while (i < argc && cli_arguments_take(&o, argv[i]))
 		i++;
-	if (i == argc && has_all(&o)) {
-		text = join(&o);
-		if (!fits(&o, text)) {
-			free(text);
-			text = NULL;
-		}
-	}
-	for (size_t k = 0; k < o.n; k++)
-		text_free(&o.members[k].value);
+	if (i == argc && has_all(&o))
+		doc = made(&o);
+	for (struct owned *d = o.docs; d; d = d->next)
+		cleat_doc_free(d->doc);
 	free(o.members);
 	*ret_code = o.code;
-	return text;
+	return doc;
 }

@@ -1,15 +1,15 @@
-/* program/cli/arguments.h - words of a command line to JSON, by a schema. */
+/* program/cli/arguments.h - words of a command line to a JSON value, by a schema. */
 #ifndef PROGRAM_CLI_ARGUMENTS_H
 #define PROGRAM_CLI_ARGUMENTS_H
 
 #include "cli/cli.h"
 #include "text/text.h"
 
-/* The value of one argument as JSON, by its schema (NULL: text), whose "$ref" point into `root` (NULL: there
- * are none). False with the reason in *why (kept until the end of the run): "must be a number, not
- * \"x\"". */
-bool argument_value(struct text *out, const cleat_json *root, const cleat_json *schema,
-		    const char *value, size_t n, const char **why);
+/* The value of one argument, by its schema (NULL: text), whose "$ref" point into `root` (NULL: there are
+ * none). NULL with the reason in *why (kept until the end of the run): "must be a number, not \"x\"". Free
+ * with cleat_doc_free(). */
+cleat_doc *argument_value(const cleat_json *root, const cleat_json *schema, const char *value,
+			  size_t n, const char **why);
 /* "number", "a|b|c", "string[]": what a property wants, for people; kept until the end of the run. */
 const char *argument_type(const cleat_json *schema);
 /* The schema behind a "$ref" into the same document, an anyOf with null, or an allOf of one. */

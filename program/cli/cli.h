@@ -194,10 +194,10 @@ void cli_print_text(FILE *to, const char *text, size_t n);
 /* ---- arguments ----------------------------------------------------------------------------- */
 
 /* key=value, key:=json, key=@file, key:=@file, "-" (an object from stdin), by the schema (NULL: strings
- * stay strings). The text of a JSON object from malloc, or NULL after a message; checks required
+ * stay strings). An object, to be freed with cleat_doc_free(), or NULL after a message; checks required
  * members, types and unknown names ("did you mean"). */
-char *cli_arguments(struct cli *cli, const char *what, int argc, const char **argv,
-		    const cleat_json *schema, int *ret_code);
+cleat_doc *cli_arguments(struct cli *cli, const char *what, int argc, const char **argv,
+			 const cleat_json *schema, int *ret_code);
 /* The nearest of some names, NULL: none is near. */
 const char *cli_nearest(const char *name, const char *const *names, size_t n);
 

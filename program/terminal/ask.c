@@ -76,26 +76,34 @@ static bool answer_of(const char *key, const char **ret_text, const cleat_json *
 	return *ret_text || *ret_json;
 }
 
+/* The one element of an array. */
+static cleat_doc *in_array(cleat_doc *element)
+{
+	cleat_doc *doc =
+		element ? cleat_doc_newf(NULL, "[%p]", (const void *)cleat_doc_root(element))
+			: NULL;
+
+	cleat_doc_free(element);
+	return doc;
+}
+
 /* A text that is a JSON string is that string. */
-static bool answer_value(struct text *out, const cleat_json *schema, const char *text,
-			 const char **why)
+static cleat_doc *answer_value(const cleat_json *schema, const char *text, const char **why)
 {
 	cleat_doc *doc =
 		*text == '"' ? cleat_doc_parse(text, strlen(text), NULL, NULL, NULL) : NULL;
 	size_t n = strlen(text);
 	const char *s = doc ? cleat_json_strn(cleat_doc_root(doc), &n) : text;
 	const char *type = cleat_json_str(cleat_json_get(schema, "type"), "");
-	bool good = true;
+	cleat_doc *value;
 
-	if (strcmp(type, "array") == 0 && *text != '[') {
-		text_puts(out, "[");
-		good = argument_value(out, schema, cleat_json_get(schema, "items"), s, n, why);
-		text_puts(out, "]");
-	} else {
-		good = argument_value(out, schema, schema, s, n, why);
-	}
+	if (strcmp(type, "array") == 0 && *text != '[')
+		value = in_array(
+			argument_value(schema, cleat_json_get(schema, "items"), s, n, why));
+	else
+		value = argument_value(schema, schema, s, n, why);
 	cleat_doc_free(doc);
-	return good;
+	return value;
 }
 
 static const cleat_json *properties_of(const cleat_json *schema)
@@ -103,17 +111,9 @@ static const cleat_json *properties_of(const cleat_json *schema)
 	return cleat_json_get(schema, "properties");
 }
 
-/* Adds "name":value to an object that is being written. */
-static void add_key(struct text *object, const char *name)
-{
-	text_puts(object, object->n > 1 ? "," : "");
-	text_json(object, name, strlen(name));
-	text_puts(object, ":");
-}
-
 struct form {
 	const cleat_json *schema;
-	struct text object;
+	cleat_build *object;
 	struct text missing; /* required fields without an answer, for people */
 	unsigned given;
 	const char *why;
@@ -123,7 +123,7 @@ static bool fill_field(struct form *f, const char *name, const cleat_json *field
 {
 	const char *text;
 	const cleat_json *json;
-	char *printed;
+	cleat_doc *typed = NULL;
 
 	if (!answer_of(name, &text, &json)) {
 		if (argument_required(f->schema, name) && !cleat_json_get(field, "default"))
@@ -131,17 +131,17 @@ static bool fill_field(struct form *f, const char *name, const cleat_json *field
 				    argument_type(field));
 		return true;
 	}
+	if (text) {
+		typed = answer_value(field, text, &f->why);
+		if (!typed) {
+			f->why = keepf("%s %s", name, f->why);
+			return false;
+		}
+		json = cleat_doc_root(typed);
+	}
 	f->given++;
-	add_key(&f->object, name);
-	if (text && !answer_value(&f->object, field, text, &f->why)) {
-		f->why = keepf("%s %s", name, f->why);
-		return false;
-	}
-	if (!text) {
-		printed = cleat_json_print(json, NULL);
-		text_puts(&f->object, printed ? printed : "null");
-		free(printed);
-	}
+	cleat_build_value(f->object, name, json);
+	cleat_doc_free(typed);
 	return true;
 }
 
@@ -167,47 +167,32 @@ static bool declined(void)
 	return flag("decline");
 }
 
-static int reply_text_json(cleat_request *req, const char *text)
-{
-	cleat_error err;
-	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, &err);
-	int rc;
-
-	if (!doc)
-		return cleat_reply_error(req, "the answer is no JSON: %s", err.message);
-	rc = cleat_reply_json(req, cleat_doc_root(doc));
-	cleat_doc_free(doc);
-	return rc;
-}
-
 /* ---- forms --------------------------------------------------------------------------------------- */
 
-static int form_by_terminal(cleat_request *req, struct form *f)
+static int form_by_terminal(cleat_request *req, const struct form *f, const cleat_json *given)
 {
 	const char *message = cleat_arg_str(req, "message");
+	cleat_doc *all;
 	int rc;
 
 	await_clear();
 	terminal_begin(asked.terminal, req);
-	rc = terminal_form(asked.terminal, message, f->schema, &f->object);
-	return rc == CLEAT_OK ? reply_text_json(req, text_str(&f->object)) : rc;
+	rc = terminal_form(asked.terminal, message, f->schema, given, &all);
+	if (rc == CLEAT_OK)
+		rc = cleat_reply_json(req, cleat_doc_root(all));
+	cleat_doc_free(all);
+	return rc;
 }
 
-static int answer_form(cleat_request *req, struct form *f)
+/* With what the options say: it is enough, somebody is asked for the rest, or nobody can be. */
+static int answer_given(cleat_request *req, struct form *f, const cleat_json *given)
 {
-	cleat_json_iter it = cleat_json_each(properties_of(f->schema));
 	const char *message = cleat_arg_str(req, "message");
 
-	text_puts(&f->object, "{");
-	while (cleat_json_next(&it))
-		if (!fill_field(f, cleat_json_str(it.key, ""), it.value))
-			return nobody(req, "--answer: %s", f->why);
-	if (!f->missing.n && (f->given || flag("accept"))) {
-		text_puts(&f->object, "}");
-		return reply_text_json(req, text_str(&f->object));
-	}
+	if (!f->missing.n && (f->given || flag("accept")))
+		return cleat_reply_json(req, given);
 	if (asked.terminal)
-		return form_by_terminal(req, f);
+		return form_by_terminal(req, f, given);
 	if (f->missing.n)
 		return nobody(req,
 			      "the server asks \"%.200s\" and there is no terminal: answer %.200s "
@@ -219,6 +204,30 @@ static int answer_form(cleat_request *req, struct form *f)
 		message, cleat_json_size(properties_of(f->schema)) ? "--answer KEY=VALUE, " : "");
 }
 
+static int answer_form(cleat_request *req, struct form *f)
+{
+	cleat_json_iter it = cleat_json_each(properties_of(f->schema));
+	bool good = true;
+	cleat_error err;
+	cleat_doc *given;
+	int rc;
+
+	f->object = cleat_build_new(NULL);
+	cleat_build_object(f->object, NULL);
+	while (good && cleat_json_next(&it))
+		good = fill_field(f, cleat_json_str(it.key, ""), it.value);
+	cleat_build_end(f->object);
+	given = cleat_build_finish(f->object, &err);
+	if (!good)
+		rc = nobody(req, "--answer: %s", f->why);
+	else if (!given)
+		rc = cleat_reply_error(req, "the form cannot be answered: %s", err.message);
+	else
+		rc = answer_given(req, f, cleat_doc_root(given));
+	cleat_doc_free(given);
+	return rc;
+}
+
 static int on_form(cleat_request *req)
 {
 	struct form f = { .schema = cleat_arg(req, "requestedSchema") };
@@ -227,7 +236,6 @@ static int on_form(cleat_request *req)
 	if (declined())
 		return CLEAT_EDECLINED;
 	rc = answer_form(req, &f);
-	text_free(&f.object);
 	text_free(&f.missing);
 	return rc;
 }

@@ -146,51 +146,53 @@ static const char *chosen(const cleat_json *field, const char *word)
 	return choice_value(cleat_json_at(list, i - 1), titled);
 }
 
-static bool field_value(struct text *out, const cleat_json *field, char *line, const char **why)
+/* Words to the elements of an array. */
+static cleat_doc *list_value(const cleat_json *field, char *line, const char **why)
 {
-	const char *type = cleat_json_str(cleat_json_get(field, "type"), "");
-	const cleat_json *items = cleat_json_get(field, "items");
+	cleat_build *b = cleat_build_new(NULL);
 	char *rest = NULL;
-	bool first = true;
 
-	if (strcmp(type, "array") != 0) {
-		const char *word = chosen(field, line);
-
-		if (strcmp(type, "boolean") == 0 &&
-		    (strcmp(word, "y") == 0 || strcmp(word, "n") == 0))
-			word = *word == 'y' ? "true" : "false";
-		return argument_value(out, field, field, word, strlen(word), why);
-	}
-	text_puts(out, "[");
+	cleat_build_array(b, NULL);
 	for (char *w = strtok_r(line, ", ", &rest); w; w = strtok_r(NULL, ", ", &rest)) {
 		const char *word = chosen(field, w);
+		cleat_doc *doc = argument_value(field, cleat_json_get(field, "items"), word,
+						strlen(word), why);
 
-		text_puts(out, first ? "" : ",");
-		first = false;
-		if (!argument_value(out, field, items, word, strlen(word), why))
-			return false;
+		if (!doc) {
+			cleat_build_free(b);
+			return NULL;
+		}
+		cleat_build_value(b, NULL, cleat_doc_root(doc));
+		cleat_doc_free(doc);
 	}
-	text_puts(out, "]");
-	return true;
+	cleat_build_end(b);
+	return cleat_build_finish(b, NULL);
 }
 
-/* Is it what the field's schema wants? Says why not. */
-static bool fits(struct terminal *t, const cleat_json *field, struct text *value)
+static cleat_doc *field_value(const cleat_json *field, char *line, const char **why)
 {
-	cleat_doc *doc = cleat_doc_parse(text_str(value), value->n, NULL, NULL, NULL);
+	const char *type = cleat_json_str(cleat_json_get(field, "type"), "");
+	const char *word;
+
+	if (strcmp(type, "array") == 0)
+		return list_value(field, line, why);
+	word = chosen(field, line);
+	if (strcmp(type, "boolean") == 0 && (strcmp(word, "y") == 0 || strcmp(word, "n") == 0))
+		word = *word == 'y' ? "true" : "false";
+	return argument_value(field, field, word, strlen(word), why);
+}
+
+/* Is it what the field's schema wants? Otherwise *why says it. */
+static bool fits(const cleat_json *field, const cleat_json *value, const char **why)
+{
 	cleat_schema_options strict = { .assert_formats = true };
 	cleat_schema *schema = cleat_schema_new(field, &strict, NULL);
-	cleat_error err = { .message = "this is no text" };
-	bool good = doc &&
-		    (!schema || cleat_schema_check(schema, cleat_doc_root(doc), &err) == CLEAT_OK);
+	cleat_error err;
+	bool good = !schema || cleat_schema_check(schema, value, &err) == CLEAT_OK;
 
-	if (!good) {
-		fputs("    ", t->out);
-		print_line(t->out, err.message);
-		fputc('\n', t->out);
-	}
+	if (!good)
+		*why = keepf("%s", err.message);
 	cleat_schema_free(schema);
-	cleat_doc_free(doc);
 	return good;
 }
 
@@ -224,75 +226,84 @@ static void print_field(struct terminal *t, const char *name, const cleat_json *
 
 /* Asks until the answer fits, and adds it to the object. */
 static int ask_field(struct terminal *t, const char *name, const cleat_json *field, bool required,
-		     struct text *object)
+		     cleat_build *object)
 {
 	bool optional = !required || cleat_json_get(field, "default");
 
 	print_field(t, name, field, required);
 	for (;;) {
-		struct text value = { 0 };
-		const char *why = NULL;
+		const char *why = "out of memory";
+		cleat_doc *value;
+		bool good;
 
 		fputs("  > ", t->out);
 		if (!read_line(t))
 			return CLEAT_ECANCELLED;
 		if (!t->line[0] && optional)
 			return CLEAT_OK;
-		if (!field_value(&value, field, t->line, &why)) {
-			fputs("    ", t->out);
-			print_line(t->out, why);
-			fputs("\n", t->out);
-		} else if (fits(t, field, &value)) {
-			text_puts(object, object->n > 1 ? "," : "");
-			text_json(object, name, strlen(name));
-			text_printf(object, ":%s", text_str(&value));
-			text_free(&value);
+		value = field_value(field, t->line, &why);
+		good = value && fits(field, cleat_doc_root(value), &why);
+		if (good)
+			cleat_build_value(object, name, cleat_doc_root(value));
+		cleat_doc_free(value);
+		if (good)
 			return CLEAT_OK;
-		}
-		text_free(&value);
+		fputs("    ", t->out);
+		print_line(t->out, why);
+		fputs("\n", t->out);
 	}
 }
 
-/* Which fields are in the object already? */
-static cleat_doc *parse_begun(const struct text *object)
+/* Asks for what is not given, one after the other. */
+static int ask_fields(struct terminal *t, const cleat_json *schema, const cleat_json *given,
+		      cleat_build *object)
 {
-	struct text whole = { 0 };
-	cleat_doc *doc;
-
-	text_add(&whole, object->p, object->n);
-	text_puts(&whole, "}");
-	doc = cleat_doc_parse(text_str(&whole), whole.n, NULL, NULL, NULL);
-	text_free(&whole);
-	return doc;
-}
-
-int terminal_form(struct terminal *t, const char *message, const cleat_json *schema,
-		  struct text *object)
-{
-	const size_t fields = cleat_json_size(cleat_json_get(schema, "properties"));
-	cleat_json_iter it = cleat_json_each(cleat_json_get(schema, "properties"));
-	cleat_doc *given = parse_begun(object);
+	cleat_json_iter it = cleat_json_each(given);
 	int rc = CLEAT_OK;
 
-	ask_title(t, "The server asks:", message);
+	while (cleat_json_next(&it))
+		cleat_build_value(object, cleat_json_str(it.key, ""), it.value);
+	it = cleat_json_each(cleat_json_get(schema, "properties"));
 	while (rc == CLEAT_OK && cleat_json_next(&it)) {
 		const char *name = cleat_json_str(it.key, "");
 
-		if (!cleat_json_get(cleat_doc_root(given), name))
+		if (!cleat_json_get(given, name))
 			rc = ask_field(t, name, it.value, argument_required(schema, name), object);
 	}
-	cleat_doc_free(given);
-	if (rc == CLEAT_OK &&
-	    !fields) { /* nothing but yes or no, and what is asked may be destructive */
-		text_puts(object, "}");
-		rc = confirm(t, "Do you agree?", false);
-	} else if (rc == CLEAT_OK) {
-		text_puts(object, "}");
-		fputs("  ", t->out);
-		cli_print_text(t->out, text_str(object), object->n);
-		rc = confirm(t, "\nSend this answer?", true);
-	}
 	return rc;
+}
+
+static int confirm_form(struct terminal *t, const cleat_json *object)
+{
+	size_t n = 0;
+	char *text = cleat_json_print(object, &n);
+
+	fputs("  ", t->out);
+	cli_print_text(t->out, text ? text : "", n);
+	free(text);
+	return confirm(t, "\nSend this answer?", true);
+}
+
+int terminal_form(struct terminal *t, const char *message, const cleat_json *schema,
+		  const cleat_json *given, cleat_doc **ret)
+{
+	cleat_build *b = cleat_build_new(NULL);
+	int rc;
+
+	*ret = NULL;
+	ask_title(t, "The server asks:", message);
+	cleat_build_object(b, NULL);
+	rc = ask_fields(t, schema, given, b);
+	cleat_build_end(b);
+	if (rc != CLEAT_OK) {
+		cleat_build_free(b);
+		return rc;
+	}
+	*ret = cleat_build_finish(b, NULL);
+	/* nothing but yes or no: what is asked may be destructive */
+	if (!cleat_json_size(cleat_json_get(schema, "properties")))
+		return confirm(t, "Do you agree?", false);
+	return confirm_form(t, cleat_doc_root(*ret));
 }
 
 int terminal_url(struct terminal *t, const char *message, const char *url)

@@ -15,10 +15,10 @@ void terminal_begin(struct terminal *t, cleat_request *req);
 
 /* All of these give CLEAT_OK, CLEAT_EDECLINED or CLEAT_ECANCELLED. */
 
-/* Asks for the fields of a form that are not in the object yet (its text without the closing brace), and
- * completes it. */
+/* Asks for the fields of a form that are not in the object `given`. *ret is all of them, to be freed with
+ * cleat_doc_free(); NULL when there is none. */
 int terminal_form(struct terminal *t, const char *message, const cleat_json *schema,
-		  struct text *object);
+		  const cleat_json *given, cleat_doc **ret);
 int terminal_url(struct terminal *t, const char *message, const char *url);
 int terminal_sampling(struct terminal *t, const cleat_json *params, struct text *ret);
 

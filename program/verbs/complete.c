@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 #include "terminal/print.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int print_suggestions(struct cli *cli, const cleat_result *r)
@@ -28,37 +27,29 @@ static int print_suggestions(struct cli *cli, const cleat_result *r)
 	return EXIT_GOOD;
 }
 
-/* The request; `known` is a JSON object as text. As the library does, a name is a prompt's and what looks
- * like a URI is a template's. */
-static cleat_doc *params_of(const char *ref, const char *argument, const char *known)
+/* The request; `known` is an object. As the library does, a name is a prompt's and what looks like a URI is
+ * a template's. */
+static cleat_doc *params_of(const char *ref, const char *argument, const cleat_json *known)
 {
 	size_t n = strcspn(argument, "=");
 	const char *typed = argument[n] ? argument + n + 1 : "";
 	bool uri = strchr(ref, '{') || strstr(ref, "://");
-	cleat_doc *doc = cleat_doc_parse(known, strlen(known), NULL, NULL, NULL), *params;
-	void *arguments = (void *)cleat_doc_root(doc);
+	cleat_build *b = cleat_build_new(NULL);
 
-	if (cleat_json_size(cleat_doc_root(doc)))
-		params = cleat_doc_newf(
-			NULL,
-			"{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s},"
-			" context: {arguments: %p}}",
-			uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref, (int)n,
-			argument, typed, arguments);
-	else
-		params = cleat_doc_newf(
-			NULL, "{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s}}",
-			uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref, (int)n,
-			argument, typed);
-	cleat_doc_free(doc);
-	return params;
+	cleat_build_object(b, NULL);
+	cleat_build_valuef(b, "ref", "{type: %s, %s: %s}", uri ? "ref/resource" : "ref/prompt",
+			   uri ? "uri" : "name", ref);
+	cleat_build_valuef(b, "argument", "{name: %.*s, value: %s}", (int)n, argument, typed);
+	if (cleat_json_size(known))
+		cleat_build_valuef(b, "context", "{arguments: %p}", (const void *)known);
+	cleat_build_end(b);
+	return cleat_build_finish(b, NULL);
 }
 
 static int complete_run(struct cli *cli)
 {
-	cleat_doc *params;
+	cleat_doc *known, *params;
 	cleat_result *r;
-	char *known;
 	int code;
 
 	if (cli->argc < 2 && (cli->server || cli->command))
@@ -70,8 +61,8 @@ static int complete_run(struct cli *cli)
 	known = cli_arguments(cli, cli->argv[0], cli->argc - 2, cli->argv + 2, NULL, &code);
 	if (!known)
 		return code;
-	params = params_of(cli->argv[0], cli->argv[1], known);
-	free(known);
+	params = params_of(cli->argv[0], cli->argv[1], cleat_doc_root(known));
+	cleat_doc_free(known);
 	if (!params)
 		return cli_error(cli, EXIT_OTHER, "out of memory");
 	r = cli_await(cli, "completion/complete", cleat_doc_root(params));

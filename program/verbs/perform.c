@@ -3,9 +3,6 @@
  */
 #include "verbs/perform.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const struct cli_option perform_options[] = {
 	{ .name = "no-check",
 	  .help = "do not ask for the schema: values are text, := is JSON, nothing is checked" },
@@ -28,14 +25,13 @@ static int no_such(struct cli *cli, const struct catalog_kind *kind, const cleat
 			 kind->one, name, kind->option);
 }
 
-/* The arguments as JSON text, from malloc; NULL after a message. */
-static char *arguments(struct cli *cli, const struct performance *p, const char *name,
-		       int *ret_code)
+/* The arguments, an object; NULL after a message. */
+static cleat_doc *arguments(struct cli *cli, const struct performance *p, const char *name,
+			    int *ret_code)
 {
 	const cleat_json *entry, *schema;
 	cleat_result *list;
-	cleat_doc *doc = NULL;
-	char *text = NULL;
+	cleat_doc *doc = NULL, *args = NULL;
 
 	if (cli_flag(cli, "no-check"))
 		return cli_arguments(cli, name, cli->argc - 1, cli->argv + 1, NULL, ret_code);
@@ -45,14 +41,14 @@ static char *arguments(struct cli *cli, const struct performance *p, const char 
 		entry = catalog_find(p->kind, cleat_result_items(list), name);
 		schema = entry ? p->schema(entry, &doc) : NULL;
 		if (entry)
-			text = cli_arguments(cli, name, cli->argc - 1, cli->argv + 1, schema,
+			args = cli_arguments(cli, name, cli->argc - 1, cli->argv + 1, schema,
 					     ret_code);
 		else
 			*ret_code = no_such(cli, p->kind, cleat_result_items(list), name);
 		cleat_doc_free(doc);
 	}
 	cleat_result_free(list);
-	return text;
+	return args;
 }
 
 static int send_it(struct cli *cli, const char *method, const cleat_json *params)
@@ -83,9 +79,8 @@ static int print_it(struct cli *cli, const cleat_json *params)
 
 int perform(struct cli *cli, const struct performance *p)
 {
-	cleat_error err = { .message = "out of memory" };
-	cleat_doc *parsed, *params;
-	char *args;
+	cleat_doc *args, *params;
+	cleat_error err;
 	int code;
 
 	if (!cli->argc && (cli->server || cli->command))
@@ -96,10 +91,8 @@ int perform(struct cli *cli, const struct performance *p)
 	args = arguments(cli, p, cli->argv[0], &code);
 	if (!args)
 		return code;
-	parsed = cleat_doc_parse(args, strlen(args), NULL, NULL, &err);
-	params = parsed ? cleat_doc_newf(&err, "{name: %s, arguments: %p}", cli->argv[0],
-					 (void *)cleat_doc_root(parsed))
-			: NULL;
+	params = cleat_doc_newf(&err, "{name: %s, arguments: %p}", cli->argv[0],
+				(const void *)cleat_doc_root(args));
 	if (!params)
 		code = cli_error(cli, EXIT_OTHER, "%s", err.message);
 	else if (cli_flag(cli, "dry-run"))
@@ -107,7 +100,6 @@ int perform(struct cli *cli, const struct performance *p)
 	else
 		code = send_it(cli, p->method, cleat_doc_root(params));
 	cleat_doc_free(params);
-	cleat_doc_free(parsed);
-	free(args);
+	cleat_doc_free(args);
 	return code;
 }

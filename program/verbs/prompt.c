@@ -1,33 +1,33 @@
 /* program/verbs/prompt.c - `cleat prompt`: gets a prompt, filled in. */
 #include "verbs/perform.h"
 
-#include <string.h>
+static const char *name_of(const cleat_json *argument)
+{
+	return cleat_json_str(cleat_json_get(argument, "name"), "");
+}
 
 /* The arguments of a prompt are names of texts; as a schema they are checked as those of a tool. */
 static const cleat_json *schema_of(const cleat_json *prompt, cleat_doc **ret_doc)
 {
-	cleat_json_iter it = cleat_json_each(cleat_json_get(prompt, "arguments"));
-	struct text all = { 0 }, required = { 0 }, whole = { 0 };
+	const cleat_json *arguments = cleat_json_get(prompt, "arguments");
+	cleat_json_iter it = cleat_json_each(arguments);
+	cleat_build *b = cleat_build_new(NULL);
 
-	while (cleat_json_next(&it)) {
-		const char *name = cleat_json_str(cleat_json_get(it.value, "name"), "");
-
-		text_puts(&all, all.n ? "," : "");
-		text_json(&all, name, strlen(name));
-		text_puts(&all, ":{\"type\":\"string\"}");
-		if (!cleat_json_bool(cleat_json_get(it.value, "required"), false))
-			continue;
-		text_puts(&required, required.n ? "," : "");
-		text_json(&required, name, strlen(name));
-	}
-	text_printf(&whole,
-		    "{\"type\":\"object\",\"additionalProperties\":false,"
-		    "\"properties\":{%s},\"required\":[%s]}",
-		    text_str(&all), text_str(&required));
-	*ret_doc = cleat_doc_parse(text_str(&whole), whole.n, NULL, NULL, NULL);
-	text_free(&whole);
-	text_free(&all);
-	text_free(&required);
+	cleat_build_object(b, NULL);
+	cleat_build_str(b, "type", "object");
+	cleat_build_bool(b, "additionalProperties", false);
+	cleat_build_object(b, "properties");
+	while (cleat_json_next(&it))
+		cleat_build_valuef(b, name_of(it.value), "{type: 'string'}");
+	cleat_build_end(b);
+	cleat_build_array(b, "required");
+	it = cleat_json_each(arguments);
+	while (cleat_json_next(&it))
+		if (cleat_json_bool(cleat_json_get(it.value, "required"), false))
+			cleat_build_str(b, NULL, name_of(it.value));
+	cleat_build_end(b);
+	cleat_build_end(b);
+	*ret_doc = cleat_build_finish(b, NULL);
 	return cleat_doc_root(*ret_doc);
 }
 

@@ -2,9 +2,6 @@
 #include "cli/cli.h"
 #include "terminal/print.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int print_value(struct cli *cli, const cleat_json *v)
 {
 	FILE *to;
@@ -81,22 +78,18 @@ static int notify(struct cli *cli, const char *method, const cleat_json *params)
 
 static int raw_run(struct cli *cli)
 {
-	cleat_doc *params = NULL;
+	cleat_doc *params;
 	const cleat_json *root;
-	char *text;
 	int code;
 
 	if (!cli->argc && (cli->server || cli->command))
 		return cli_usage(cli, "which method? For instance: tools/list");
 	if (!cli_client(cli, &(cleat_client_options){ .on_message = raw_on_message }, &code))
 		return code;
-	text = cli_arguments(cli, cli->argv[0], cli->argc - 1, cli->argv + 1, NULL, &code);
-	if (!text)
+	params = cli_arguments(cli, cli->argv[0], cli->argc - 1, cli->argv + 1, NULL, &code);
+	if (!params)
 		return code;
-	if (cli->argc > 1)
-		params = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
-	free(text);
-	root = cleat_doc_root(params);
+	root = cli->argc > 1 ? cleat_doc_root(params) : NULL;
 	code = cli_flag(cli, "notify") ? notify(cli, cli->argv[0], root)
 				       : request(cli, cli->argv[0], root);
 	cleat_doc_free(params);

@@ -61,14 +61,17 @@ static char *make(const char *line, const char *schema, int *code)
 	char *rest = NULL;
 	struct cli cli = { 0 };
 	cleat_doc *doc = schema ? cleat_doc_parse(schema, strlen(schema), NULL, NULL, NULL) : NULL;
+	cleat_doc *made;
 	char *text;
 	int n = 0;
 
 	for (char *w = strtok_r(keepf("%s", line), "|", &rest); w; w = strtok_r(NULL, "|", &rest))
 		words[n++] = w;
 	capture_begin();
-	text = cli_arguments(&cli, "tool", n, words, cleat_doc_root(doc), code);
+	made = cli_arguments(&cli, "tool", n, words, cleat_doc_root(doc), code);
 	said = capture_end();
+	text = cleat_json_print(cleat_doc_root(made), NULL);
+	cleat_doc_free(made);
 	cleat_doc_free(doc);
 	return text;
 }
@@ -98,7 +101,7 @@ TEST(values_get_the_types_of_the_schema)
 		{ "e=3", "{\"e\":3}" },
 		{ "a=1", "{\"a\":[1]}" },
 		{ "a=1|s=x|a=2", "{\"a\":[1,2],\"s\":\"x\"}" },
-		{ "a=[1, 2]", "{\"a\":[1, 2]}" },
+		{ "a=[1, 2]", "{\"a\":[1,2]}" },
 		{ "a:=[3]", "{\"a\":[3]}" },
 		{ "t=a,b|t=c", "{\"t\":[\"a,b\",\"c\"]}" },
 		{ "o={\"x\":1}", "{\"o\":{\"x\":1}}" },
@@ -125,7 +128,7 @@ TEST(values_get_the_types_of_the_schema)
 		{ "choice=null", "{\"choice\":null}" },
 		{ "only=5", "{\"only\":\"5\"}" },
 		{ "s=@text", "{\"s\":\"some \\\"text\\\"\\n\"}" },
-		{ "any:=@json", "{\"any\":[1, 2.50]}" },
+		{ "any:=@json", "{\"any\":[1,2.50]}" },
 		{ "{\"s\":\"x\",\"n\":1.0}", "{\"s\":\"x\",\"n\":1.0}" },
 		{ "{\"s\":\"x\"}|n=2", "{\"s\":\"x\",\"n\":2}" },
 	};

@@ -29,7 +29,7 @@ static void break_off(struct line_link *l, int status, const char *fmt, ...)
 {
 	va_list ap;
 
-	l->box.shut = true;
+	linestream_break(&l->io);
 	if (l->state != LINE_UP)
 		return;
 	l->state = LINE_ENDING;
@@ -39,41 +39,6 @@ static void break_off(struct line_link *l, int status, const char *fmt, ...)
 }
 
 /* ---- output ------------------------------------------------------------------------------- */
-
-/* Writes what is ready, once; or, where one cannot wait for room, until it is written. */
-static void flush(struct line_link *l)
-{
-	bool always = l->out_watch && loop_watch_always(l->out_watch);
-
-	while (l->out_watch && !l->box.shut && !l->writing && l->box.ready > 0) {
-		struct str ready = outbox_ready(&l->box);
-		ptrdiff_t n = fd_write(&l->out, ready.p, ready.n);
-
-		if (n > 0) {
-			outbox_sent(&l->box, (size_t)n);
-			l->writing = (size_t)n < ready.n && !always;
-		} else if (n < 0 && (always || !fd_would_block(n))) {
-			break_off(l, CLEAT_EIO, "cannot write: %s", strerror((int)-n));
-			l->why.os_errno = (int)-n;
-		} else {
-			l->writing = true;
-		}
-	}
-}
-
-static void update_watches(struct line_link *l)
-{
-	unsigned in = l->reading ? LOOP_READ : 0, out = l->writing && !l->box.shut ? LOOP_WRITE : 0;
-
-	if (!l->in_watch)
-		return;
-	if (l->in_watch == l->out_watch) {
-		loop_watch_set(l->in_watch, in | out);
-		return;
-	}
-	loop_watch_set(l->in_watch, in);
-	loop_watch_set(l->out_watch, out);
-}
 
 /* A line break inside a JSON text can only be white space. */
 static void append_line(struct buf *b, struct str text)
@@ -94,24 +59,24 @@ static void append_line(struct buf *b, struct str text)
 static int op_send(struct link *link, const struct link_message *m)
 {
 	struct line_link *l = (struct line_link *)(void *)link;
-	struct buf *b = l->state == LINE_UP ? outbox_begin(&l->box) : NULL;
+	struct buf *b = l->state == LINE_UP ? outbox_begin(&l->io.box) : NULL;
 	int rc;
 
 	if (!b)
 		return CLEAT_ECLOSED;
-	if (l->box.ready > 0 && m->text.n > LINE_WAITING - l->box.ready)
+	if (l->io.box.ready > 0 && m->text.n > LINE_WAITING - l->io.box.ready)
 		return CLEAT_ELIMIT;
 	append_line(b, m->text);
-	rc = outbox_end(&l->box, true);
+	rc = outbox_end(&l->io.box, true);
 	if (rc || l->entered)
 		return rc;
 	/* The first message of a turn leaves at once, the others together. */
 	if (!l->wrote) {
 		l->wrote = true;
-		flush(l);
-		update_watches(l);
+		linestream_flush(&l->io);
+		linestream_watch(&l->io);
 	}
-	if ((l->box.ready > 0 && !l->writing) || l->box.shut)
+	if ((l->io.box.ready > 0 && !l->io.writing) || l->io.box.shut)
 		loop_defer(l->o.loop, &l->call);
 	return CLEAT_OK;
 }
@@ -122,6 +87,11 @@ static void on_turn(struct loop_turn *t)
 }
 
 /* ---- input -------------------------------------------------------------------------------- */
+
+static bool is_up(const struct line_link *l)
+{
+	return !l->freed && (l->state == LINE_UP || l->state == LINE_ENDING);
+}
 
 static bool is_message(struct str line)
 {
@@ -155,9 +125,7 @@ static void skip_garbage(struct line_link *l, struct str line)
 static bool line_on_line(void *ctx, struct str line)
 {
 	struct line_link *l = ctx;
-	bool up = l->state == LINE_UP || l->state == LINE_ENDING;
-
-	if (!up || l->freed)
+	if (!is_up(l))
 		return false;
 	if (!is_message(line)) {
 		skip_garbage(l, line);
@@ -165,53 +133,46 @@ static bool line_on_line(void *ctx, struct str line)
 	}
 	l->garbage = 0;
 	l->o.events.message(l->o.events.ctx, line, NULL, 0);
-	return !l->freed && (l->state == LINE_UP || l->state == LINE_ENDING);
+	return is_up(l);
 }
 
 static void on_oversize(void *ctx, size_t limit)
 {
 	struct line_link *l = ctx;
 
-	if (!l->freed && (l->state == LINE_UP || l->state == LINE_ENDING))
+	if (is_up(l))
 		l->o.events.oversize(l->o.events.ctx, NULL, limit);
 }
 
-static void end_of_input(struct line_link *l, ptrdiff_t n)
+static void on_ended(void *ctx, bool out, int error)
 {
-	l->reading = false;
-	if (n == 0) {
-		framing_end(&l->framing, &(struct framing_sink){ line_on_line, on_oversize, l });
+	struct line_link *l = ctx;
+
+	if (!out && !error) {
 		break_off(l, CLEAT_ECLOSED, "the other side closed the connection");
 		return;
 	}
-	break_off(l, CLEAT_EIO, "cannot read: %s", strerror((int)-n));
-	l->why.os_errno = (int)-n;
-}
-
-/* One chunk and all lines in it. Gives the bytes; 0 when there was nothing. */
-static size_t read_some(struct line_link *l, bool failed)
-{
-	struct framing_sink sink = { line_on_line, on_oversize, l };
-	ptrdiff_t n = fd_read(&l->in, l->chunk, sizeof l->chunk);
-
-	if (n > 0) {
-		/* Unused bytes are of no interest: the link was closed in between. */
-		framing_feed(&l->framing, l->chunk, (size_t)n, &sink);
-		return (size_t)n;
-	}
-	if (n == 0 || failed || !fd_would_block(n))
-		end_of_input(l, n);
-	return 0;
+	break_off(l, CLEAT_EIO, "cannot %s: %s", out ? "write" : "read", strerror(error));
+	l->why.os_errno = error;
 }
 
 void line_read_rest(struct line_link *l)
 {
 	size_t sum = 0, n = 1;
 
-	while (n > 0 && sum < LINE_REST && l->reading && l->in_watch && !l->freed) {
-		n = read_some(l, false);
+	while (n > 0 && sum < LINE_REST && l->io.reading && l->io.in_watch && !l->freed) {
+		n = linestream_read(&l->io, false);
 		sum += n;
 	}
+}
+
+/* ---- states ------------------------------------------------------------------------------- */
+
+void line_detach(struct line_link *l)
+{
+	loop_turn_remove(l->o.loop, &l->turn);
+	linestream_detach(&l->io);
+	l->io.box.shut = true;
 }
 
 static void line_on_ready(void *ctx, unsigned events, bool failed)
@@ -219,70 +180,23 @@ static void line_on_ready(void *ctx, unsigned events, bool failed)
 	struct line_link *l = ctx;
 
 	line_enter(l);
-	if (events & LOOP_WRITE) {
-		l->writing = false;
-		flush(l);
-		if (failed && l->writing)
-			break_off(l, CLEAT_EIO, "the other side reads no more");
-	}
-	if ((events & LOOP_READ) && l->reading)
-		read_some(l, failed);
+	linestream_ready(&l->io, events, failed);
 	line_leave(l);
 }
 
-/* ---- states ------------------------------------------------------------------------------- */
-
-static void hold_loop(struct line_link *l, bool hold)
+static void new_stream(struct line_link *l)
 {
-	if (hold && !l->attached)
-		loop_attach(l->o.loop);
-	else if (!hold && l->attached)
-		loop_detach(l->o.loop);
-	l->attached = hold;
-}
+	static const struct linestream_user user = { line_on_line, on_oversize, on_ended,
+						     line_on_ready };
 
-void line_detach(struct line_link *l)
-{
-	loop_turn_remove(l->o.loop, &l->turn);
-	if (l->out_watch != l->in_watch)
-		loop_watch_free(l->out_watch);
-	loop_watch_free(l->in_watch);
-	l->in_watch = l->out_watch = NULL;
-	l->reading = l->writing = false;
-	l->box.shut = true;
-}
-
-static int line_watch(struct line_link *l, int in, int out, cleat_error *err)
-{
-	int rc = fd_look(&l->in, in, false, err);
-
-	if (rc == CLEAT_OK)
-		rc = fd_look(&l->out, out, true, err);
-	if (rc)
-		return rc;
-	rc = loop_watch_new(l->o.loop, in, line_on_ready, l, &l->in_watch);
-	if (rc == CLEAT_OK && in == out)
-		l->out_watch = l->in_watch;
-	else if (rc == CLEAT_OK)
-		rc = loop_watch_new(l->o.loop, out, line_on_ready, l, &l->out_watch);
-	if (rc)
-		return error_set(err, rc, "descriptors %d and %d cannot be served: %s", in, out,
-				 cleat_strstatus(rc));
-	return CLEAT_OK;
+	linestream_init(&l->io, &l->mem, &user, l, l->o.max_message, SIZE_MAX);
 }
 
 int line_attach(struct line_link *l, int in, int out, cleat_error *err)
 {
-	int rc;
-
-	framing_done(&l->framing);
-	framing_init(&l->framing, &l->mem, l->o.max_message);
-	outbox_done(&l->box);
-	outbox_init(&l->box, &l->mem, SIZE_MAX);
-	rc = line_watch(l, in, out, err);
-	if (rc)
-		line_detach(l);
-	return rc;
+	linestream_done(&l->io);
+	new_stream(l);
+	return linestream_attach(&l->io, l->o.loop, in, out, err);
 }
 
 void line_up(struct line_link *l)
@@ -290,7 +204,7 @@ void line_up(struct line_link *l)
 	error_clear(&l->why);
 	l->garbage = l->notes = 0;
 	l->told = l->wrote = false;
-	l->reading = true;
+	l->io.reading = true;
 	l->state = LINE_UP;
 	loop_turn_add(l->o.loop, &l->turn);
 	l->o.events.up(l->o.events.ctx, NULL);
@@ -301,7 +215,7 @@ void line_up_failed(struct line_link *l, const cleat_error *why, enum cleat_step
 	struct link_failure f = { .error = *why, .step = step, .unsent = true };
 
 	l->state = LINE_IDLE;
-	hold_loop(l, false);
+	loop_hold(l->o.loop, &l->attached, false);
 	l->o.events.up(l->o.events.ctx, &f);
 }
 
@@ -313,7 +227,7 @@ void line_down(struct line_link *l, const cleat_error *why)
 	if (why->status == CLEAT_EPROTO)
 		f.step = CLEAT_STEP_PROTOCOL;
 	l->state = LINE_IDLE;
-	hold_loop(l, false);
+	loop_hold(l->o.loop, &l->attached, false);
 	l->o.events.down(l->o.events.ctx, &f);
 }
 
@@ -323,7 +237,7 @@ void line_closed(struct line_link *l)
 		return;
 	line_detach(l);
 	l->state = LINE_CLOSED;
-	hold_loop(l, false);
+	loop_hold(l->o.loop, &l->attached, false);
 	l->o.events.closed(l->o.events.ctx);
 }
 
@@ -336,16 +250,15 @@ static void line_release(struct line_link *l)
 {
 	cleat_allocator mem = l->mem;
 
-	framing_done(&l->framing);
-	outbox_done(&l->box);
+	linestream_done(&l->io);
 	mem_free(&mem, l);
 }
 
 void line_leave(struct line_link *l)
 {
 	if (l->entered == 1 && !l->freed) {
-		flush(l);
-		update_watches(l);
+		linestream_flush(&l->io);
+		linestream_watch(&l->io);
 		if (l->state == LINE_ENDING && !l->told) {
 			l->told = true;
 			l->way->ended(l);
@@ -376,7 +289,7 @@ static void op_open(struct link *link)
 	if (l->state != LINE_IDLE)
 		return;
 	l->state = LINE_OPENING;
-	hold_loop(l, true);
+	loop_hold(l->o.loop, &l->attached, true);
 	loop_defer(l->o.loop, &l->call);
 }
 
@@ -400,7 +313,7 @@ static void op_reset(struct link *link)
 		return;
 	line_detach(l);
 	l->state = LINE_IDLE;
-	hold_loop(l, false);
+	loop_hold(l->o.loop, &l->attached, false);
 }
 
 int line_no_fall_back(struct link *link)
@@ -416,12 +329,12 @@ static void op_close(struct link *link)
 	if (l->state == LINE_CLOSING || l->state == LINE_CLOSED)
 		return;
 	if (l->state == LINE_UP)
-		flush(l);
-	hold_loop(l, true);
+		linestream_flush(&l->io);
+	loop_hold(l->o.loop, &l->attached, true);
 	line_detach(l);
 	loop_cancel(l->o.loop, &l->call);
 	l->state = LINE_CLOSING;
-	l->want_closed = l->way->close(l);
+	l->want_closed = !l->way->close || l->way->close(l);
 	if (l->want_closed)
 		loop_defer(l->o.loop, &l->call);
 }
@@ -433,12 +346,13 @@ static void op_free(struct link *link)
 	if (l->freed)
 		return;
 	if (l->state == LINE_UP)
-		flush(l);
+		linestream_flush(&l->io);
 	line_detach(l);
 	loop_cancel(l->o.loop, &l->call);
 	l->state = LINE_CLOSED;
-	l->way->free(l);
-	hold_loop(l, false);
+	if (l->way->free)
+		l->way->free(l);
+	loop_hold(l->o.loop, &l->attached, false);
 	l->freed = true;
 	if (l->entered == 0)
 		line_release(l);
@@ -472,8 +386,7 @@ void *line_new(const struct link_base_options *o, const struct line_way *way, si
 	l->way = way;
 	l->call.fn = on_call;
 	l->turn.fn = on_turn;
-	framing_init(&l->framing, &mem, l->o.max_message);
-	outbox_init(&l->box, &mem, SIZE_MAX);
-	l->box.shut = true;
+	new_stream(l);
+	l->io.box.shut = true;
 	return l;
 }

@@ -1,7 +1,7 @@
 /* link/line.h - the part that all links have in common which send one message per line:
  * over a child's pipes (child.c), a socket (socket.c), two descriptors (fds.c).
  *
- * The engine reads, frames, queues and writes; a `line_way` knows how to get two descriptors, what
+ * A line stream (net/linestream.h) reads, frames, queues and writes; a `line_way` knows how to get two descriptors, what
  * their end means, and how to let go of them. The struct of a way begins with its line_link.
  *
  *	idle      nothing is there; op open() -> opening
@@ -18,12 +18,9 @@
 #define LINK_LINE_H
 
 #include "link/links.h"
-#include "net/fd.h"
-#include "net/framing.h"
-#include "net/outbox.h"
+#include "net/linestream.h"
 
 enum {
-	LINE_CHUNK = 64 * 1024,
 	LINE_WAITING = 4 * 1024 * 1024, /* bytes that may wait for a server that does not read */
 	LINE_REST = 2 * 1024 * 1024,    /* most bytes that are read after the end of a child */
 	LINE_GARBAGE = 100,             /* lines in a row that are no messages */
@@ -43,9 +40,10 @@ struct line_way {
 	/* From the loop: `why` has been filled, line_down() now or later. Reading goes on unless it was
 	 * that which ended. */
 	void (*ended)(struct line_link *l);
-	/* Nothing is read or written any more. True when all is done; otherwise line_closed() later. */
+	/* Nothing is read or written any more. True (NULL: always) when all is done; otherwise
+	 * line_closed() later. */
 	bool (*close)(struct line_link *l);
-	/* Frees what the way has, but not the struct. Nothing may be called back after it. */
+	/* Frees what the way has (NULL: nothing), but not the struct. Nothing may be called back after it. */
 	void (*free)(struct line_link *l);
 };
 
@@ -55,24 +53,18 @@ struct line_link {
 	cleat_allocator mem;
 	const struct line_way *way;
 	enum line_state state;
-	struct fd_end in, out;
-	struct loop_watch *in_watch, *out_watch; /* one and the same for one descriptor */
-	struct loop_call call;                   /* what an op has left for the loop */
+	struct linestream io;
+	struct loop_call call; /* what an op has left for the loop */
 	struct loop_turn turn;
-	struct framing framing;
-	struct outbox box;
 	unsigned entered;
 	bool attached;    /* to the loop */
 	bool freed;       /* memory follows in line_leave() */
-	bool reading;     /* not at the end of input */
-	bool writing;     /* waits for room */
 	bool wrote;       /* in this turn of the loop already */
 	bool told;        /* way->ended() has been called */
 	bool want_closed; /* the event is due */
 	unsigned garbage, notes;
 	cleat_error
 		why; /* status CLEAT_EPROTO: what came is no MCP; else the stream broke or ended */
-	char chunk[LINE_CHUNK];
 };
 
 /* `size` bytes, zeroed, with a line_link at the front; NULL when out of memory. */

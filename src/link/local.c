@@ -203,15 +203,6 @@ static void to_client(struct link_local *k)
 
 /* ---- states ------------------------------------------------------------------------------- */
 
-static void hold_loop(struct link_local *k, bool hold)
-{
-	if (hold && !k->attached)
-		loop_attach(k->o.loop);
-	else if (!hold && k->attached)
-		loop_detach(k->o.loop);
-	k->attached = hold;
-}
-
 static void close_peer(struct link_local *k)
 {
 	struct peer *p = k->peer;
@@ -240,7 +231,7 @@ static void open_peer(struct link_local *k)
 		return;
 	}
 	k->state = IDLE;
-	hold_loop(k, false);
+	loop_hold(k->o.loop, &k->attached, false);
 	error_set(&why.error, CLEAT_ENOMEM, "the server takes no connection");
 	k->o.events.up(k->o.events.ctx, &why);
 }
@@ -251,7 +242,7 @@ static void go_down(struct link_local *k)
 
 	close_peer(k);
 	k->state = IDLE;
-	hold_loop(k, false);
+	loop_hold(k->o.loop, &k->attached, false);
 	error_set(&why.error, CLEAT_ECLOSED, "the server has ended");
 	k->o.events.down(k->o.events.ctx, &why);
 }
@@ -259,7 +250,7 @@ static void go_down(struct link_local *k)
 static void closed(struct link_local *k)
 {
 	k->state = CLOSED;
-	hold_loop(k, false);
+	loop_hold(k->o.loop, &k->attached, false);
 	k->o.events.closed(k->o.events.ctx);
 }
 
@@ -321,7 +312,7 @@ static void op_open(struct link *l)
 	if (k->state != IDLE)
 		return;
 	k->state = OPENING;
-	hold_loop(k, true);
+	loop_hold(k->o.loop, &k->attached, true);
 	if (!k->entered)
 		loop_defer(k->o.loop, &k->call);
 }
@@ -361,7 +352,7 @@ static void op_reset(struct link *l)
 		return;
 	close_peer(k);
 	k->state = IDLE;
-	hold_loop(k, false);
+	loop_hold(k->o.loop, &k->attached, false);
 }
 
 static void op_close(struct link *l)
@@ -370,7 +361,7 @@ static void op_close(struct link *l)
 
 	if (k->state == CLOSING || k->state == CLOSED)
 		return;
-	hold_loop(k, true);
+	loop_hold(k->o.loop, &k->attached, true);
 	k->state = CLOSING;
 	close_peer(k);
 	if (!k->entered)
@@ -387,7 +378,7 @@ static void op_free(struct link *l)
 	k->freed = true;
 	close_peer(k);
 	loop_cancel(k->o.loop, &k->call);
-	hold_loop(k, false);
+	loop_hold(k->o.loop, &k->attached, false);
 	if (!k->entered)
 		local_release(k);
 }

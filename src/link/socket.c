@@ -292,7 +292,8 @@ static void way_ended(struct line_link *l)
 static void on_farewell(void *ctx, unsigned events, bool failed)
 {
 	struct link_socket *k = ctx;
-	ssize_t n = read(k->fd, k->line.chunk, sizeof k->line.chunk);
+	char rest[4096];
+	ssize_t n = read(k->fd, rest, sizeof rest);
 
 	(void)events;
 	if (n > 0 || (n < 0 && !failed && (errno == EAGAIN || errno == EINTR)))

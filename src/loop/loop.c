@@ -435,3 +435,12 @@ void loop_detach(cleat_loop *l)
 {
 	l->attached--;
 }
+
+void loop_hold(cleat_loop *l, bool *held, bool hold)
+{
+	if (hold && !*held)
+		loop_attach(l);
+	else if (!hold && *held)
+		loop_detach(l);
+	*held = hold;
+}

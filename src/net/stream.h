@@ -1,8 +1,5 @@
-/* net/stream.h - a connection over two descriptors: one JSON message per line each way.
- *
- * Reads as much as is there (64 KiB at a time), hands on every line of it, then writes everything
- * that was answered at once: one read and one write for any number of messages. What the other side
- * does not take yet waits in an outbox; when that is full, input waits too.
+/* net/stream.h - a server's connection over two descriptors: a line stream (linestream.h) with a peer at
+ * its end, and the ways in which it ends.
  *
  *   open       reading and writing
  *   draining   end of input: requests that run may finish, for STREAM_GRACE_MS
@@ -22,8 +19,7 @@ enum {
 	 * that closes its end to stop the server should not have to wait. */
 	STREAM_GRACE_MS = 500,
 	/* How long the other side may take nothing of the rest. */
-	STREAM_FLUSH_MS = 1000,
-	STREAM_CHUNK = 64 * 1024
+	STREAM_FLUSH_MS = 1000
 };
 
 struct stream;

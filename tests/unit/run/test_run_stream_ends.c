@@ -167,6 +167,28 @@ TEST(finish_waits_for_a_reader_but_not_for_ever)
 	end(&r);
 }
 
+/* Lines that waited for room are for nobody any more. */
+PIPES_TEST(finish_while_input_waits)
+{
+	size_t got = 0;
+	ssize_t n;
+	char c[4096];
+
+	put(r, "big 1500000\nlate\n");
+	while (r->echo.received == 0)
+		cleat_loop_step(r->l, -1);
+	stream_finish(r->s);
+	while (!r->over) {
+		while ((n = read(r->out[0], c, sizeof c)) > 0)
+			got += (size_t)n;
+		cleat_loop_step(r->l, 0);
+	}
+	while ((n = read(r->out[0], c, sizeof c)) > 0)
+		got += (size_t)n;
+	assert_int_equal(got, 1500001);
+	assert_int_equal(r->echo.received, 1);
+}
+
 PIPES_TEST(free_closes_the_peer_and_writes_what_it_can)
 {
 	char got[8];

@@ -157,6 +157,11 @@ const cleat_client_options *client_options(const cleat_client *c)
 	return &c->opts;
 }
 
+size_t client_calls(const cleat_client *c)
+{
+	return c->n_calls;
+}
+
 enum client_phase client_phase(const cleat_client *c)
 {
 	return c->phase;

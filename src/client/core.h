@@ -53,6 +53,8 @@ enum client_phase {
 	CLIENT_DEAD     /* failed, and nothing more is tried until the next call, or never */
 };
 enum client_phase client_phase(const cleat_client *c);
+/* Calls of the program's that have not ended. */
+size_t client_calls(const cleat_client *c);
 
 /* Ends what waits, runs callbacks that are due, checks deadlines. Gives milliseconds until it wants to
  * be called again, -1: not before the next hooks.wake. */

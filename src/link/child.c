@@ -174,7 +174,7 @@ struct link *link_child_new(const struct link_base_options *o, const char *const
 			    const char *cwd, const char *const *env, bool inherit_env,
 			    cleat_error *err)
 {
-	static const struct line_way way = { way_open, way_ended, way_close, way_free };
+	static const struct line_way way = { way_open, way_ended, way_close, way_free, NULL };
 	struct link_child *k;
 
 	if (!argv || !argv[0] || !argv[0][0]) {

@@ -38,6 +38,15 @@ static void break_off(struct line_link *l, int status, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* line_run() is due, from the loop or from whoever stands for it. */
+static void later(struct line_link *l)
+{
+	if (l->o.loop)
+		loop_defer(l->o.loop, &l->call);
+	else
+		l->way->later(l);
+}
+
 /* ---- output ------------------------------------------------------------------------------- */
 
 /* A line break inside a JSON text can only be white space. */
@@ -77,7 +86,7 @@ static int op_send(struct link *link, const struct link_message *m)
 		linestream_watch(&l->io);
 	}
 	if ((l->io.box.ready > 0 && !l->io.writing) || l->io.box.shut)
-		loop_defer(l->o.loop, &l->call);
+		later(l);
 	return CLEAT_OK;
 }
 
@@ -170,7 +179,8 @@ void line_read_rest(struct line_link *l)
 
 void line_detach(struct line_link *l)
 {
-	loop_turn_remove(l->o.loop, &l->turn);
+	if (l->o.loop)
+		loop_turn_remove(l->o.loop, &l->turn);
 	linestream_detach(&l->io);
 	l->io.box.shut = true;
 }
@@ -196,7 +206,7 @@ int line_attach(struct line_link *l, int in, int out, cleat_error *err)
 {
 	linestream_done(&l->io);
 	new_stream(l);
-	return linestream_attach(&l->io, l->o.loop, in, out, err);
+	return l->o.loop ? linestream_attach(&l->io, l->o.loop, in, out, err) : CLEAT_OK;
 }
 
 void line_up(struct line_link *l)
@@ -206,7 +216,8 @@ void line_up(struct line_link *l)
 	l->told = l->wrote = false;
 	l->io.reading = true;
 	l->state = LINE_UP;
-	loop_turn_add(l->o.loop, &l->turn);
+	if (l->o.loop)
+		loop_turn_add(l->o.loop, &l->turn);
 	l->o.events.up(l->o.events.ctx, NULL);
 }
 
@@ -268,16 +279,19 @@ void line_leave(struct line_link *l)
 		line_release(l);
 }
 
-static void on_call(struct loop_call *c)
+void line_run(struct line_link *l)
 {
-	struct line_link *l = CONTAINER(c, struct line_link, call);
-
 	line_enter(l);
 	if (l->state == LINE_OPENING)
 		l->way->open(l);
 	else if (l->want_closed)
 		line_closed(l);
 	line_leave(l);
+}
+
+static void on_call(struct loop_call *c)
+{
+	line_run(CONTAINER(c, struct line_link, call));
 }
 
 /* ---- ops ---------------------------------------------------------------------------------- */
@@ -290,7 +304,7 @@ static void op_open(struct link *link)
 		return;
 	l->state = LINE_OPENING;
 	loop_hold(l->o.loop, &l->attached, true);
-	loop_defer(l->o.loop, &l->call);
+	later(l);
 }
 
 static void op_forget(struct link *link, void *tag)
@@ -332,11 +346,12 @@ static void op_close(struct link *link)
 		linestream_flush(&l->io);
 	loop_hold(l->o.loop, &l->attached, true);
 	line_detach(l);
-	loop_cancel(l->o.loop, &l->call);
+	if (l->o.loop)
+		loop_cancel(l->o.loop, &l->call);
 	l->state = LINE_CLOSING;
 	l->want_closed = !l->way->close || l->way->close(l);
 	if (l->want_closed)
-		loop_defer(l->o.loop, &l->call);
+		later(l);
 }
 
 static void op_free(struct link *link)
@@ -348,7 +363,8 @@ static void op_free(struct link *link)
 	if (l->state == LINE_UP)
 		linestream_flush(&l->io);
 	line_detach(l);
-	loop_cancel(l->o.loop, &l->call);
+	if (l->o.loop)
+		loop_cancel(l->o.loop, &l->call);
 	l->state = LINE_CLOSED;
 	if (l->way->free)
 		l->way->free(l);

@@ -1,5 +1,6 @@
 /* link/line.h - the part that all links have in common which send one message per line:
- * over a child's pipes (child.c), a socket (socket.c), two descriptors (fds.c).
+ * over a child's pipes (child.c), a socket (socket.c), two descriptors (fds.c), or by the hands of somebody
+ * who moves the bytes himself (wire.c), without a loop.
  *
  * A line stream (net/linestream.h) reads, frames, queues and writes; a `line_way` knows how to get two descriptors, what
  * their end means, and how to let go of them. The struct of a way begins with its line_link.
@@ -45,6 +46,8 @@ struct line_way {
 	bool (*close)(struct line_link *l);
 	/* Frees what the way has (NULL: nothing), but not the struct. Nothing may be called back after it. */
 	void (*free)(struct line_link *l);
+	/* Where there is no loop: line_run() is due soon, not from in here. */
+	void (*later)(struct line_link *l);
 };
 
 struct line_link {
@@ -75,7 +78,11 @@ void line_enter(struct line_link *l);
 /* The link may be gone after it. */
 void line_leave(struct line_link *l);
 
-/* Takes the descriptors, which stay the way's. CLEAT_OK, or why not. */
+/* What an op has left to be done. */
+void line_run(struct line_link *l);
+
+/* A new stream. Takes the descriptors, which stay the way's; without a loop there are none. CLEAT_OK, or
+ * why not. */
 int line_attach(struct line_link *l, int in, int out, cleat_error *err);
 /* From the loop: the events; what comes in is read from now on. */
 void line_up(struct line_link *l);

@@ -36,6 +36,20 @@ struct link *link_socket_new(const struct link_base_options *o, const char *addr
 /* ... two descriptors that stay the caller's; open() after `down` fails. */
 struct link *link_fds_new(const struct link_base_options *o, int in, int out, cleat_error *err);
 
+/* ... bytes that somebody else moves (wire.c); base.loop is NULL. It can be opened once. `wake`: something
+ * is due for link_wire_turn(), or was sent; called also inside link_ops. */
+struct link *link_wire_new(const struct link_base_options *o, void (*wake)(void *ctx), void *ctx,
+			   cleat_error *err);
+/* Where events come from, beside link_wire_feed() and link_wire_eof(): what the ops have left to be done. */
+void link_wire_turn(struct link *l);
+/* Bytes from the server. CLEAT_OK, or CLEAT_ECLOSED: it is not open. */
+int link_wire_feed(struct link *l, const void *p, size_t n);
+/* There will be no more of them. */
+void link_wire_eof(struct link *l);
+/* Bytes for the server, and that some of them were sent. */
+struct str link_wire_ready(const struct link *l);
+void link_wire_sent(struct link *l, size_t n);
+
 /* local.c: a peer in this process; `accept` makes it when the link is opened. */
 struct link_local_options {
 	struct peer *(*accept)(void *ctx, const struct peer_sink *sink,

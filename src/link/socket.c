@@ -396,7 +396,7 @@ static int parse(struct link_socket *k, const char *address, cleat_error *err)
 struct link *link_socket_new(const struct link_base_options *o, const char *address,
 			     cleat_error *err)
 {
-	static const struct line_way way = { way_open, way_ended, way_close, way_free };
+	static const struct line_way way = { way_open, way_ended, way_close, way_free, NULL };
 	struct link_socket *k;
 
 	if (!address) {

@@ -438,9 +438,9 @@ void loop_detach(cleat_loop *l)
 
 void loop_hold(cleat_loop *l, bool *held, bool hold)
 {
-	if (hold && !*held)
+	if (l && hold && !*held)
 		loop_attach(l);
-	else if (!hold && *held)
+	else if (l && !hold && *held)
 		loop_detach(l);
 	*held = hold;
 }

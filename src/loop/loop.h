@@ -46,7 +46,7 @@ void loop_turn_remove(cleat_loop *l, struct loop_turn *t);
 /* Something that keeps cleat_loop_step() from giving CLEAT_ECLOSED. */
 void loop_attach(cleat_loop *l);
 void loop_detach(cleat_loop *l);
-/* Attaches or detaches, where that has not happened yet: *held tells. */
+/* Attaches or detaches, where that has not happened yet: *held tells. Accepts NULL. */
 void loop_hold(cleat_loop *l, bool *held, bool hold);
 /* Is the caller the thread that stepped the loop last (or, before the first step, made it)? Any
  * thread. */

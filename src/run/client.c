@@ -34,8 +34,9 @@ enum { OPEN_SLACK_MS = 1000 };
 
 static uint64_t now_ms(void *ctx)
 {
-	(void)ctx;
-	return loop_now();
+	const struct client_poll *p = &((struct client_run *)ctx)->poll;
+
+	return p->now ? p->now(p->now_ctx) : loop_now();
 }
 
 static void wake(void *ctx)
@@ -46,7 +47,10 @@ static void wake(void *ctx)
 		return;
 	run->pump_wanted = true;
 	/* A timer, not loop_defer(): what pumping causes must not keep descriptors waiting. */
-	loop_timer_start(run->timer, 0);
+	if (run->loop)
+		loop_timer_start(run->timer, 0);
+	else
+		run->poll.wake(run->poll.ctx);
 }
 
 static void on_pump(void *ctx)
@@ -92,6 +96,8 @@ static void client_release(struct client_run *run)
 {
 	cleat_allocator mem = run->mem;
 
+	if (run->asked)
+		runner_unlisten(server_runner(run->asked), &run->ear);
 	cleat_server_free(run->asked); /* waits for handlers, which may still look at the client */
 	if (run->client)
 		client_free(run->client);
@@ -116,22 +122,26 @@ static bool take_loop(struct client_run *run, cleat_loop *loop)
 	return run->timer != NULL;
 }
 
-struct client_run *client_run_new(const struct client_given *g, cleat_loop *loop)
+static struct client_run *new_run(const struct client_given *g)
 {
 	cleat_allocator mem = mem_resolve(g->opts.allocator);
 	struct client_run *run = mem_zalloc(&mem, sizeof *run);
-	struct client_hooks hooks = { .now_ms = now_ms,
-				      .wake = wake,
-				      .random = random32,
-				      .asked = client_run_asked,
-				      .ctx = run };
 
-	if (!run)
-		return NULL;
-	run->mem = mem;
-	run->cancel.fn = on_cancel;
-	if (take_loop(run, loop ? loop : g->opts.loop))
-		run->client = client_new(&g->opts, &hooks);
+	if (run) {
+		run->mem = mem;
+		run->cancel.fn = on_cancel;
+	}
+	return run;
+}
+
+/* NULL: out of memory, and all is freed. */
+static struct client_run *new_client(struct client_run *run, const struct client_given *g)
+{
+	run->client = client_new(&g->opts, &(struct client_hooks){ .now_ms = now_ms,
+								   .wake = wake,
+								   .random = random32,
+								   .asked = client_run_asked,
+								   .ctx = run });
 	if (!run->client) {
 		client_release(run);
 		return NULL;
@@ -140,6 +150,32 @@ struct client_run *client_run_new(const struct client_given *g, cleat_loop *loop
 	if (g->newer.status)
 		client_fail(run->client, CLEAT_STEP_ARGUMENTS, &g->newer);
 	return run;
+}
+
+struct client_run *client_run_new(const struct client_given *g, cleat_loop *loop)
+{
+	struct client_run *run = new_run(g);
+
+	if (run && !take_loop(run, loop ? loop : g->opts.loop)) {
+		client_release(run);
+		return NULL;
+	}
+	return run ? new_client(run, g) : NULL;
+}
+
+struct client_run *client_run_new_polled(const struct client_given *g, void (*wake_up)(void *ctx),
+					 void *ctx, uint64_t (*now)(void *ctx), void *now_ctx)
+{
+	struct client_run *run = new_run(g);
+
+	if (!run)
+		return NULL;
+	run->poll.wake = wake_up;
+	run->poll.ctx = ctx;
+	run->poll.now = now;
+	run->poll.now_ctx = now_ctx;
+	client_run_own(run);
+	return new_client(run, g);
 }
 
 struct link_base_options client_run_base(struct client_run *run)
@@ -180,6 +216,10 @@ int client_run_may_wait(struct client_run *run, cleat_error *err)
 {
 	if (run->ending)
 		return error_set(err, CLEAT_ECLOSED, "the client is being freed");
+	if (!run->loop)
+		return error_set(err, CLEAT_EMISUSE,
+				 "a client over a wire cannot wait: nobody would move its bytes "
+				 "meanwhile; use the function that starts a call");
 	if (loop_is_stepping(run->loop))
 		return error_set(err, CLEAT_EMISUSE,
 				 "called inside a callback of the loop that it would wait for; "
@@ -247,6 +287,39 @@ int cleat_client_open(cleat_client *c)
 	return rc ? rc : CLEAT_ETIMEOUT;
 }
 
+/* ---- without a loop ----------------------------------------------------------------------- */
+
+bool client_run_is_owner(const struct client_run *run)
+{
+	if (run->loop)
+		return loop_is_owner(run->loop);
+	return atomic_load_explicit(&run->poll.owner, memory_order_relaxed) == loop_thread();
+}
+
+void client_run_own(struct client_run *run)
+{
+	struct runner *r = run->asked ? server_runner(run->asked) : NULL;
+
+	atomic_store_explicit(&run->poll.owner, loop_thread(), memory_order_relaxed);
+	if (r)
+		atomic_store_explicit(&r->owner, loop_thread(), memory_order_relaxed);
+}
+
+int client_run_poll(struct client_run *run)
+{
+	struct runner *r = run->asked ? server_runner(run->asked) : NULL;
+	int ms, more = -1;
+
+	client_cancel_marked(run->client);
+	if (r) {
+		runner_drain(r);
+		more = runner_pump(r);
+	}
+	run->pump_wanted = false;
+	ms = client_pump(run->client);
+	return ms < 0 || (more >= 0 && more < ms) ? more : ms;
+}
+
 /* ---- ending ------------------------------------------------------------------------------- */
 
 static void linger(struct client_run *run)
@@ -258,15 +331,21 @@ static void linger(struct client_run *run)
 		step_until(run, now, until);
 }
 
+void client_run_free(struct client_run *run)
+{
+	if (run->ending)
+		return;
+	run->ending = true;
+	client_close(run->client);
+	if (run->loop && !loop_is_stepping(run->loop))
+		linger(run);
+	client_release(run);
+}
+
 void cleat_client_free(cleat_client *c)
 {
 	struct client_run *run = c ? client_runner(c) : NULL;
 
-	if (!run || run->ending)
-		return;
-	run->ending = true;
-	client_close(c);
-	if (!loop_is_stepping(run->loop))
-		linger(run);
-	client_release(run);
+	if (run && run->loop) /* the other one is its wire's */
+		client_run_free(run);
 }

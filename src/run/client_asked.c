@@ -1,6 +1,7 @@
 /* run/client_asked.c - who answers what a server asks its client: a server of our own that nobody sees
  * (server/asked.h), whose handlers are those of the client's options. It is made when the first question
- * comes, or roots are given, and shares the client's loop; its worker threads are its own.
+ * comes, or roots are given, and shares the client's loop; its worker threads are its own. A client without
+ * a loop has none of these: what blocks runs inline.
  */
 #include "base/error.h"
 #include "run/client.h"
@@ -30,6 +31,22 @@ static cleat_server *make(struct client_run *run)
 							 .allocator = &run->mem });
 }
 
+/* On the client's loop, or by its polling and its clock. */
+static int get_going(struct client_run *run, cleat_server *s)
+{
+	struct runner *r = run->loop ? runner_with_loop(s) : runner_get(s);
+
+	if (!r)
+		return CLEAT_ENOMEM;
+	if (!run->loop) {
+		r->now = run->poll.now;
+		r->now_ctx = run->poll.now_ctx;
+		run->ear = (struct runner_ear){ .wake = run->poll.wake, .ctx = run->poll.ctx };
+		runner_listen(r, &run->ear);
+	}
+	return CLEAT_OK;
+}
+
 static int set_up(struct client_run *run, cleat_server *s)
 {
 	const cleat_client_options *o = client_options(run->client);
@@ -47,7 +64,7 @@ static int set_up(struct client_run *run, cleat_server *s)
 							 .client = run->client });
 	if (!rc && (o->n_roots || o->offer_roots))
 		rc = server_set_roots(s, o->roots, o->n_roots);
-	return !rc && !runner_with_loop(s) ? CLEAT_ENOMEM : rc;
+	return rc ? rc : get_going(run, s);
 }
 
 /* CLEAT_OK when there is one. */

@@ -263,12 +263,15 @@ void cleat_call_cancel(cleat_call *call)
 
 	if (!run)
 		return;
-	if (loop_is_owner(run->loop)) {
+	if (client_run_is_owner(run)) {
 		client_call_cancel(call);
 		return;
 	}
 	client_call_mark(call);
-	loop_post(run->loop, &run->cancel);
+	if (run->loop)
+		loop_post(run->loop, &run->cancel);
+	else
+		run->poll.wake(run->poll.ctx);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------ */

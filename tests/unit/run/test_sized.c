@@ -280,6 +280,24 @@ static int use_rpc_request(void *p, size_t size)
 	return bare(rc > 0 ? CLEAT_OK : (int)rc);
 }
 
+static int of_wire(cleat_wire *w)
+{
+	int rc = of_client(cleat_wire_get_client(w)); /* who is not freed by that */
+
+	cleat_wire_free(w);
+	return rc;
+}
+
+static int use_wire_client(void *p, size_t size)
+{
+	return of_wire(cleat_wire_client_(p, size, NULL, 0));
+}
+
+static int use_wire_of_client(void *p, size_t size)
+{
+	return of_wire(cleat_wire_client_(NULL, 0, p, size));
+}
+
 static int use_schema_new(void *p, size_t size)
 {
 	cleat_doc *d = cleat_doc_newf(NULL, "{type: 'object'}");
@@ -329,6 +347,8 @@ static const struct sized_row {
 	{ "cleat_main_parse_", sizeof(cleat_http_options), use_main_http, false },
 	{ "cleat_server_run_main_", sizeof(cleat_main_options), use_run_main, false },
 	{ "cleat_wire_server_", sizeof(cleat_wire_options), use_wire, false },
+	{ "cleat_wire_client_", sizeof(cleat_client_options), use_wire_client, false },
+	{ "cleat_wire_client_", sizeof(cleat_wire_options), use_wire_of_client, false },
 	{ "cleat_client_spawn_", sizeof(cleat_client_options), use_spawn, false },
 	{ "cleat_client_connect_", sizeof(cleat_client_options), use_connect, false },
 	{ "cleat_client_inproc_", sizeof(cleat_client_options), use_inproc, false },

@@ -14,7 +14,7 @@
  * A client is the same with one thing more: its calls are begun in between.
  *
  *	cleat_wire *w = cleat_wire_client(NULL, NULL);
- *	cleat_client_startf(cleat_wire_get_client(w), &(cleat_call_options){ .on_done = done }, "add", ...);
+ *	cleat_client_startf(cleat_wire_get_client(w), &opts, "add", ...);
  *	do {
  *		ms = cleat_wire_poll(w);
  *		... write what cleat_wire_peek() has, wait at most ms, feed what has come ...

@@ -178,6 +178,25 @@ function client(name, [server, ...args], { program, input = '' } = {}) {
 	return [r.status, r.stdout, r.stderr];
 }
 
+// The example `wire` on a Unix socket, for one client after the other.
+async function withWire(body) {
+	const at = path.join(scratch, 'wire.sock');
+	const child = spawn(path.join(build, 'examples/wire'), [at], { stdio: 'inherit' });
+	const listens = () => new Promise((resolve) => { // bound is not yet listening
+		const s = net.connect(at, () => s.end());
+		s.resume().on('error', () => {}).on('close', (failed) => resolve(!failed));
+	});
+	try {
+		for (let i = 0; i < 200 && !await listens(); i++)
+			await new Promise((resolve) => setTimeout(resolve, 25));
+		await body(at);
+	} finally {
+		child.kill();
+		await once(child, 'exit');
+		fs.rmSync(at, { force: true });
+	}
+}
+
 async function until(test, what) {
 	const start = Date.now();
 	while (!test()) {
@@ -437,32 +456,24 @@ const examples = {
 		check(/^\d+ ticks$/.test(text(await c.call('uptime', {}))), 'ticks');
 	}),
 
-	wire: async () => {
-		const at = path.join(scratch, 'wire.sock');
-		const child = spawn(path.join(build, 'examples/wire'), [at], { stdio: 'inherit' });
-		try {
-			for (let i = 0; i < 200 && !fs.existsSync(at); i++)
-				await new Promise((resolve) => setTimeout(resolve, 25));
-			for (const legacy of [false, true]) { // one client after the other
-				let socket;
-				for (let i = 0; i < 200 && !socket; i++) { // bound, but perhaps not listening yet
-					const s = net.connect(at);
-					socket = await once(s, 'connect').then(() => s, () => null);
-					if (!socket) await new Promise((resolve) => setTimeout(resolve, 25));
-				}
-				check(socket, 'a connection');
-				const c = new Client(socket, socket, {});
-				if (legacy) await c.initialize();
-				equal(text(await c.call('say', { text: 'psst' })), '(psst)');
-				equal(text(await c.call('say', { text: 'x'.repeat(100000) })).length, 100002);
-				socket.end();
-				await within(once(socket, 'close'), 'end of the connection');
-			}
-		} finally {
-			child.kill();
-			await once(child, 'exit');
+	wire: () => withWire(async (at) => {
+		for (const legacy of [false, true]) { // one client after the other
+			const socket = net.connect(at);
+			await once(socket, 'connect');
+			const c = new Client(socket, socket, {});
+			if (legacy) await c.initialize();
+			equal(text(await c.call('say', { text: 'psst' })), '(psst)');
+			equal(text(await c.call('say', { text: 'x'.repeat(100000) })).length, 100002);
+			socket.end();
+			await within(once(socket, 'close'), 'end of the connection');
 		}
-	},
+	}),
+
+	wire_client: () => withWire((at) => {
+		for (const word of ['psst', 'x'.repeat(100000)])
+			equal(client('wire_client', [null, word], { program: at }), [0, `(${word})\n`, '']);
+		equal(client('wire_client', [null], { program: '/nowhere' })[0], 1);
+	}),
 
 	http: () => serve('http', [], async (url) => {
 		const post = (token) => fetch(url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1,

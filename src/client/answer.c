@@ -185,12 +185,12 @@ static bool retry_version(cleat_call *call, const cleat_result *r)
 	if (!c->modern || r->error.rpc_code != CLEAT_RPC_UNSUPPORTED_VERSION ||
 	    call->retried_version || call->done)
 		return false;
-	rev = negotiate_pick(c, json_member(r->error_data, "supported"));
+	rev = negotiation_pick(&c->neg, json_member(r->error_data, "supported"));
 	if (rev == REV_NONE)
 		return false;
 	call->retried_version = true;
 	if (rev != REV_2026_07_28)
-		c->stale = true;
+		negotiation_suspect(&c->neg);
 	call_send(call);
 	return true;
 }

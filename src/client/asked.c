@@ -254,7 +254,7 @@ static void pass_on(cleat_client *c, const struct rpc_message *m, struct str tex
 void asked_request(cleat_client *c, const struct rpc_message *m, struct str text, void *tag)
 {
 	/* 2026-07-28 basic/transports: the server MUST NOT send requests. There is no way to answer. */
-	if (c->modern && c->stage != STAGE_DISCOVER) {
+	if (c->modern && !negotiation_is_at(&c->neg, NEGOTIATION_DISCOVER)) {
 		client_note(c, CLEAT_LOG_WARNING,
 			    "the server sent a request, which it must not in 2026-07-28");
 		return;

@@ -331,7 +331,7 @@ static int add_fields(cleat_call *call, struct link_message *m, cleat_error *err
 static int post(cleat_call *call, const struct buf *out, cleat_error *err)
 {
 	cleat_client *c = call->client;
-	bool initialize = c->stage == STAGE_INITIALIZE && call->done;
+	bool initialize = call->done && negotiation_is_at(&c->neg, NEGOTIATION_INITIALIZE);
 	struct link_message m = { .text = buf_str(out),
 				  .kind = LINK_REQUEST,
 				  .tag = tag_make(call->node.number),
@@ -398,7 +398,7 @@ void call_send(cleat_call *call)
 {
 	cleat_client *c = call->client;
 
-	if (c->phase == CLIENT_READY && !c->stale) {
+	if (c->phase == CLIENT_READY && !negotiation_stale(&c->neg)) {
 		if (!pages_empty(call))
 			call_send_now(call);
 		return;
@@ -492,7 +492,7 @@ void call_fail_link(cleat_call *call, const struct link_failure *why)
 void call_abandon(cleat_call *call, const char *reason)
 {
 	cleat_client *c = call->client;
-	bool initialize = call->done && c->stage == STAGE_INITIALIZE;
+	bool initialize = call->done && negotiation_is_at(&c->neg, NEGOTIATION_INITIALIZE);
 
 	if (call->state != CALL_SENT || !c->link)
 		return;

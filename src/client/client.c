@@ -39,14 +39,11 @@ static void check_options(cleat_client *c)
 
 	if (options_check(&c->opts, &eras, &err) != CLEAT_OK)
 		client_fail(c, CLEAT_STEP_ARGUMENTS, &err);
-	c->may_modern = eras.modern;
-	c->may_legacy = eras.legacy;
 	if (c->opts.old_sse) { /* which is older than the other era */
-		c->may_modern = false;
-		c->may_legacy = true;
+		eras.modern = false;
+		eras.legacy = true;
 	}
-	c->best_legacy = eras.best_legacy;
-	c->verdict = c->opts.known_era;
+	negotiation_init(&c->neg, &c->opts, &eras);
 	c->roots = c->opts.n_roots || c->opts.offer_roots;
 }
 
@@ -233,7 +230,7 @@ enum cleat_era cleat_client_era(const cleat_client *c)
 {
 	if (!c || !c->ever_ready)
 		return CLEAT_ERA_AUTO;
-	return c->verdict;
+	return negotiation_verdict(&c->neg);
 }
 
 const char *cleat_client_revision(const cleat_client *c)

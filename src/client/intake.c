@@ -306,7 +306,7 @@ void intake_message(void *ctx, struct str text, void *tag, int http_status)
 	if (c->opts.on_message)
 		c->opts.on_message(c, false, text.p, text.n, c->opts.userdata);
 	/* Some servers answer notifications with a body; it says the same as 202. */
-	if (c->initialized_tag && tag_id(tag) == c->initialized_tag)
+	if (negotiation_sent(&c->neg, tag))
 		negotiate_accepted(c);
 	else
 		read_message(&in);

@@ -4,7 +4,7 @@
  * initialize (legacy); which first depends on the options and on what was found out before. What makes
  * us change over is what the specification calls evidence (2026-07-28 basic/versioning, and the sections
  * Backward Compatibility of both transports); trouble (no connection, 401, 403, 429, 5xx) is none and
- * ends the attempt. Not here: opening the link, trying again later (reconnect.c).
+ * ends the attempt. Not here: the states (negotiation.h), opening the link, trying again later (reconnect.c).
  *
  * -32601 for server/discover: every modern server MUST have it, so this is a legacy server first of all.
  * But over HTTP 404 with -32601 is what a modern one says to an unknown method; so if it refuses
@@ -21,60 +21,7 @@
 static void discover(cleat_client *c);
 static void initialize(cleat_client *c);
 
-/* ---- judging -------------------------------------------------------------------------------- */
-
-enum revision negotiate_pick(const cleat_client *c, const cleat_json *versions)
-{
-	enum revision best = REV_NONE;
-	cleat_json_iter it = cleat_json_each(versions);
-
-	while (json_is_array(versions) && cleat_json_next(&it)) {
-		enum revision rev = revision_find(json_str(it.value));
-
-		if (rev == REV_NONE || rev < best)
-			continue;
-		if (rev == REV_2026_07_28 ? c->may_modern : c->may_legacy && rev <= c->best_legacy)
-			best = rev;
-	}
-	return best;
-}
-
-/* With opts.protocol only that one will do. */
-static bool allowed(const cleat_client *c, enum revision rev)
-{
-	if (rev == REV_NONE || rev == REV_2026_07_28)
-		return false;
-	return !c->opts.protocol || rev == c->best_legacy;
-}
-
-/* Is it an error that only a modern server gives? */
-static bool is_modern_error(const cleat_result *r)
-{
-	if (r->step != CLEAT_STEP_ANSWER)
-		return false;
-	switch (r->error.rpc_code) {
-	case CLEAT_RPC_HEADER_MISMATCH:
-	case CLEAT_RPC_MISSING_CAPABILITY: return true;
-	/* The code is in the range that legacy servers use as they like; the list tells. */
-	case CLEAT_RPC_UNSUPPORTED_VERSION:
-		return json_is_array(json_member(r->error_data, "supported"));
-	default: return false;
-	}
-}
-
-/* Something that says nothing about the era. */
-static bool is_trouble(const cleat_client *c, const cleat_result *r)
-{
-	int http = r->http_status;
-
-	if (r->step == CLEAT_STEP_ANSWER || r->error.status == CLEAT_EPROTO)
-		return http == 429 || http >= 500;
-	if (r->step == CLEAT_STEP_TIMEOUT)
-		return c->link->http;
-	if (r->step != CLEAT_STEP_HTTP)
-		return true;
-	return http < 400 || http == 401 || http == 403 || http == 429 || http >= 500;
-}
+/* ---- failing -------------------------------------------------------------------------------- */
 
 static COLD void fail_as(cleat_client *c, const cleat_result *r)
 {
@@ -121,10 +68,10 @@ static COLD void no_common(cleat_client *c, const cleat_json *versions)
 
 	show_versions(versions, theirs, sizeof theirs);
 	fail(c, 0, "no common revision: the server speaks %s, this client %s%s%s",
-	     *theirs ? theirs : "none that it names", c->may_modern ? "2026-07-28" : "",
-	     c->may_modern && c->may_legacy ? ", " : "",
-	     !c->may_legacy     ? ""
-	     : c->opts.protocol ? revision_name(c->best_legacy)
+	     *theirs ? theirs : "none that it names", c->neg.may.modern ? "2026-07-28" : "",
+	     c->neg.may.modern && c->neg.may.legacy ? ", " : "",
+	     !c->neg.may.legacy ? ""
+	     : c->opts.protocol ? revision_name(c->neg.may.best_legacy)
 				: "2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05");
 }
 
@@ -140,7 +87,7 @@ static void done_ignored(cleat_call *call, cleat_result *r)
 
 static void ready(cleat_client *c)
 {
-	c->stage = STAGE_NONE;
+	c->neg.stage = NEGOTIATION_NONE;
 	c->phase = CLIENT_READY;
 	reconnect_ready(c);
 }
@@ -150,7 +97,7 @@ static void level_set(cleat_call *call, cleat_result *r)
 	cleat_client *c = call->client;
 
 	done_ignored(call, r);
-	if (c->stage == STAGE_LEVEL)
+	if (c->neg.stage == NEGOTIATION_LEVEL)
 		ready(c);
 }
 
@@ -168,7 +115,7 @@ static void set_log_level(cleat_client *c)
 	if (!call)
 		return;
 	if (c->link->http) {
-		c->stage = STAGE_LEVEL;
+		c->neg.stage = NEGOTIATION_LEVEL;
 		call_limit(call, c->opts.probe_timeout_ms, 0);
 	}
 	call_send_now(call);
@@ -176,14 +123,14 @@ static void set_log_level(cleat_client *c)
 
 static void become_ready(cleat_client *c)
 {
-	c->stage = STAGE_NONE;
-	c->verdict = c->modern ? CLEAT_ERA_MODERN : CLEAT_ERA_LEGACY;
+	c->neg.stage = NEGOTIATION_NONE;
+	c->neg.verdict = c->modern ? CLEAT_ERA_MODERN : CLEAT_ERA_LEGACY;
 	if (!c->modern) {
 		if (c->link->http && !c->opts.no_stream)
 			c->link->ops->listen(c->link);
 		set_log_level(c);
 	}
-	if (c->phase == CLIENT_OPENING && c->stage == STAGE_NONE)
+	if (c->phase == CLIENT_OPENING && c->neg.stage == NEGOTIATION_NONE)
 		ready(c);
 }
 
@@ -200,7 +147,7 @@ static void set_revision(cleat_client *c, enum revision rev)
 
 static void not_modern(cleat_client *c, const cleat_result *r)
 {
-	if (!c->may_legacy) {
+	if (!c->neg.may.legacy) {
 		fail(c, r->http_status,
 		     "the server does not speak 2026-07-28, and nothing else is allowed by opts.era "
 		     "or opts.protocol; to server/discover it said: %s",
@@ -208,14 +155,14 @@ static void not_modern(cleat_client *c, const cleat_result *r)
 		return;
 	}
 	if (r->error.status)
-		c->probe_error = r->error;
+		c->neg.heard = r->error;
 	else
-		error_set(&c->probe_error, CLEAT_EPROTO, "a result without supportedVersions");
-	if (c->tried_legacy)
+		error_set(&c->neg.heard, CLEAT_EPROTO, "a result without supportedVersions");
+	if (c->neg.tried_legacy)
 		fail(c, r->http_status,
 		     "the server speaks neither initialize nor server/discover; to the latter it "
 		     "said: %s",
-		     c->probe_error.message);
+		     c->neg.heard.message);
 	else
 		initialize(c);
 }
@@ -223,15 +170,15 @@ static void not_modern(cleat_client *c, const cleat_result *r)
 /* A list of what the server speaks has come, with a result or with -32022. */
 static void follow_versions(cleat_client *c, const cleat_json *versions)
 {
-	enum revision rev = negotiate_pick(c, versions);
+	enum revision rev = negotiation_pick(&c->neg, versions);
 
-	if (rev == REV_2026_07_28 && !c->retried_version) {
+	if (rev == REV_2026_07_28 && !c->neg.retried_version) {
 		/* It names what we have asked for, and refuses it all the same: once more. */
-		c->retried_version = true;
+		c->neg.retried_version = true;
 		discover(c);
-	} else if (rev != REV_NONE && rev != REV_2026_07_28 && allowed(c, rev) &&
-		   !c->tried_legacy) {
-		c->offer = rev;
+	} else if (rev != REV_NONE && rev != REV_2026_07_28 && negotiation_allows(&c->neg, rev) &&
+		   !c->neg.tried_legacy) {
+		c->neg.offer = rev;
 		initialize(c);
 	} else {
 		no_common(c, versions);
@@ -249,7 +196,7 @@ static bool discovered_result(cleat_client *c, cleat_result *r)
 		not_modern(c, r);
 		return false;
 	}
-	if (negotiate_pick(c, versions) != REV_2026_07_28) {
+	if (negotiation_pick(&c->neg, versions) != REV_2026_07_28) {
 		follow_versions(c, versions);
 		return false;
 	}
@@ -261,10 +208,11 @@ static bool discovered_result(cleat_client *c, cleat_result *r)
 static void discovered_error(cleat_client *c, const cleat_result *r)
 {
 	if (r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND && r->http_status == 404)
-		c->lacks_discover = true;
-	if (r->error.rpc_code == CLEAT_RPC_UNSUPPORTED_VERSION && is_modern_error(r)) {
+		c->neg.lacks_discover = true;
+	if (r->error.rpc_code == CLEAT_RPC_UNSUPPORTED_VERSION && negotiation_is_modern_error(r)) {
 		follow_versions(c, json_member(r->error_data, "supported"));
-	} else if (is_modern_error(r) || (c->lacks_discover && !c->may_legacy)) {
+	} else if (negotiation_is_modern_error(r) ||
+		   (c->neg.lacks_discover && !c->neg.may.legacy)) {
 		/* It is modern, but tells nothing of itself: the calls will see. */
 		client_note(c, CLEAT_LOG_WARNING, "server/discover: %s", r->error.message);
 		client_set_hello(c, NULL);
@@ -278,11 +226,12 @@ static void discovered(cleat_call *call, cleat_result *r)
 {
 	cleat_client *c = call->client;
 
-	if (c->stage != STAGE_DISCOVER) {
+	if (c->neg.stage != NEGOTIATION_DISCOVER) {
 		cleat_result_free(r);
 		return;
 	}
-	if (!r || r->error.status == CLEAT_ENOMEM || (r->error.status && is_trouble(c, r)))
+	if (!r || r->error.status == CLEAT_ENOMEM ||
+	    (r->error.status && negotiation_is_trouble(r, c->link->http)))
 		fail_as(c, r);
 	else if (r->error.status == CLEAT_OK) {
 		if (discovered_result(c, r))
@@ -299,8 +248,8 @@ static void discover(cleat_client *c)
 {
 	cleat_call *call;
 
-	c->stage = STAGE_DISCOVER;
-	c->tried_modern = true;
+	c->neg.stage = NEGOTIATION_DISCOVER;
+	c->neg.tried_modern = true;
 	set_revision(c, REV_2026_07_28);
 	call = message_set_meta(c) == CLEAT_OK ? call_internal(client_call_new(c, NULL),
 							       "server/discover", NULL, discovered)
@@ -311,8 +260,9 @@ static void discover(cleat_client *c)
 	}
 	/* 2026-07-28 stdio: a legacy server may say nothing at all. On HTTP there is always a status. */
 	call_limit(call,
-		   c->may_legacy && !c->link->http && !c->tried_legacy ? c->opts.probe_timeout_ms
-								       : c->opts.connect_timeout_ms,
+		   c->neg.may.legacy && !c->link->http && !c->neg.tried_legacy
+			   ? c->opts.probe_timeout_ms
+			   : c->opts.connect_timeout_ms,
 		   0);
 	call_send_now(call);
 }
@@ -325,13 +275,13 @@ static void send_initialized(cleat_client *c)
 	int rc;
 
 	if (c->link->http) {
-		c->initialized_tag = ++c->last_id;
-		tag = tag_make(c->initialized_tag);
+		c->neg.initialized_tag = ++c->last_id;
+		tag = tag_make(c->neg.initialized_tag);
 	}
-	c->stage = STAGE_INITIALIZED;
+	c->neg.stage = NEGOTIATION_INITIALIZED;
 	rc = message_notice(c, STR_LIT("notifications/initialized"), NULL, tag);
 	if (rc != CLEAT_OK) {
-		c->initialized_tag = 0;
+		c->neg.initialized_tag = 0;
 		fail(c, 0, "notifications/initialized could not be sent: %s", cleat_strstatus(rc));
 	} else if (!tag) {
 		become_ready(c);
@@ -340,8 +290,8 @@ static void send_initialized(cleat_client *c)
 
 void negotiate_accepted(cleat_client *c)
 {
-	c->initialized_tag = 0;
-	if (c->stage == STAGE_INITIALIZED)
+	c->neg.initialized_tag = 0;
+	if (c->neg.stage == NEGOTIATION_INITIALIZED)
 		become_ready(c);
 }
 
@@ -349,8 +299,8 @@ void negotiate_refused(cleat_client *c, const struct link_failure *why)
 {
 	cleat_error err;
 
-	c->initialized_tag = 0;
-	if (c->stage != STAGE_INITIALIZED)
+	c->neg.initialized_tag = 0;
+	if (c->neg.stage != NEGOTIATION_INITIALIZED)
 		return;
 	error_set(&err, why->error.status, "notifications/initialized: %s", why->error.message);
 	reconnect_failed(c, why->step, why->http_status, &err);
@@ -368,11 +318,12 @@ static bool agreed(cleat_client *c, cleat_result *r)
 		fail(c, r->http_status, "the server's answer to initialize is no InitializeResult");
 		return false;
 	}
-	if (!allowed(c, rev)) {
+	if (!negotiation_allows(&c->neg, rev)) {
 		fail(c, r->http_status,
 		     "no common revision: the server answered initialize with \"%.*s\", this client "
 		     "asked for %s",
-		     (int)(version.n < 20 ? version.n : 20), version.p, revision_name(c->offer));
+		     (int)(version.n < 20 ? version.n : 20), version.p,
+		     revision_name(c->neg.offer));
 		return false;
 	}
 	set_revision(c, rev);
@@ -396,28 +347,28 @@ static bool fall_back(cleat_client *c, const cleat_result *r)
 {
 	int http = r->http_status;
 
-	if (!c->link->http || c->fell_back || (http != 400 && http != 404 && http != 405) ||
-	    is_modern_error(r) || r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
+	if (!c->link->http || c->neg.fell_back || (http != 400 && http != 404 && http != 405) ||
+	    negotiation_is_modern_error(r) || r->error.rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
 		return false;
 	if (c->link->ops->fall_back(c->link) != CLEAT_OK)
 		return false;
-	c->fell_back = true;
-	c->skip_probe = true;
-	error_set(&c->probe_error, r->error.status, "%s", said(&r->error, "initialize"));
-	c->stage = STAGE_LINK;
+	c->neg.fell_back = true;
+	c->neg.skip_probe = true;
+	error_set(&c->neg.heard, r->error.status, "%s", said(&r->error, "initialize"));
+	c->neg.stage = NEGOTIATION_LINK;
 	return true;
 }
 
 /* A program that was still starting when it was probed, and has answered now: it may be a modern one. */
 static bool woke_up(const cleat_client *c)
 {
-	return c->may_modern && !c->link->http && !c->reprobed &&
-	       c->probe_error.status == CLEAT_ETIMEOUT;
+	return c->neg.may.modern && !c->link->http && !c->neg.reprobed &&
+	       c->neg.heard.status == CLEAT_ETIMEOUT;
 }
 
 static void no_server(cleat_client *c, const cleat_result *r)
 {
-	const char *first = said(&c->probe_error, "server/discover");
+	const char *first = said(&c->neg.heard, "server/discover");
 	const char *second = said(&r->error, "initialize");
 
 	if (strcmp(first, second) == 0)
@@ -434,17 +385,17 @@ static void refused(cleat_client *c, const cleat_result *r)
 	if (fall_back(c, r))
 		return;
 	if (woke_up(c)) {
-		c->reprobed = true;
+		c->neg.reprobed = true;
 		discover(c);
 		return;
 	}
-	if (c->may_modern && !c->tried_modern && !c->skip_probe && !c->fell_back) {
+	if (c->neg.may.modern && !c->neg.tried_modern && !c->neg.skip_probe && !c->neg.fell_back) {
 		discover(c);
-	} else if (c->lacks_discover) {
+	} else if (c->neg.lacks_discover) {
 		set_revision(c, REV_2026_07_28);
 		client_set_hello(c, NULL);
 		become_ready(c);
-	} else if (c->tried_modern) {
+	} else if (c->neg.tried_modern) {
 		no_server(c, r);
 	} else {
 		reconnect_failed(c, CLEAT_STEP_NEGOTIATE, r->http_status, &r->error);
@@ -455,7 +406,7 @@ static void initialized(cleat_call *call, cleat_result *r)
 {
 	cleat_client *c = call->client;
 
-	if (c->stage != STAGE_INITIALIZE) {
+	if (c->neg.stage != NEGOTIATION_INITIALIZE) {
 		cleat_result_free(r);
 		return;
 	}
@@ -463,7 +414,7 @@ static void initialized(cleat_call *call, cleat_result *r)
 		if (agreed(c, r))
 			return;
 	} else if (!r || r->error.status == CLEAT_ENOMEM || r->step == CLEAT_STEP_TIMEOUT ||
-		   is_trouble(c, r)) {
+		   negotiation_is_trouble(r, c->link->http)) {
 		fail_as(c, r);
 	} else {
 		refused(c, r);
@@ -477,9 +428,9 @@ static cleat_call *initialize_call(cleat_client *c)
 	cleat_call *call = client_call_new(c, &params);
 
 	build_obj(&params);
-	build_kv_str(&params, "protocolVersion", revision_name(c->offer));
+	build_kv_str(&params, "protocolVersion", revision_name(c->neg.offer));
 	build_keyz(&params, "capabilities");
-	message_capabilities(c, &params, c->offer);
+	message_capabilities(c, &params, c->neg.offer);
 	build_keyz(&params, "clientInfo");
 	message_client_info(c, &params);
 	build_end(&params);
@@ -490,8 +441,8 @@ static void initialize(cleat_client *c)
 {
 	cleat_call *call;
 
-	c->stage = STAGE_INITIALIZE;
-	c->tried_legacy = c->greeted = true;
+	c->neg.stage = NEGOTIATION_INITIALIZE;
+	c->neg.tried_legacy = c->neg.greeted = true;
 	set_revision(c, REV_NONE);
 	c->said_roots = c->roots;
 	c->session_first = c->last_id;
@@ -510,10 +461,10 @@ static void initialize(cleat_client *c)
 
 void negotiate_begin(cleat_client *c)
 {
-	bool legacy_first = c->verdict == CLEAT_ERA_LEGACY || c->skip_probe;
+	bool legacy_first = c->neg.verdict == CLEAT_ERA_LEGACY || c->neg.skip_probe;
 
-	c->offer = c->best_legacy;
-	if (c->may_modern && !(c->may_legacy && legacy_first))
+	c->neg.offer = c->neg.may.best_legacy;
+	if (c->neg.may.modern && !(c->neg.may.legacy && legacy_first))
 		discover(c);
 	else
 		initialize(c);

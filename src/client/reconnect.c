@@ -39,21 +39,18 @@ static void tell_state(cleat_client *c)
 static void begin_anew(cleat_client *c)
 {
 	asked_close(c);
-	c->greeted = c->link_up = false;
+	negotiation_new_connection(&c->neg);
+	c->link_up = false;
 	c->link->ops->reset(c->link);
 }
 
 /* Begins to open. */
 static void begin_to_open(cleat_client *c)
 {
-	if (c->greeted && c->link_up && c->link->renews)
+	if (negotiation_greeted(&c->neg) && c->link_up && c->link->renews)
 		begin_anew(c);
 	c->phase = CLIENT_OPENING;
-	c->stage = STAGE_LINK;
-	c->stale = c->lacks_discover = c->retried_version = false;
-	c->tried_modern = c->tried_legacy = c->reprobed = false;
-	c->skip_probe = c->fell_back;
-	error_clear(&c->probe_error);
+	negotiation_open(&c->neg);
 	c->open_until = client_now(c) + c->opts.connect_timeout_ms;
 	client_arm(c, c->open_until);
 	if (c->link_up)
@@ -71,7 +68,7 @@ int client_start(cleat_client *c)
 	if (!c->link)
 		return CLEAT_EMISUSE;
 	if (c->phase == CLIENT_IDLE || c->phase == CLIENT_DEAD ||
-	    (c->phase == CLIENT_READY && c->stale))
+	    (c->phase == CLIENT_READY && negotiation_stale(&c->neg)))
 		begin_to_open(c);
 	return CLEAT_OK;
 }
@@ -184,9 +181,8 @@ static void lose(cleat_client *c, enum cleat_step step, int http_status, const c
 {
 	bool was_ready;
 
-	c->stage = STAGE_NONE;
+	negotiation_stop(&c->neg);
 	c->open_until = 0;
-	c->initialized_tag = 0;
 	c->error = *why;
 	c->error_step = step;
 	c->error_http = http_status;
@@ -224,26 +220,15 @@ static void start_for(cleat_call *call, void *arg)
 	client_start(call->client);
 }
 
-/* A legacy server may end at a first message that it does not know (2026-07-28 stdio, Backward
- * Compatibility, says "any other error"); a new one is greeted in the old way. */
-static bool died_of_probe(const cleat_client *c)
-{
-	return c->phase == CLIENT_OPENING && c->stage == STAGE_DISCOVER && c->may_legacy &&
-	       !c->tried_legacy && c->verdict != CLEAT_ERA_MODERN && !c->link->http &&
-	       !c->link->local;
-}
-
 void reconnect_down(void *ctx, const struct link_failure *why)
 {
 	cleat_client *c = ctx;
-	bool again = died_of_probe(c);
+	bool again = negotiation_died_of_probe(&c->neg, c->link, &why->error);
 
 	client_enter(c);
 	c->link_up = false;
 	if (!c->closing) {
-		if (again)
-			c->stage = STAGE_LINK; /* so that nobody waits for the probe */
-		else
+		if (!again)
 			lose(c, why->step ? why->step : CLEAT_STEP_EXCHANGE, why->http_status,
 			     &why->error, true);
 		if (!c->modern)
@@ -251,11 +236,8 @@ void reconnect_down(void *ctx, const struct link_failure *why)
 		watch_lost(c);
 		call_each(c, CALL_SENT, fail_sent, (void *)why);
 		call_each(c, CALL_WAITING, start_for, NULL);
-		if (again) {
-			c->skip_probe = true;
-			c->probe_error = why->error;
+		if (again)
 			c->link->ops->open(c->link);
-		}
 	}
 	client_leave(c);
 }
@@ -263,12 +245,13 @@ void reconnect_down(void *ctx, const struct link_failure *why)
 void reconnect_up(void *ctx, const struct link_failure *why)
 {
 	cleat_client *c = ctx;
+	const cleat_error *heard = negotiation_heard(&c->neg);
 	cleat_error err;
 
 	client_enter(c);
 	c->link_up = !why;
-	c->greeted = false;
-	if (c->closing || c->phase != CLIENT_OPENING || c->stage != STAGE_LINK) {
+	negotiation_new_connection(&c->neg);
+	if (c->closing || !negotiation_is_at(&c->neg, NEGOTIATION_LINK)) {
 		client_leave(c);
 		return;
 	}
@@ -277,9 +260,9 @@ void reconnect_up(void *ctx, const struct link_failure *why)
 	} else {
 		err = why->error;
 		/* What the first attempt heard is often the reason; not twice, though. */
-		if (c->probe_error.status && !strstr(err.message, c->probe_error.message))
+		if (heard->status && !strstr(err.message, heard->message))
 			error_set(&err, why->error.status, "%.110s; before that: %.110s",
-				  why->error.message, c->probe_error.message);
+				  why->error.message, heard->message);
 		reconnect_failed(c, why->step ? why->step : CLEAT_STEP_CONNECT, why->http_status,
 				 &err);
 	}

@@ -15,6 +15,7 @@
 #include "base/cold.h"
 #include "client/cache.h"
 #include "client/core.h"
+#include "client/negotiation.h"
 #include "client/result.h"
 #include "client/toolbook.h"
 #include "rpc/message.h"
@@ -136,15 +137,6 @@ struct notice {
 
 /* ---- the client ---------------------------------------------------------------------------- */
 
-enum stage {
-	STAGE_NONE,
-	STAGE_LINK,        /* the link opens */
-	STAGE_DISCOVER,    /* server/discover is under way */
-	STAGE_INITIALIZE,  /* initialize is under way */
-	STAGE_INITIALIZED, /* HTTP: notifications/initialized is not accepted yet */
-	STAGE_LEVEL        /* HTTP: logging/setLevel is not answered yet */
-};
-
 struct cleat_client {
 	cleat_allocator mem;
 	struct arena keep;         /* strings of the options */
@@ -158,27 +150,13 @@ struct cleat_client {
 
 	/* reaching the server: negotiate.c, reconnect.c */
 	enum client_phase phase;
-	enum stage stage;
-	bool may_modern, may_legacy;
-	enum revision best_legacy;       /* the newest that is allowed */
-	enum revision offer;             /* what is asked for in initialize */
-	enum cleat_era verdict;          /* what was found out; kept for the client's life */
-	bool tried_modern, tried_legacy; /* in this opening */
-	bool fell_back;                  /* to HTTP+SSE */
-	bool skip_probe;                 /* the server died of it */
-	bool lacks_discover;             /* HTTP: 404 and -32601, as only a modern server says it */
-	bool retried_version;            /* -32022, in this opening */
-	bool greeted;                    /* initialize was sent on this connection */
-	bool reprobed;                   /* after a probe that timed out, in this opening */
+	struct negotiation neg;
 	bool ever_ready;
-	bool stale;             /* HTTP: the era seems to have changed */
 	int64_t session_first;  /* requests with this id and smaller ones are of earlier sessions */
 	unsigned sessions_lost; /* without an answer in between */
-	int64_t initialized_tag; /* of notifications/initialized; 0: none under way */
-	uint64_t open_until;     /* the opening has to end by then; 0: nothing opens */
-	cleat_error probe_error; /* why the modern probe, or the newer transport, did not work */
-	bool doomed;             /* client_fail() */
-	cleat_error error;       /* the last reason for not being ready */
+	uint64_t open_until;    /* the opening has to end by then; 0: nothing opens */
+	bool doomed;            /* client_fail() */
+	cleat_error error;      /* the last reason for not being ready */
 	enum cleat_step error_step;
 	int error_http;
 
@@ -415,8 +393,6 @@ void negotiate_begin(cleat_client *c);
 /* A notice of ours was accepted, or not. */
 void negotiate_accepted(cleat_client *c);
 void negotiate_refused(cleat_client *c, const struct link_failure *why);
-/* From a list of versions the best one that we may speak; REV_NONE: none. */
-enum revision negotiate_pick(const cleat_client *c, const cleat_json *versions);
 
 /* ---- reconnect.c ---- */
 /* It is due. */

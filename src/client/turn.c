@@ -189,7 +189,7 @@ static void accepted(void *ctx, void *tag)
 	cleat_client *c = ctx;
 
 	client_enter(c);
-	if (c->initialized_tag && tag_id(tag) == c->initialized_tag)
+	if (negotiation_sent(&c->neg, tag))
 		negotiate_accepted(c);
 	client_leave(c);
 }
@@ -198,9 +198,9 @@ static void accepted(void *ctx, void *tag)
  * call finds out (2026-07-28 basic/versioning: "re-probing if the cached assumption later fails"). */
 static void suspect(cleat_client *c, const struct link_failure *why)
 {
-	if (c->phase == CLIENT_READY && c->modern && c->may_legacy &&
+	if (c->phase == CLIENT_READY && c->modern &&
 	    (why->http_status == 400 || why->http_status == 404 || why->http_status == 405))
-		c->stale = true;
+		negotiation_suspect(&c->neg);
 }
 
 static void failed(void *ctx, void *tag, const struct link_failure *why)
@@ -210,7 +210,7 @@ static void failed(void *ctx, void *tag, const struct link_failure *why)
 
 	client_enter(c);
 	call = call_by_tag(c, tag);
-	if (c->initialized_tag && tag_id(tag) == c->initialized_tag)
+	if (negotiation_sent(&c->neg, tag))
 		negotiate_refused(c, why);
 	else if (call && why->session_lost &&
 		 (c->phase == CLIENT_READY || c->phase == CLIENT_OPENING))
@@ -302,7 +302,7 @@ void client_close(cleat_client *c)
 	client_enter(c);
 	c->closing = true;
 	c->phase = CLIENT_DEAD;
-	c->stage = STAGE_NONE;
+	negotiation_stop(&c->neg);
 	listen_drop(c);
 	for (int s = CALL_WAITING; s < CALL_ENDED; s++)
 		call_each(c, (enum call_state)s, end_closed, NULL);

@@ -10,15 +10,19 @@
  *		CLEAT_FIELD_END
  *	};
  *
- * The type comes from the member itself: bool, integers, float and double, const char *,
- * const cleat_json * (any JSON), and with the macros below nested records and arrays.
+ * The type comes from the member itself: bool, integers, float and double, const char *, char[N],
+ * const cleat_json * (any JSON), and with the macros below enums, nested records and arrays.
+ *
+ * What a member cannot hold is refused, never cut. Integers of 8, 16 and 32 bits have their limits in the
+ * schema. A char[N] takes texts of up to N - 1 bytes of UTF-8. Schemas count characters, of one to four
+ * bytes: "maxLength" is N - 1, which a longer text cannot fit, and whether the bytes fit is checked as well.
  *
  * Absent values: a field with a `fallback` (JSON text) takes it; an `optional` one without is zero
  * (NULL for pointers), and CLEAT_PRESENT(T, has_member) names a bool that says whether it was
  * there; any other field is required. Strings and arrays that decoding yields live as long as the
  * request (or result) they came from.
  *
- * In C++, where the type macros do not work, declare arguments by signature instead.
+ * In C++, where these macros do not work, <cleat/cleat.hpp> has its own.
  */
 #ifndef CLEAT_FIELD_H
 #define CLEAT_FIELD_H
@@ -38,8 +42,16 @@ enum cleat_field_type {
 	CLEAT_T_REAL,
 	CLEAT_T_STRING,
 	CLEAT_T_JSON,
-	CLEAT_T_RECORD /* a struct, described by .fields; without a struct and .fields: any object */
+	CLEAT_T_RECORD, /* a struct, described by .fields; without a struct and .fields: any object */
+	CLEAT_T_CHARS, /* a string in a char[N], terminated */
+	CLEAT_T_ENUM   /* a string in JSON, in C an integer: .names says which */
 };
+
+/* What a value of a C enum is called in JSON; arrays of them end with CLEAT_ENUM_END. Never grows. */
+typedef struct cleat_enum {
+	const char *name;
+	int64_t value;
+} cleat_enum;
 
 typedef struct cleat_field {
 	const char *name;  /* the JSON key; also the member's name with CLEAT_FIELD */
@@ -47,27 +59,37 @@ typedef struct cleat_field {
 	const char *title; /* for forms; may be NULL */
 	uint8_t type;      /* of the value, or of an array's elements */
 	uint8_t bounds;    /* bit 0: min is set, bit 1: max is set */
-	uint16_t width;    /* bytes of one scalar value */
 	bool optional;
-	bool array;              /* a pointer to elements, with a size_t count beside it */
-	uint32_t offset;         /* of the member */
-	uint32_t count_offset;   /* arrays: of the count */
-	uint32_t present_offset; /* of a bool; used when has_present is set */
-	uint32_t record;         /* sizeof the struct that holds the member */
-	uint32_t element;        /* bytes from one array element to the next */
+	bool array; /* a pointer to elements, with a size_t count beside it */
 	bool has_present;
+	uint32_t width;            /* bytes of one value */
+	uint32_t offset;           /* of the member */
+	uint32_t count_offset;     /* arrays: of the count */
+	uint32_t present_offset;   /* of a bool; used when has_present is set */
+	uint32_t record;           /* sizeof the struct that holds the member */
+	uint32_t element;          /* bytes from one array element to the next */
 	double min, max;           /* of numbers; lengths of strings; element counts of arrays */
 	const char *choices;       /* strings: "celsius|fahrenheit" */
 	const char *choice_titles; /* "Celsius|Fahrenheit", as many as choices; may be NULL */
 	const char *format;   /* strings: "email", "uri", "date", "date-time", ...; may be NULL */
 	const char *fallback; /* JSON text used when absent; may be NULL */
 	const struct cleat_field *fields; /* records: their fields, ended by CLEAT_FIELD_END */
-	uintptr_t reserved[4];
+	const cleat_enum *names;          /* enums: their values, ended by CLEAT_ENUM_END */
+	uintptr_t reserved[4];            /* zero */
 } cleat_field;
+
+/* clang-format off */
+#define CLEAT_ENUM_END { NULL, 0 }
+/* clang-format on */
 
 #ifndef __cplusplus
 
 #define CLEAT_TYPE_OF_(x)                                                                          \
+	_Generic(&(x), char(*)[sizeof(x)]                                                          \
+		 : CLEAT_T_CHARS, const char(*)[sizeof(x)]                                         \
+		 : CLEAT_T_CHARS, default                                                          \
+		 : CLEAT_SCALAR_(x))
+#define CLEAT_SCALAR_(x)                                                                           \
 	_Generic((x), bool: CLEAT_T_BOOL, signed char: CLEAT_T_INT, short: CLEAT_T_INT,            \
 	        int: CLEAT_T_INT, long: CLEAT_T_INT, long long: CLEAT_T_INT,                       \
 	        unsigned char: CLEAT_T_UINT, unsigned short: CLEAT_T_UINT, unsigned: CLEAT_T_UINT, \
@@ -75,11 +97,22 @@ typedef struct cleat_field {
 	        float: CLEAT_T_REAL, double: CLEAT_T_REAL, const char *: CLEAT_T_STRING,           \
 	        char *: CLEAT_T_STRING, const cleat_json *: CLEAT_T_JSON, default: CLEAT_T_RECORD)
 
-/* One scalar member of struct type T. After the description any other member of cleat_field may be
+/* One member of struct type T that is a value by itself. After the description any other member of cleat_field may be
  * set: .optional = true, .fallback = "1", CLEAT_RANGE(1, 14), .choices = "a|b", ... */
 #define CLEAT_FIELD(T, member, ...)                                                                \
 	{                                                                                          \
 		.name = #member, .type = CLEAT_TYPE_OF_(((T *)0)->member),                         \
+		.width = sizeof(((T *)0)->member), .offset = offsetof(T, member),                  \
+		.record = sizeof(T), .doc = __VA_ARGS__                                            \
+	}
+/* An enum, whose values the cleat_enum array `table` gives names:
+ *	enum unit { CELSIUS, FAHRENHEIT };
+ *	static const cleat_enum units[] = { { "celsius", CELSIUS }, { "fahrenheit", FAHRENHEIT },
+ *	                                    CLEAT_ENUM_END };
+ *	CLEAT_ENUM(struct forecast, unit, units, "Scale", .fallback = "\"celsius\"") */
+#define CLEAT_ENUM(T, member, table, ...)                                                          \
+	{                                                                                          \
+		.name = #member, .type = CLEAT_T_ENUM, .names = (table),                           \
 		.width = sizeof(((T *)0)->member), .offset = offsetof(T, member),                  \
 		.record = sizeof(T), .doc = __VA_ARGS__                                            \
 	}
@@ -90,10 +123,18 @@ typedef struct cleat_field {
 		.width = sizeof(((T *)0)->member), .offset = offsetof(T, member),                  \
 		.record = sizeof(T), .doc = __VA_ARGS__                                            \
 	}
-/* An array: `member` is a const pointer to scalars, `count` a size_t beside it. */
+/* An array: `member` is a const pointer to values, `count` a size_t beside it. */
 #define CLEAT_ARRAY(T, member, count, ...)                                                         \
 	{                                                                                          \
 		.name = #member, .type = CLEAT_TYPE_OF_(*((T *)0)->member), .array = true,         \
+		.width = sizeof(*((T *)0)->member), .element = sizeof(*((T *)0)->member),          \
+		.offset = offsetof(T, member), .count_offset = offsetof(T, count),                 \
+		.record = sizeof(T), .doc = __VA_ARGS__                                            \
+	}
+/* An array of enums, as CLEAT_ENUM. */
+#define CLEAT_ENUM_ARRAY(T, member, count, table, ...)                                             \
+	{                                                                                          \
+		.name = #member, .type = CLEAT_T_ENUM, .array = true, .names = (table),            \
 		.width = sizeof(*((T *)0)->member), .element = sizeof(*((T *)0)->member),          \
 		.offset = offsetof(T, member), .count_offset = offsetof(T, count),                 \
 		.record = sizeof(T), .doc = __VA_ARGS__                                            \

@@ -95,11 +95,13 @@ static void write_number_bounds(struct buf *b, const cleat_field *f)
 /* Bounds of sizes are whole numbers that a double holds (field_table_check). */
 static void write_size_bounds(struct buf *b, const cleat_field *f, const char *unit)
 {
+	uint64_t most = f->type == CLEAT_T_CHARS && !f->array ? f->width - 1 : UINT64_MAX;
+
 	wording_size(b, f->bounds & 1 ? (uint64_t)f->min : 0,
-		     f->bounds & 2 ? (uint64_t)f->max : UINT64_MAX, unit);
+		     f->bounds & 2 ? (uint64_t)f->max : most, unit);
 }
 
-static void write_choices(struct buf *b, const char *choices)
+static void write_choices(struct buf *b, struct field_choices choices)
 {
 	size_t count = choice_count(choices), i = 0;
 	struct str c;
@@ -118,14 +120,14 @@ static void write_expected(struct buf *b, const cleat_field *f)
 {
 	const char *name = field_type_name(f);
 
-	if (f->choices) {
-		write_choices(b, f->choices);
+	if (field_has_choices(f)) {
+		write_choices(b, field_choices(f));
 		return;
 	}
 	buf_appendz(b, name ? name : "any JSON");
 	if (f->array)
 		return;
-	if (f->type == CLEAT_T_STRING)
+	if (f->type == CLEAT_T_STRING || f->type == CLEAT_T_CHARS)
 		write_size_bounds(b, f, "character");
 	else
 		write_number_bounds(b, f);
@@ -157,7 +159,7 @@ static COLD void missing(struct check *c, const cleat_field *f, const struct at 
 	buf_appendz(c->out, "required, but missing (");
 	if (f->array)
 		buf_appendz(c->out, "array of ");
-	if (f->choices && f->doc)
+	if (field_has_choices(f) && f->doc)
 		buf_appendz(c->out, "string");
 	else
 		write_expected(c->out, f);
@@ -165,24 +167,14 @@ static COLD void missing(struct check *c, const cleat_field *f, const struct at 
 		buf_putc(c->out, ' ');
 		show_quoted(c->out, str_of(f->doc), SHOW_CHARS);
 	}
-	if (f->choices && f->doc) {
+	if (field_has_choices(f) && f->doc) {
 		buf_appendz(c->out, ", ");
-		write_choices(c->out, f->choices);
+		write_choices(c->out, field_choices(f));
 	}
 	buf_putc(c->out, ')');
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */
-
-static int64_t int_max(const cleat_field *f)
-{
-	return INT64_MAX >> (64 - 8 * field_width(f));
-}
-
-static uint64_t uint_max(const cleat_field *f)
-{
-	return UINT64_MAX >> (64 - 8 * field_width(f));
-}
 
 /* The getters give a fallback for what does not fit; asking twice tells it from a value. */
 static bool get_int(const cleat_json *v, int64_t *ret)
@@ -223,8 +215,8 @@ static bool fits_member(const cleat_field *f, const cleat_json *v)
 	int64_t i;
 
 	if (f->type == CLEAT_T_UINT)
-		return get_uint(v, &u) && u <= uint_max(f);
-	return get_int(v, &i) && i <= int_max(f) && i >= -int_max(f) - 1;
+		return get_uint(v, &u) && u <= field_uint_max(f);
+	return get_int(v, &i) && i <= field_int_max(f) && i >= -field_int_max(f) - 1;
 }
 
 /* Exact: bounds of integers and sizes are whole numbers that a double holds (field_table_check). */
@@ -260,14 +252,14 @@ static COLD void out_of_range(struct check *c, const cleat_field *f, const cleat
 	if (low)
 		write_number(c->out, f->min);
 	else
-		buf_printf(c->out, "%" PRId64, is_signed ? -int_max(f) - 1 : 0);
+		buf_printf(c->out, "%" PRId64, is_signed ? -field_int_max(f) - 1 : 0);
 	buf_appendz(c->out, " and ");
 	if (high)
 		write_number(c->out, f->max);
 	else if (is_signed)
-		buf_printf(c->out, "%" PRId64, int_max(f));
+		buf_printf(c->out, "%" PRId64, field_int_max(f));
 	else
-		buf_printf(c->out, "%" PRIu64, uint_max(f));
+		buf_printf(c->out, "%" PRIu64, field_uint_max(f));
 	write_got(c, f, v, at);
 }
 
@@ -314,18 +306,31 @@ static COLD void wrong_size(struct check *c, const cleat_field *f, size_t n, con
 	wording_count(c->out, n, unit);
 }
 
+/* A text that would not fit its char[N]. */
+static COLD void too_long(struct check *c, const cleat_field *f, size_t n, const struct at *at)
+{
+	if (!problem(c, at))
+		return;
+	buf_appendz(c->out, "expected string");
+	wording_size(c->out, 0, f->width - 1, "byte");
+	buf_appendz(c->out, " in UTF-8, got ");
+	wording_count(c->out, n, "byte");
+}
+
 static void check_string(struct check *c, const cleat_field *f, const cleat_json *v,
 			 const struct at *at)
 {
 	struct str s = json_str(v);
 
-	if (!json_is_string(v) || (f->choices && !choice_has(f->choices, s))) {
+	if (!json_is_string(v) || (field_has_choices(f) && !choice_has(field_choices(f), s))) {
 		mismatch(c, f, v, at);
 	} else if (str_has_nul(s)) {
 		if (problem(c, at))
 			buf_appendz(c->out, "must not contain NUL");
 	} else if (f->bounds && !f->array && !size_fits(f, utf8_length(s))) {
 		wrong_size(c, f, utf8_length(s), "character", at);
+	} else if (f->type == CLEAT_T_CHARS && s.n >= f->width) {
+		too_long(c, f, s.n, at);
 	}
 }
 
@@ -340,7 +345,9 @@ static void check_one(struct check *c, const cleat_field *f, const cleat_json *v
 	case CLEAT_T_INT:
 	case CLEAT_T_UINT: check_integer(c, f, v, at); break;
 	case CLEAT_T_REAL: check_real(c, f, v, at); break;
-	case CLEAT_T_STRING: check_string(c, f, v, at); break;
+	case CLEAT_T_STRING:
+	case CLEAT_T_CHARS:
+	case CLEAT_T_ENUM: check_string(c, f, v, at); break;
 	case CLEAT_T_RECORD:
 		if (!json_is_object(v))
 			mismatch(c, f, v, at);

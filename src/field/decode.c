@@ -51,8 +51,18 @@ static void store_real(char *to, size_t width, double v)
 		memcpy(to, &v, sizeof v);
 }
 
+/* A text that was checked fits. */
+static void store_chars(char *to, size_t width, struct str s)
+{
+	size_t n = s.n < width ? s.n : width - 1;
+
+	memcpy(to, s.p, n);
+	to[n] = '\0';
+}
+
 static int decode_one(const cleat_field *f, const cleat_json *v, struct arena *ar, char *to)
 {
+	const cleat_enum *named;
 	const char *text;
 	bool yes;
 
@@ -67,6 +77,11 @@ static int decode_one(const cleat_field *f, const cleat_json *v, struct arena *a
 	case CLEAT_T_STRING:
 		text = cleat_json_str(v, NULL);
 		memcpy(to, &text, sizeof text);
+		break;
+	case CLEAT_T_CHARS: store_chars(to, f->width, json_str(v)); break;
+	case CLEAT_T_ENUM:
+		named = enum_find(f->names, json_str(v));
+		store_int(to, f->width, named ? named->value : 0);
 		break;
 	case CLEAT_T_JSON: memcpy(to, &v, sizeof v); break;
 	case CLEAT_T_RECORD: return decode_record(f->fields, v, ar, to);

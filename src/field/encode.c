@@ -1,14 +1,15 @@
 /* field/encode.c - from a C struct to a JSON object.
  *
  * What the struct says is written; only what cannot be said in JSON or would break the table's own
- * schema by being absent is refused: a number that is not finite, a required string that is NULL.
- * Ranges and choices of one's own data are not checked. Recursion follows the table, whose depth
+ * schema by being absent is refused: a number that is not finite, a required string that is NULL, a char[N]
+ * without an end, an enum's value without a name. Ranges and choices of one's own data are not checked. Recursion follows the table, whose depth
  * field_table_check() has bounded.
  */
 #include "base/error.h"
 #include "field/impl.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <string.h>
 
 static int encode_record(struct jw *w, const cleat_field *fields, const char *record,
@@ -86,6 +87,29 @@ static int encode_string(struct jw *w, const cleat_field *f, const char *from, c
 	return CLEAT_OK;
 }
 
+static int encode_chars(struct jw *w, const cleat_field *f, const char *from, cleat_error *err)
+{
+	const char *end = memchr(from, '\0', f->width);
+
+	if (!end)
+		return error_set(err, CLEAT_EINVAL, "%s: no NUL at the end of the text", f->name);
+	jw_str(w, (struct str){ from, (size_t)(end - from) });
+	return CLEAT_OK;
+}
+
+/* Whether an enum is signed is the compiler's choice. */
+static int encode_enum(struct jw *w, const cleat_field *f, const char *from, cleat_error *err)
+{
+	int64_t i = load_int(from, f->width), u = (int64_t)load_uint(from, f->width);
+
+	for (const cleat_enum *e = f->names; e->name; e++)
+		if (e->value == i || e->value == u) {
+			jw_strz(w, e->name);
+			return CLEAT_OK;
+		}
+	return error_set(err, CLEAT_EINVAL, "%s: the value %" PRId64 " has no name", f->name, i);
+}
+
 static int encode_one(struct jw *w, const cleat_field *f, const char *from, cleat_error *err)
 {
 	bool yes;
@@ -99,6 +123,8 @@ static int encode_one(struct jw *w, const cleat_field *f, const char *from, clea
 	case CLEAT_T_UINT: jw_uint(w, load_uint(from, f->width)); break;
 	case CLEAT_T_REAL: return encode_real(w, f, from, err);
 	case CLEAT_T_STRING: return encode_string(w, f, from, err);
+	case CLEAT_T_CHARS: return encode_chars(w, f, from, err);
+	case CLEAT_T_ENUM: return encode_enum(w, f, from, err);
 	case CLEAT_T_JSON: jw_value(w, load_pointer(from)); break;
 	case CLEAT_T_RECORD: return encode_record(w, f->fields, from, err);
 	default: break;

@@ -19,36 +19,58 @@ enum {
 	DECODED_MAX = 64 << 20 /* an array of "{}" can be much larger as structs than as text */
 };
 
-bool choice_next(const char **rest, struct str *ret)
+bool field_has_choices(const cleat_field *f)
+{
+	return f->choices || f->names;
+}
+
+struct field_choices field_choices(const cleat_field *f)
+{
+	return (struct field_choices){ f->choices, f->names };
+}
+
+bool choice_next(struct field_choices *c, struct str *ret)
 {
 	size_t n;
 
-	if (!*rest)
+	if (c->names && c->names->name) {
+		*ret = str_of(c->names++->name);
+		return true;
+	}
+	if (!c->rest)
 		return false;
-	n = strcspn(*rest, "|");
-	*ret = (struct str){ *rest, n };
-	*rest = (*rest)[n] ? *rest + n + 1 : NULL;
+	n = strcspn(c->rest, "|");
+	*ret = (struct str){ c->rest, n };
+	c->rest = c->rest[n] ? c->rest + n + 1 : NULL;
 	return true;
 }
 
-bool choice_has(const char *choices, struct str s)
+bool choice_has(struct field_choices c, struct str s)
 {
-	struct str c;
+	struct str one;
 
-	while (choice_next(&choices, &c))
-		if (str_eq(c, s))
+	while (choice_next(&c, &one))
+		if (str_eq(one, s))
 			return true;
 	return false;
 }
 
-size_t choice_count(const char *choices)
+size_t choice_count(struct field_choices c)
 {
-	struct str c;
+	struct str one;
 	size_t n = 0;
 
-	while (choice_next(&choices, &c))
+	while (choice_next(&c, &one))
 		n++;
 	return n;
+}
+
+const cleat_enum *enum_find(const cleat_enum *names, struct str name)
+{
+	for (; names && names->name; names++)
+		if (str_eqz(name, names->name))
+			return names;
+	return NULL;
 }
 
 bool field_required(const cleat_field *f)
@@ -59,6 +81,16 @@ bool field_required(const cleat_field *f)
 size_t field_width(const cleat_field *f)
 {
 	return f->width ? f->width : 8;
+}
+
+int64_t field_int_max(const cleat_field *f)
+{
+	return INT64_MAX >> (64 - 8 * field_width(f));
+}
+
+uint64_t field_uint_max(const cleat_field *f)
+{
+	return UINT64_MAX >> (64 - 8 * field_width(f));
 }
 
 bool field_bound_is_exact(double bound)
@@ -81,7 +113,9 @@ const char *field_type_name(const cleat_field *f)
 	case CLEAT_T_INT:
 	case CLEAT_T_UINT: return "integer";
 	case CLEAT_T_REAL: return "number";
-	case CLEAT_T_STRING: return "string";
+	case CLEAT_T_STRING:
+	case CLEAT_T_CHARS:
+	case CLEAT_T_ENUM: return "string";
 	case CLEAT_T_RECORD: return "object";
 	default: return NULL;
 	}

@@ -37,6 +37,16 @@ int field_form_fits(const cleat_field *fields, enum field_schema_style style, cl
 const cleat_field *field_table_copy(struct arena *ar, const cleat_field *fields);
 /* Number of fields before the end mark; 0 for NULL. */
 size_t field_count(const cleat_field *fields);
+/* The choices of a field, one after the other: a walk begins with field_choices() and can be copied. */
+struct field_choices {
+	const char *rest;        /* "b|c" */
+	const cleat_enum *names; /* or these */
+};
+bool field_has_choices(const cleat_field *f);
+struct field_choices field_choices(const cleat_field *f);
+/* False when there is none left. */
+bool choice_next(struct field_choices *c, struct str *ret);
+
 /* The field of that name, NULL when there is none. */
 const cleat_field *field_find(const cleat_field *fields, struct str name);
 

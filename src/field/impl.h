@@ -16,14 +16,17 @@ enum {
 /* The largest magnitude up to which every integer is a double. */
 #define FIELD_EXACT 9007199254740992.0
 
-/* The next of "a|b|c". Start with *rest = the choices; false when there is none left. */
-bool choice_next(const char **rest, struct str *ret);
-bool choice_has(const char *choices, struct str s);
-size_t choice_count(const char *choices);
+bool choice_has(struct field_choices c, struct str s);
+size_t choice_count(struct field_choices c);
+/* The one of that name; NULL when there is none. */
+const cleat_enum *enum_find(const cleat_enum *names, struct str name);
 
 bool field_required(const cleat_field *f);
 /* Bytes of a number; 8 for fields of a signature, which have no member. */
 size_t field_width(const cleat_field *f);
+/* The largest number that an integer member holds. */
+int64_t field_int_max(const cleat_field *f);
+uint64_t field_uint_max(const cleat_field *f);
 /* Is a bound a whole number that a double holds exactly? */
 bool field_bound_is_exact(double bound);
 /* Writes a bound as a whole number where it is one. */

@@ -1,10 +1,10 @@
 /* field/schema.c - a field table as JSON Schema.
  *
  * Tools get plain JSON Schema 2020-12; forms get the narrow shapes that a revision's
- * PrimitiveSchemaDefinition allows (2025-06-18, then 2025-11-25 and later). Bounds appear only
- * where they were declared, plus the zero of unsigned members: the limits of a C type are enforced
- * by the check, and would only be noise in front of a model. Recursion follows the table, whose
- * depth field_table_check() has bounded.
+ * PrimitiveSchemaDefinition allows (2025-06-18, then 2025-11-25 and later). Bounds are those that were
+ * declared, and otherwise those of the member: of integers up to 32 bits (beyond, not every reader of JSON
+ * could compare them), and of a char[N], whose N - 1 bytes no text of more characters fits. Recursion
+ * follows the table, whose depth field_table_check() has bounded.
  */
 #include "field/impl.h"
 
@@ -12,7 +12,7 @@
 
 static void object_members(struct jw *w, const cleat_field *fields, enum field_schema_style style);
 
-static void write_choices(struct jw *w, const char *key, const char *choices)
+static void write_choices(struct jw *w, const char *key, struct field_choices choices)
 {
 	struct str c;
 
@@ -26,7 +26,7 @@ static void write_choices(struct jw *w, const char *key, const char *choices)
 /* 2025-11-25 TitledSingleSelectEnumSchema (oneOf), TitledMultiSelectEnumSchema (anyOf). */
 static void write_titled_choices(struct jw *w, const char *key, const cleat_field *f)
 {
-	const char *choices = f->choices, *titles = f->choice_titles;
+	struct field_choices choices = field_choices(f), titles = { .rest = f->choice_titles };
 	struct str c, title;
 
 	jw_key(w, key);
@@ -52,21 +52,46 @@ static void write_bounds(struct jw *w, const cleat_field *f, const char *min, co
 	}
 }
 
+/* Of the value itself, where none were declared: the bounds of an array are those of its size. */
+static void write_integer_bounds(struct jw *w, const cleat_field *f)
+{
+	bool low = !f->array && (f->bounds & 1), high = !f->array && (f->bounds & 2);
+	bool small = field_width(f) <= 4;
+
+	if (low || f->type == CLEAT_T_UINT || small)
+		jw_key(w, "minimum");
+	if (low)
+		field_write_bound(w, f->min);
+	else if (f->type == CLEAT_T_UINT)
+		jw_int(w, 0);
+	else if (small)
+		jw_int(w, -field_int_max(f) - 1);
+	if (high || small)
+		jw_key(w, "maximum");
+	if (high)
+		field_write_bound(w, f->max);
+	else if (small)
+		jw_uint(w,
+			f->type == CLEAT_T_UINT ? field_uint_max(f) : (uint64_t)field_int_max(f));
+}
+
 static void write_string(struct jw *w, const cleat_field *f, enum field_schema_style style)
 {
 	jw_kv_str(w, "format", f->format);
-	if (!f->choices) {
+	if (!field_has_choices(f)) {
 		if (!f->array)
 			write_bounds(w, f, "minLength", "maxLength");
+		if (f->type == CLEAT_T_CHARS && (f->array || !(f->bounds & 2)))
+			jw_kv_int(w, "maxLength", (int64_t)f->width - 1);
 		return;
 	}
 	if (f->choice_titles && style == FIELD_SCHEMA_FORM) {
 		write_titled_choices(w, f->array ? "anyOf" : "oneOf", f);
 		return;
 	}
-	write_choices(w, "enum", f->choices);
+	write_choices(w, "enum", field_choices(f));
 	if (f->choice_titles && style == FIELD_SCHEMA_FORM_2025_06_18)
-		write_choices(w, "enumNames", f->choice_titles);
+		write_choices(w, "enumNames", (struct field_choices){ .rest = f->choice_titles });
 }
 
 /* What follows "type" for the value itself, or for the elements of an array. */
@@ -74,14 +99,14 @@ static void write_value(struct jw *w, const cleat_field *f, enum field_schema_st
 {
 	switch (f->type) {
 	case CLEAT_T_INT:
-	case CLEAT_T_UINT:
+	case CLEAT_T_UINT: write_integer_bounds(w, f); break;
 	case CLEAT_T_REAL:
-		if (f->type == CLEAT_T_UINT && (f->array || !(f->bounds & 1)))
-			jw_kv_int(w, "minimum", 0);
 		if (!f->array)
 			write_bounds(w, f, "minimum", "maximum");
 		break;
-	case CLEAT_T_STRING: write_string(w, f, style); break;
+	case CLEAT_T_STRING:
+	case CLEAT_T_CHARS:
+	case CLEAT_T_ENUM: write_string(w, f, style); break;
 	case CLEAT_T_RECORD:
 		if (f->fields)
 			object_members(w, f->fields, style);
@@ -92,7 +117,7 @@ static void write_value(struct jw *w, const cleat_field *f, enum field_schema_st
 
 static void write_items(struct jw *w, const cleat_field *f, enum field_schema_style style)
 {
-	bool titled = f->choices && f->choice_titles && style == FIELD_SCHEMA_FORM;
+	bool titled = f->choice_titles && style == FIELD_SCHEMA_FORM;
 
 	write_bounds(w, f, "minItems", "maxItems");
 	jw_key(w, "items");

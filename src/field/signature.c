@@ -83,7 +83,7 @@ static int read_choices(struct reader *r, cleat_field *f)
 
 		if (rc)
 			return rc;
-		if (count && choice_has(b.data, c))
+		if (count && choice_has((struct field_choices){ .rest = b.data }, c))
 			return reader_fail(r, start, "a choice stands twice");
 		if (count++ == SIGNATURE_CHOICES)
 			return reader_fail(r, start, "more than %d choices", SIGNATURE_CHOICES);

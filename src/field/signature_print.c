@@ -173,6 +173,11 @@ static void print_range(struct printer *p, const cleat_json *schema, const char 
 	const char *min = bound_text(schema, min_key, f, &f->min);
 	const char *max = bound_text(schema, max_key, f, &f->max);
 
+	/* that an integer is one of 32 bits need not be said */
+	if (max && f->max == (double)UINT32_MAX && min && f->min == 0)
+		max = NULL;
+	if (max && f->max == (double)INT32_MAX && min && f->min == (double)INT32_MIN)
+		min = max = NULL;
 	if ((!min && !max) || (min && max && f->min > f->max))
 		return;
 	f->bounds = (uint8_t)((min != NULL) | (max != NULL) << 1);

@@ -6,6 +6,7 @@
  * A table without a struct (.record 0, from a signature) has no offsets to check.
  */
 #include "base/error.h"
+#include "base/sized.h"
 #include "field/form.h"
 #include "field/impl.h"
 #include "json/parse.h"
@@ -35,10 +36,12 @@ static bool width_ok(const cleat_field *f)
 	switch (f->type) {
 	case CLEAT_T_BOOL: return f->width == sizeof(bool);
 	case CLEAT_T_INT:
-	case CLEAT_T_UINT: return f->width == 1 || f->width == 2 || f->width == 4 || f->width == 8;
+	case CLEAT_T_UINT:
+	case CLEAT_T_ENUM: return f->width == 1 || f->width == 2 || f->width == 4 || f->width == 8;
 	case CLEAT_T_REAL: return f->width == sizeof(float) || f->width == sizeof(double);
 	case CLEAT_T_STRING: return f->width == sizeof(char *);
 	case CLEAT_T_JSON: return f->width == sizeof(cleat_json *);
+	case CLEAT_T_CHARS: return f->width > 0;
 	default: return true;
 	}
 }
@@ -69,10 +72,15 @@ static int check_layout(const struct table_check *t, const cleat_field *f)
 	return CLEAT_OK;
 }
 
+static bool is_text(const cleat_field *f)
+{
+	return f->type == CLEAT_T_STRING || f->type == CLEAT_T_CHARS;
+}
+
 static bool bounds_possible(const cleat_field *f)
 {
 	return f->array || f->type == CLEAT_T_INT || f->type == CLEAT_T_UINT ||
-	       f->type == CLEAT_T_REAL || (f->type == CLEAT_T_STRING && !f->choices);
+	       f->type == CLEAT_T_REAL || (is_text(f) && !f->choices);
 }
 
 static bool finite(double d)
@@ -93,7 +101,9 @@ static void bound_limits(const cleat_field *f, double *lo, double *hi)
 
 	*lo = 0;
 	*hi = FIELD_EXACT;
-	if (f->array || f->type == CLEAT_T_STRING)
+	if (f->type == CLEAT_T_CHARS && !f->array)
+		*hi = f->width - 1;
+	if (f->array || is_text(f))
 		return;
 	if (f->type == CLEAT_T_REAL) {
 		*hi = f->width == sizeof(float) ? (double)FLT_MAX : DBL_MAX;
@@ -133,28 +143,59 @@ static int check_bounds(const struct table_check *t, const cleat_field *f)
 	return CLEAT_OK;
 }
 
+/* A value that the member cannot hold, whether the compiler made it signed or not. */
+static bool too_wide(const cleat_field *f, int64_t value)
+{
+	int64_t half = field_int_max(f);
+
+	return f->width < 8 && (value < -half - 1 || value > 2 * half + 1);
+}
+
+static int check_names(const struct table_check *t, const cleat_field *f)
+{
+	if (f->type != CLEAT_T_ENUM)
+		return f->names ? bad(t, f, "only an enum has names") : CLEAT_OK;
+	if (!f->names)
+		return bad(t, f, "an enum needs its names: use CLEAT_ENUM");
+	for (const cleat_enum *e = f->names; e->name; e++)
+		if (too_wide(f, e->value))
+			return bad(t, f, "a value is outside what the member can hold");
+	return f->names->name ? CLEAT_OK : bad(t, f, "an enum without a value");
+}
+
+static int check_choice(const struct table_check *t, const cleat_field *f, struct str c,
+			struct field_choices rest)
+{
+	if (c.n == 0)
+		return bad(t, f, "a choice is empty");
+	if (utf8_valid_prefix(c) != c.n)
+		return bad(t, f, "the choices are not UTF-8");
+	if (choice_has(rest, c))
+		return bad(t, f, "a choice stands twice");
+	if (f->type == CLEAT_T_CHARS && c.n >= f->width)
+		return bad(t, f, "a choice is longer than the member");
+	return CLEAT_OK;
+}
+
 static int check_choices(const struct table_check *t, const cleat_field *f)
 {
-	const char *rest = f->choices;
+	struct field_choices rest = field_choices(f), titles = { .rest = f->choice_titles };
+	int rc = check_names(t, f);
 	struct str c;
 
-	if (!f->choices)
+	if (rc)
+		return rc;
+	if (!field_has_choices(f))
 		return f->choice_titles ? bad(t, f, "choice titles without choices") : CLEAT_OK;
-	if (f->type != CLEAT_T_STRING)
+	if (f->choices && !is_text(f))
 		return bad(t, f, "only strings have choices");
 	if (f->format)
 		return bad(t, f, "choices have no format");
-	if (!utf8_ok(f->choices))
-		return bad(t, f, "the choices are not UTF-8");
-	while (choice_next(&rest, &c)) {
-		if (c.n == 0)
-			return bad(t, f, "a choice is empty");
-		if (rest && choice_has(rest, c))
-			return bad(t, f, "a choice stands twice");
-	}
-	if (f->choice_titles && choice_count(f->choice_titles) != choice_count(f->choices))
+	while (!rc && choice_next(&rest, &c))
+		rc = check_choice(t, f, c, rest);
+	if (!rc && f->choice_titles && choice_count(titles) != choice_count(field_choices(f)))
 		return bad(t, f, "there must be as many choice titles as choices");
-	return CLEAT_OK;
+	return rc;
 }
 
 static int first_problem(const struct table_check *t, const cleat_field *f, const struct buf *b)
@@ -238,11 +279,16 @@ static int check_field(struct table_check *t, const cleat_field *fields, size_t 
 
 	if (rc)
 		return rc;
-	if (f->type > CLEAT_T_RECORD)
+	if (f->type > CLEAT_T_ENUM)
 		return bad(t, f, "unknown type");
+	if (!f->record && (f->type == CLEAT_T_CHARS || f->type == CLEAT_T_ENUM))
+		return bad(t, f, "this type needs a struct");
+	rc = SIZED_RESERVED(f, cleat_field, t->err);
+	if (rc)
+		return rc;
 	if (f->record != fields[0].record)
 		return bad(t, f, "belongs to another struct than the first field");
-	if (f->format && f->type != CLEAT_T_STRING)
+	if (f->format && !is_text(f))
 		return bad(t, f, "only strings have a format");
 	rc = check_nested(t, f, depth);
 	if (!rc && f->record)
@@ -288,7 +334,7 @@ int field_form_check(const cleat_field *fields, cleat_error *err)
 	for (const cleat_field *f = fields; rc == CLEAT_OK && f && f->type != CLEAT_T_END; f++) {
 		if (f->type == CLEAT_T_RECORD || f->type == CLEAT_T_JSON)
 			rc = bad(&t, f, "a form has only strings, numbers, booleans and choices");
-		else if (f->array && !f->choices)
+		else if (f->array && !field_has_choices(f))
 			rc = bad(&t, f, "a form has no arrays except of choices");
 		else if (f->format && !form_knows_format(str_of(f->format)))
 			rc = bad(&t, f, "a form knows the formats email, uri, date and date-time");
@@ -311,6 +357,21 @@ int field_form_fits(const cleat_field *fields, enum field_schema_style style, cl
 
 /* ---- copies ------------------------------------------------------------------------------- */
 
+static const cleat_enum *copy_names(struct arena *ar, const cleat_enum *names)
+{
+	cleat_enum *copy;
+	size_t n = 0;
+
+	if (!names)
+		return NULL;
+	while (names[n].name)
+		n++;
+	copy = arena_zalloc(ar, (n + 1) * sizeof *copy);
+	for (size_t i = 0; copy && i < n; i++)
+		copy[i] = (cleat_enum){ arena_strdup(ar, names[i].name), names[i].value };
+	return copy;
+}
+
 static cleat_field *copy_table(struct arena *ar, const cleat_field *fields)
 {
 	size_t n = field_count(fields);
@@ -327,6 +388,7 @@ static cleat_field *copy_table(struct arena *ar, const cleat_field *fields)
 		c->choice_titles = arena_strdup(ar, c->choice_titles);
 		c->format = arena_strdup(ar, c->format);
 		c->fallback = arena_strdup(ar, c->fallback);
+		c->names = copy_names(ar, c->names);
 		if (c->fields)
 			c->fields = copy_table(ar, c->fields);
 	}

@@ -197,15 +197,12 @@ static int complete_choices(cleat_request *req)
 	struct str typed = json_str(json_member(req->complete_arg, "value"));
 	const cleat_field *f =
 		field_find(req->entry->input, json_str(json_member(req->complete_arg, "name")));
-	const char *p = f ? f->choices : NULL;
+	struct field_choices choices = f ? field_choices(f) : (struct field_choices){ 0 };
+	struct str c;
 
-	while (p && *p) {
-		size_t n = strcspn(p, "|");
-
-		if (n >= typed.n && memcmp(p, typed.p, typed.n) == 0)
-			cleat_reply_suggest(req, arena_strndup(&req->arena, p, n));
-		p += n + (p[n] == '|');
-	}
+	while (choice_next(&choices, &c))
+		if (c.n >= typed.n && memcmp(c.p, typed.p, typed.n) == 0)
+			cleat_reply_suggest(req, arena_strndup(&req->arena, c.p, c.n));
 	return cleat_reply_nothing(req);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "field/field.h"
 
 #include <string.h>
 
@@ -77,7 +78,7 @@ static bool can_complete(const struct entry *e)
 	if (e->kind != SHELF_PROMPTS)
 		return false;
 	for (const cleat_field *f = e->input; f && f->type != CLEAT_T_END; f++)
-		if (f->choices)
+		if (field_has_choices(f))
 			return true;
 	return e->prompt.complete != NULL;
 }

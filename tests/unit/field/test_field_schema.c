@@ -111,7 +111,7 @@ TEST(records_and_arrays_nest)
 	};
 	static const char point[] =
 		"\"properties\":{\"x\":{\"type\":\"number\",\"description\":\"Right\"},"
-		"\"y\":{\"type\":\"integer\",\"minimum\":-3}},\"required\":[\"x\"]}";
+		"\"y\":{\"type\":\"integer\",\"minimum\":-3,\"maximum\":127}},\"required\":[\"x\"]}";
 	char wanted[2048];
 
 	snprintf(
@@ -120,8 +120,8 @@ TEST(records_and_arrays_nest)
 		"\"point\":{\"type\":\"object\",\"description\":\"Where\",%s,"
 		"\"tags\":{\"type\":\"array\",\"description\":\"Tags\",\"minItems\":1,\"maxItems\":5,"
 		"\"items\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"]}},"
-		"\"numbers\":{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":0},"
-		"\"default\":[]},"
+		"\"numbers\":{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":0,"
+		"\"maximum\":4294967295},\"default\":[]},"
 		"\"path\":{\"type\":\"array\",\"items\":{\"type\":\"object\",%s}},"
 		"\"required\":[\"point\",\"path\"]}",
 		point, point);
@@ -350,7 +350,7 @@ TEST(the_public_function_gives_text_or_a_reason)
 	assert_non_null(text);
 	assert_string_equal(text, "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\","
 				  "\"description\":\"Right\"},\"y\":{\"type\":\"integer\","
-				  "\"minimum\":-3}},\"required\":[\"x\"]}");
+				  "\"minimum\":-3,\"maximum\":127}},\"required\":[\"x\"]}");
 	free(text);
 	assert_null(cleat_fields_schema(wrong, &err));
 	assert_int_equal(err.status, CLEAT_EINVAL);

@@ -71,7 +71,9 @@ TEST(types_and_members_must_agree)
 {
 	cleat_field f;
 
-	refuse(PLAIN(.type = 8), "unknown type");
+	refuse(PLAIN(.type = 10), "unknown type");
+	refuse(PLAIN(.type = CLEAT_T_CHARS), "needs a struct");
+	refuse(PLAIN(.type = CLEAT_T_ENUM), "needs a struct");
 	f = FIELD(number, NULL);
 	f.width = 3;
 	refuse(f, "the member's size does not go with its type");

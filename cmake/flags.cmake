@@ -11,8 +11,8 @@ target_compile_options(
             -Wshadow
             -Wconversion
             -Wformat=2
-            -Wstrict-prototypes
-            -Wmissing-prototypes
+            $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+            $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
             -Wvla
             $<$<BOOL:${CLEAT_WERROR}>:-Werror>
             # Sections of their own let the linker drop what a program does not use.

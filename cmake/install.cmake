@@ -78,7 +78,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat
         FILES_MATCHING PATTERN "*.md" PATTERN "*.json")
 # All of them but what a demonstration has made (shop.db) and what is only of use in the source tree.
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/cleat
-        FILES_MATCHING PATTERN "*.c" PATTERN "*.md" PATTERN "*.json" PATTERN "*.sql" PATTERN "*.csv")
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.md" PATTERN "*.json" PATTERN "*.sql" PATTERN "*.csv")
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.${section}")
   if(pages)

@@ -22,7 +22,8 @@ file(GLOB CLEAT_FIXTURE_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/w
 set(fuzz_session_MORE ${CLEAT_FIXTURE_SOURCES})
 set(fuzz_mcp_http_MORE ${CLEAT_FIXTURE_SOURCES})
 set(test_client_matrix_MORE ${CLEAT_FIXTURE_SOURCES})
-file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cleat/*.h")
+file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/cleat/*.h"
+     "${PROJECT_SOURCE_DIR}/include/cleat/*.hpp")
 
 # What runs when a program starts, when something is registered or refused, but not for each message, is
 # compiled for size: it is more than half of the code, and a program with the static library carries all

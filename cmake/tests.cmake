@@ -165,6 +165,7 @@ endforeach()
 if(NOT CLEAT_SANITIZE AND NOT CLEAT_COVERAGE)
   cleat_test(NAME check.headers LABELS check COMMAND bash
              ${PROJECT_SOURCE_DIR}/tests/headers/test_headers.sh)
+  cleat_test(NAME check.cpp LABELS check COMMAND bash ${PROJECT_SOURCE_DIR}/tests/headers/test_cpp.sh)
   cleat_test(NAME check.layers LABELS check COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-layers --tap)
   cleat_test(NAME check.symbols LABELS check COMMAND
              ${PROJECT_SOURCE_DIR}/scripts/check-symbols --tap ${PROJECT_BINARY_DIR})

@@ -224,6 +224,15 @@ const examples = {
 		equal((await c.ask('multiply', [1, 0])).error.code, -32601);
 	}),
 
+	hello_cpp: () => bothEras('hello_cpp', async (c) => {
+		equal(text(await c.call('greet', { name: 'Ann' })), 'Hello, Ann!');
+		equal((await c.call('buy', { fish: 'cod', count: 3, how: 'salted' })).structuredContent,
+			{ left: 17, salted: true });
+		equal((await c.get('resources/read', { uri: 'stock://cod' })).contents[0].text, '17');
+		const bad = await c.call('buy', { fish: 'herring', count: 4 });
+		check(bad.isError && text(bad) === 'There is not that much of it.', 'an exception is a tool error');
+	}),
+
 	typed: () => bothEras('typed', async (c) => {
 		const [tool] = (await c.get('tools/list')).tools;
 		const p = tool.inputSchema.properties;
@@ -242,6 +251,16 @@ const examples = {
 			const bad = await c.call('forecast', args);
 			check(bad.isError && text(bad).includes(word), `${JSON.stringify(args)} is refused`);
 		}
+	}),
+
+	members: () => bothEras('members', async (c) => {
+		const p = (await c.get('tools/list')).tools[0].inputSchema.properties;
+		equal([p.name.maxLength, p.colour.enum, p.brightness.maximum], [7, ['warm', 'cold'], 255]);
+		equal((await c.call('light', { name: 'desk', colour: 'cold' })).structuredContent,
+			{ name: 'desk', colour: 'cold', brightness: 127 });
+		for (const [args, word] of [[{ name: '12345678' }, 'at most 7 bytes'], [{ name: 'äöüß' }, 'got 8 bytes'],
+			[{ name: 'a', colour: 'red' }, '"warm", "cold"'], [{ name: 'a', brightness: -1 }, '0 and 255']])
+			check(text(await c.call('light', args)).includes(word), `${JSON.stringify(args)} is refused`);
 	}),
 
 	schemas: () => bothEras('schemas', async (c) => {
@@ -607,8 +626,10 @@ const examples = {
 // ---- the texts ------------------------------------------------------------------------------------
 
 const read = (file) => fs.readFileSync(path.join(root, file), 'utf8');
-const names = fs.readdirSync(path.join(root, 'examples')).filter((f) => f.endsWith('.c'))
-	.map((f) => f.slice(0, -2));
+// The program of hello.cpp is hello_cpp.
+const sources = Object.fromEntries(fs.readdirSync(path.join(root, 'examples')).filter((f) => /\.c(pp)?$/.test(f))
+	.map((f) => [f.replace(/\.c$/, '').replace('.cpp', '_cpp'), `examples/${f}`]));
+const names = Object.keys(sources);
 const guides = ['README.md', 'examples/README.md', 'docs/README.md',
 	...fs.readdirSync(path.join(root, 'docs/guides')).map((f) => `docs/guides/${f}`)];
 const shell = (command, cwd = root) => spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8',
@@ -617,8 +638,8 @@ const shell = (command, cwd = root) => spawnSync('sh', ['-c', command], { cwd, e
 
 // The command that the comment at the top of an example promises.
 function promised(name) {
-	const head = read(`examples/${name}.c`).split('*/')[0];
-	check(head.startsWith(`/* ${name}`), 'starts with a comment about itself');
+	const head = read(sources[name]).split('*/')[0];
+	check(head.startsWith(`/* ${name.replace(/_cpp$/, '')}`), 'starts with a comment about itself');
 	const commands = [...head.matchAll(/^ \*\t(?:\$ )?(.*)$/gm)].map((m) => m[1]);
 	check(commands.length, 'says how to try it');
 	for (const command of commands.filter((c) => c.startsWith('examples/try ')))
@@ -650,11 +671,16 @@ fs.symlinkSync(path.join(root, 'examples'), path.join(scratch, 'examples'));
 
 const cases = [];
 for (const name of names) {
-	cases.push([`examples/${name}.c answers as it should`,
+	if (name.endsWith('_cpp') && !fs.existsSync(path.join(build, 'examples', name))) {
+		cases.push([`${sources[name]} # SKIP there is no C++ compiler`, () => {}]);
+		continue;
+	}
+	cases.push([`${sources[name]} answers as it should`,
 		examples[name] ?? (() => { throw new Error(`tests/e2e/test_examples.mjs has no test of ${name}`); })]);
-	cases.push([`examples/${name}.c is short, and does what its comment says`, () => {
-		check(read(`examples/${name}.c`).split('\n').length <= 60, 'less than 60 lines');
-		check(read('examples/README.md').includes(`(${name}.c)`), 'is listed in examples/README.md');
+	cases.push([`${sources[name]} is short, and does what its comment says`, () => {
+		check(read(sources[name]).split('\n').length <= 60, 'less than 60 lines');
+		check(read('examples/README.md').includes(`(${path.basename(sources[name])})`),
+			'is listed in examples/README.md');
 		promised(name);
 	}]);
 }

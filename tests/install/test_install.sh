@@ -66,7 +66,7 @@ in_cpp() {
 	PKG_CONFIG_PATH=$(libdir)/pkgconfig
 	flags=$(pkg-config --cflags --libs cleat) || return 1
 	# shellcheck disable=SC2086 # flags are words
-	${CXX:-g++} -std=c++17 -Wall -Wextra -Wpedantic -Werror -o "$program" "$source/tests/install/hello.cpp" $flags \
+	${CXX:-g++} -std=c++17 -Wall -Wextra -Wpedantic -Werror -o "$program" "$source/examples/hello.cpp" $flags \
 		-Wl,-rpath,"$(libdir)" || return 1
 	[[ $("$prefix/bin/cleat" call -- "$program" -- greet name=Ann) == "Hello, Ann!" ]]
 }

@@ -6,8 +6,8 @@
  */
 #include "cli/arguments.h"
 #include "clients/expand.h"
-#include "terminal/print.h"
 #include "text/jsonc.h"
+#include "text/print.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void printing(const char *data, size_t size)
 
 	if (!to)
 		return;
-	cli_print_text(to, data, size);
+	print_safe(to, data, size);
 	print_wrapped(to, keepf("%.*s", (int)size, data), 4);
 	fclose(to);
 	for (size_t i = 0; i < n; i++)

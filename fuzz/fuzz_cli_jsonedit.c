@@ -1,7 +1,6 @@
 /* fuzz_cli_jsonedit.c - any file with comments that other programs' configurations may be: a server is put in
  * and taken out again. What comes out must mean what it should, and nothing else may have changed.
  */
-#include "cli/cli.h"
 #include "text/jsonc.h"
 #include "text/jsonedit.h"
 

@@ -1,6 +1,11 @@
 /* program/main.c - `cleat`, the program: finds the verb and runs it. */
-#include "cli/cli.h"
+#include "clients/config.h"
 #include "help/help.h"
+#include "reach/reach.h"
+#include "terminal/ask.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/text.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -26,6 +31,20 @@ static int main_run(struct cli *cli, int argc, char **argv)
 	return cli->verb->run(cli);
 }
 
+/* Ends the run: the client, the output and all memory. Gives `code`, or EXIT_OTHER when output was lost. */
+static int main_end(struct cli *cli, int code)
+{
+	code = cli_close_output(cli, code);
+	if (!cli_client_end(cli) && code == EXIT_GOOD)
+		code = EXIT_OTHER;
+	if (cli_interrupted() && code != EXIT_GOOD)
+		code = cli_interrupted_code();
+	ask_end();
+	config_free();
+	keep_free_all();
+	return code;
+}
+
 /* A closed stdout would be the number of the next socket. What takes its place cannot be written to (or read
  * from), so that the loss is still seen. */
 static void fill_descriptors(void)
@@ -42,5 +61,5 @@ int main(int argc, char **argv)
 	fill_descriptors();
 	/* A reader that goes away is seen by writing. */
 	signal(SIGPIPE, SIG_IGN);
-	return cli_end(&cli, main_run(&cli, argc, argv));
+	return main_end(&cli, main_run(&cli, argc, argv));
 }

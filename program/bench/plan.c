@@ -3,6 +3,10 @@
  */
 #include "bench/plan.h"
 #include "bench/scan.h"
+#include "cli/arguments.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "text/nearest.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -213,7 +217,7 @@ static int no_tool(struct cli *cli, const struct plan *p, const char *name)
 
 	while (cleat_json_next(&it))
 		words_add(&names, cleat_json_str(cleat_json_get(it.value, "name"), ""));
-	near = cli_nearest(name, names.at, names.n);
+	near = nearest(name, names.at, names.n);
 	return near ? cli_error(cli, EXIT_TOOL, "there is no tool \"%s\"; did you mean \"%s\"?",
 				name, near)
 		    : cli_error(cli, EXIT_TOOL, "there is no tool \"%s\"", name);

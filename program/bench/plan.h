@@ -10,7 +10,7 @@
 #ifndef PROGRAM_BENCH_PLAN_H
 #define PROGRAM_BENCH_PLAN_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 
 #define PLAN_MAX 64
 

@@ -1,6 +1,7 @@
 /* program/bench/report.c - the report as text and as JSON: see report.h. */
 #include "bench/report.h"
-#include "terminal/print.h"
+#include "cli/run.h"
+#include "text/print.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void put_counts(FILE *to, const struct report *r)
 		fprintf(to, "    %12s   %s\n", show_number(a, count), what);
 	if (failed && r->t->why[0]) {
 		fputs("    the first: ", to);
-		cli_print_text(to, r->t->why, strlen(r->t->why));
+		print_safe(to, r->t->why, strlen(r->t->why));
 		fputc('\n', to);
 	}
 	if (r->t->unsent)
@@ -108,7 +109,7 @@ static void put_label(FILE *to, const char *label)
 	memcpy(room, label, n);
 	room[n] = '\0';
 	fputs("  ", to);
-	cli_print_text(to, room, n);
+	print_safe(to, room, n);
 	for (at = print_width(room); at < LABEL; at++)
 		fputc(' ', to);
 }

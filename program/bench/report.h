@@ -4,7 +4,7 @@
 
 #include "bench/load.h"
 #include "bench/usage.h"
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "text/text.h"
 
 struct report {

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_CHECK_CHECK_H
 #define PROGRAM_CHECK_CHECK_H
 
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
 
 enum check_severity { CHECK_ERROR, CHECK_WARNING, CHECK_NOTE };
 

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_CHECK_DOCTOR_H
 #define PROGRAM_CHECK_DOCTOR_H
 
-#include "clients/config.h"
+#include "reach/target.h"
 
 #include <time.h>
 

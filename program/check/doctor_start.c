@@ -3,6 +3,8 @@
  * What the program wrote to stderr, and what is known about certificate and HTTP, is remembered on the way.
  */
 #include "check/doctor.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * change nothing.
  */
 #include "check/check.h"
+#include "terminal/await.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "check/protocol.h"
 
 #include "check/protocol_types.h"
+#include "text/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +261,7 @@ static void tell_unknown(struct protocol *p, const char *name)
 	for (const struct protocol_method *m = protocol_methods; m->name && n < MOST_METHODS; m++)
 		if (strchr(m->revisions, p->revision))
 			names[n++] = m->name;
-	near = cli_nearest(name, names, n);
+	near = nearest(name, names, n);
 	if (near)
 		protocol_tell(p, false, "method", "/method",
 			      "%s has no method \"%.100s\", is \"%s\" meant?",

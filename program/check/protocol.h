@@ -6,7 +6,7 @@
 #ifndef PROGRAM_CHECK_PROTOCOL_H
 #define PROGRAM_CHECK_PROTOCOL_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 
 struct protocol;
 

@@ -1,6 +1,7 @@
 /* program/check/rules.c - which rules there are, which are wanted, and how a finding is told. */
 #include "check/check.h"
-#include "terminal/print.h"
+#include "text/nearest.h"
+#include "text/print.h"
 
 #include <string.h>
 
@@ -78,7 +79,7 @@ int check_choose(struct cli *cli)
 
 			if (is_rule(id, &all))
 				continue;
-			near = cli_nearest(id, all.at, all.n);
+			near = nearest(id, all.at, all.n);
 			return cli_usage(
 				cli,
 				"there is no rule \"%s\"%s%s%s (cleat check --rules lists them)",

@@ -9,6 +9,7 @@
  * What the schema does not allow is said before anything is sent.
  */
 #include "cli/arguments.h"
+#include "text/nearest.h"
 
 #include "base/str.h"
 
@@ -226,7 +227,7 @@ static bool is_known(struct object *o, const char *name)
 		return true;
 	while (cleat_json_next(&it) && n < MOST_NAMES)
 		names[n++] = cleat_json_str(it.key, "");
-	near = cli_nearest(name, names, n);
+	near = nearest(name, names, n);
 	if (near)
 		o->code = cli_error(o->cli, EXIT_USAGE,
 				    "%s: there is no argument \"%s\", did you mean \"%s\"?",

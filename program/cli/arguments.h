@@ -2,8 +2,14 @@
 #ifndef PROGRAM_CLI_ARGUMENTS_H
 #define PROGRAM_CLI_ARGUMENTS_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "text/text.h"
+
+/* key=value, key:=json, key=@file, key:=@file, "-" (an object from stdin), by the schema (NULL: strings
+ * stay strings). An object, to be freed with cleat_doc_free(), or NULL after a message; checks required
+ * members, types and unknown names ("did you mean"). */
+cleat_doc *cli_arguments(struct cli *cli, const char *what, int argc, const char **argv,
+			 const cleat_json *schema, int *ret_code);
 
 /* The value of one argument, by its schema (NULL: text), whose "$ref" point into `root` (NULL: there are
  * none). NULL with the reason in *why (kept until the end of the run): "must be a number, not \"x\"". Free

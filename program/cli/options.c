@@ -6,7 +6,8 @@
  * Options may stand anywhere outside of the command. "--" begins a command as long as there is no
  * SERVER, and the next one ends it; where there is one already, "--" says that only words follow.
  */
-#include "cli/cli.h"
+#include "cli/run.h"
+#include "text/nearest.h"
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -209,7 +210,7 @@ static int options_unknown(const struct cli *cli, const char *name, size_t n)
 			names[count++] = o->name;
 	if (!cli->verb && some_verb_has(name, n))
 		return cli_usage(cli, "--%s stands behind the verb: cleat VERB --%s", word, word);
-	near = cli_nearest(word, names, count);
+	near = nearest(word, names, count);
 	if (near)
 		return cli_usage(cli, "there is no option --%s, did you mean --%s?", word, near);
 	return cli_usage(cli, "there is no option --%s", word);
@@ -311,7 +312,7 @@ static int unknown_verb(struct cli *cli, const char *word)
 
 	for (; n < MOST_NAMES && cli_verbs[n]; n++)
 		names[n] = cli_verbs[n]->name;
-	near = cli_nearest(word, names, n);
+	near = nearest(word, names, n);
 	if (strstr(word, "://") || strncmp(word, "unix:", 5) == 0)
 		return cli_usage(cli, "what to do with it? For instance: cleat ls %s", word);
 	if (near)

@@ -1,8 +1,10 @@
 /* program/clients/clientfile.c - a configuration file of another program, changed with care. */
 #include "clients/clientfile.h"
 
+#include "terminal/output.h"
 #include "text/jsonc.h"
 #include "text/jsonedit.h"
+#include "text/nearest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +26,7 @@ static int clientfile_unknown(struct cli *cli, const char *client)
 
 	for (size_t i = 0, n = places_all(all); i < n; i++)
 		words_add(&names, all[i].client);
-	near = cli_nearest(client, names.at, names.n);
+	near = nearest(client, names.at, names.n);
 	if (near)
 		return cli_usage(cli, "unknown program \"%s\", did you mean %s?", client, near);
 	return cli_usage(

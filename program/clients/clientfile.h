@@ -7,7 +7,7 @@
 #ifndef PROGRAM_CLIENTS_CLIENTFILE_H
 #define PROGRAM_CLIENTS_CLIENTFILE_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "clients/places.h"
 #include "text/text.h"
 

@@ -4,7 +4,7 @@
  * that stands on the line. What comes from there may be anybody's: no shell is given it to expand. A
  * command that was only typed is never run for this, so behind "--" there are no names.
  */
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "text/text.h"
 
 #include <string.h>

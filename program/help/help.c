@@ -2,7 +2,8 @@
 #include "help/help.h"
 
 #include "terminal/jq.h"
-#include "terminal/print.h"
+#include "text/nearest.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <string.h>
@@ -172,7 +173,7 @@ static int help_unknown(struct cli *cli, const char *word)
 		words_add(&names, cli_verbs[i]->name);
 	for (const struct topic *t = help_topics; t->name; t++)
 		words_add(&names, t->name);
-	near = cli_nearest(word, names.at, names.n);
+	near = nearest(word, names.at, names.n);
 	cli->verb = NULL; /* all help is what to try */
 	if (near)
 		return cli_usage(cli, "there is no help about \"%s\", did you mean %s?", word,

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_HELP_HELP_H
 #define PROGRAM_HELP_HELP_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 
 struct topic {
 	const char *name, *title, *summary;

@@ -1,12 +1,14 @@
 /* program/reach/server.c - SERVER and the options for reaching it, to a client; where SERVER is: target.c. What the
  * server says meanwhile on its stderr and in its log is shown from here, and with -v all messages are. */
 #include "clients/config.h"
-#include "record/transcript.h"
+#include "reach/reach.h"
+#include "reach/target.h"
 #include "terminal/ask.h"
 #include "terminal/await.h"
 #include "terminal/jq.h"
-#include "terminal/print.h"
+#include "text/print.h"
 #include "text/text.h"
+#include "transcript/transcript.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -111,7 +113,7 @@ static void show_message(cleat_client *c, bool out, const char *text, size_t n, 
 	(void)c;
 	(void)userdata;
 	begin_line(out ? "> " : "< ", out ? COLOR_KEY : COLOR_STRING);
-	cli_print_text(stderr, text, n);
+	print_safe(stderr, text, n);
 	end_line();
 }
 
@@ -126,7 +128,7 @@ static void show_trace(cleat_client *c, bool out, const char *line, void *userda
 		begin_line("", COLOR_DIM);
 	else
 		begin_line(out ? "> " : "< ", COLOR_DIM);
-	cli_print_text(stderr, line, strlen(line));
+	print_safe(stderr, line, strlen(line));
 	end_line();
 }
 
@@ -188,7 +190,7 @@ static void show_stderr(cleat_client *c, const char *line, void *userdata)
 	if (said_before(line))
 		return;
 	begin_line("[server] ", COLOR_DIM);
-	cli_print_text(stderr, line, strlen(line));
+	print_safe(stderr, line, strlen(line));
 	end_line();
 }
 
@@ -201,7 +203,7 @@ static void show_note(cleat_client *c, int level, const char *text, void *userda
 	if (!state->cli->verbose && state->notes++ == NOTES_MOST)
 		text = "there are more remarks like these; -v shows all";
 	begin_line(state->cli->verbose ? "* " : "cleat: ", COLOR_DIM);
-	cli_print_text(stderr, text, strlen(text));
+	print_safe(stderr, text, strlen(text));
 	end_line();
 }
 
@@ -222,7 +224,7 @@ static void show_log(cleat_client *c, int level, const char *logger, const cleat
 	fputs("] ", stderr);
 	if (!text)
 		text = printed ? printed : "";
-	cli_print_text(stderr, text, strlen(text));
+	print_safe(stderr, text, strlen(text));
 	free(printed);
 	end_line();
 }
@@ -465,13 +467,13 @@ static int make(struct cli *cli, const cleat_client_options *want)
 	o->loop = cli->loop;
 	if (cli->verbose && t.url) {
 		begin_line("* connecting to ", COLOR_DIM);
-		cli_print_text(stderr, t.url, strcspn(t.url, "?"));
+		print_safe(stderr, t.url, strcspn(t.url, "?"));
 		end_line();
 	} else if (cli->verbose) {
 		begin_line("* starting", COLOR_DIM);
 		for (size_t i = 0; t.argv[i]; i++) {
 			fputc(' ', stderr);
-			cli_print_text(stderr, t.argv[i], strlen(t.argv[i]));
+			print_safe(stderr, t.argv[i], strlen(t.argv[i]));
 		}
 		end_line();
 	}
@@ -500,9 +502,16 @@ const struct target *cli_target(const struct cli *cli, const cleat_client_option
 	return &cli->server_->target;
 }
 
-bool server_end(const struct cli *cli)
+bool cli_client_end(struct cli *cli)
 {
-	return !cli->server_ || transcript_end(cli->server_->transcript);
+	bool good;
+
+	cleat_client_free(cli->client);
+	good = !cli->server_ || transcript_end(cli->server_->transcript);
+	cleat_loop_free(cli->loop);
+	cli->client = NULL;
+	cli->loop = NULL;
+	return good;
 }
 
 int cli_open(struct cli *cli)

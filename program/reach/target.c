@@ -14,9 +14,11 @@
  *
  * Every text in it may have variables. Other members are other programs' business.
  */
+#include "reach/target.h"
 #include "clients/config.h"
 #include "clients/expand.h"
 #include "text/jsonc.h"
+#include "text/nearest.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -222,7 +224,7 @@ static int no_such_name(struct cli *cli, const struct config *config)
 
 	for (size_t i = 0; i < config->n && n < MOST_NAMES; i++)
 		names[n++] = config->servers[i].name;
-	near = cli_nearest(word, names, n);
+	near = nearest(word, names, n);
 	if (!near)
 		near = as_address(word);
 	if (near)

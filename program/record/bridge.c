@@ -10,6 +10,7 @@
  * and here everything has to pass, also what no client of ours would have said.
  */
 #include "record/record.h"
+#include "terminal/await.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
 #define PROGRAM_RECORD_RECORD_H
 
 #include "record/tap/tap.h"
-#include "record/transcript.h"
+#include "transcript/transcript.h"
 
 /* A client over HTTP in front, at `address`: requests and answers pass as they are, until Ctrl-C. */
 int record_http(struct cli *cli, struct transcript *to, struct back *server, const char *address);

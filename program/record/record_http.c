@@ -6,6 +6,7 @@
  * bodies, as they complete. No more of an answer is taken from the server than the client takes.
  */
 #include "record/record.h"
+#include "terminal/await.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_RECORD_REPLAY_H
 #define PROGRAM_RECORD_REPLAY_H
 
-#include "record/transcript.h"
+#include "transcript/transcript.h"
 
 /* ---- a server that says what was recorded ---------------------------------------------------- */
 

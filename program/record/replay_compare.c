@@ -6,7 +6,10 @@
  */
 #include "record/replay.h"
 
-#include "terminal/print.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -237,7 +240,7 @@ static void report(struct compare *c, const struct tape_line *l)
 		fputs("different: ", c->to);
 		print_line(c->to, title(l));
 		fputc('\n', c->to);
-		cli_print_text(c->to, text_str(&c->found), c->found.n);
+		print_safe(c->to, text_str(&c->found), c->found.n);
 		if (c->n > SHOWN_MOST)
 			fprintf(c->to, "  and %u more\n", c->n - SHOWN_MOST);
 	}

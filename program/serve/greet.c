@@ -4,7 +4,7 @@
  */
 #include "serve/greet.h"
 
-#include "terminal/print.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <limits.h>
@@ -146,7 +146,7 @@ static void print_block(FILE *to, const struct serve_greeting *g, const struct s
 		text_json(&t, words.at[i], strlen(words.at[i]));
 	}
 	text_puts(&t, "] } } }\n");
-	cli_print_text(to, text_str(&t), t.n);
+	print_safe(to, text_str(&t), t.n);
 	text_free(&t);
 }
 
@@ -166,7 +166,7 @@ static void print_tries(FILE *to, const struct serve *s, const char *server)
 	}
 	text_printf(&t, "  %s shell %s\n", text_str(&me), server);
 	text_free(&me);
-	cli_print_text(to, text_str(&t), t.n);
+	print_safe(to, text_str(&t), t.n);
 	text_free(&t);
 }
 
@@ -227,7 +227,7 @@ void serve_greet(const struct serve_greeting *g, struct serve *s)
 {
 	bool http = cleat_server_http_url(serve_server(s), 0) != NULL;
 
-	if (g->cli->quiet)
+	if (g->quiet)
 		return;
 	if (http)
 		greet_http(g, s, g->banner || isatty(STDERR_FILENO));

@@ -2,15 +2,14 @@
 #ifndef PROGRAM_SERVE_GREET_H
 #define PROGRAM_SERVE_GREET_H
 
-#include "cli/cli.h"
 #include "serve/serve.h"
 
 struct serve_greeting {
-	const struct cli *cli;
 	const char *const *files;   /* as they were given */
 	const char *const *sources; /* as serve_options has them */
 	const char *name;           /* --name; NULL: none */
 	bool banner;                /* say all of it although nobody may be there */
+	bool quiet;                 /* say nothing */
 };
 
 /* On stderr: where it is, what to try, what to write into a client's configuration. */

@@ -7,6 +7,7 @@
 #include "shell/shell.h"
 
 #include "cli/arguments.h"
+#include "terminal/await.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,8 @@
  * each, that every session adds to.
  */
 #include "shell/shell.h"
-#include "terminal/print.h"
+#include "terminal/await.h"
+#include "text/print.h"
 
 #include <dlfcn.h>
 #include <errno.h>

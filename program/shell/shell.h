@@ -2,7 +2,7 @@
 #ifndef PROGRAM_SHELL_SHELL_H
 #define PROGRAM_SHELL_SHELL_H
 
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
 
 /* ---- words --------------------------------------------------------------------------------- */
 

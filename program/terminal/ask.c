@@ -8,7 +8,6 @@
 
 #include "cli/arguments.h"
 #include "terminal/await.h"
-#include "terminal/print.h"
 #include "terminal/terminal.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_TERMINAL_ASK_H
 #define PROGRAM_TERMINAL_ASK_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 
 /* Sets the handlers of a client that are not set yet. EXIT_GOOD, or EXIT_USAGE after a message about
  * --answer or --answers. */
@@ -12,5 +12,7 @@ int ask_prepare(struct cli *cli, cleat_client_options *o);
 int ask_begin(struct cli *command);
 void ask_return(void);
 void ask_end(void);
+/* Did the server ask something that nobody could answer? The exit code then, otherwise 0. */
+int cli_unanswered(const struct cli *cli);
 
 #endif

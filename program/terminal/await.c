@@ -5,7 +5,7 @@
  */
 #include "terminal/await.h"
 
-#include "terminal/print.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -153,7 +153,7 @@ static void draw(double done, double total, const char *message)
 	}
 	fputs(line, stderr);
 	if (used + 1 < room)
-		cli_print_text(stderr, message, print_fit(message, room - used - 1));
+		print_safe(stderr, message, print_fit(message, room - used - 1));
 	fflush(stderr);
 }
 
@@ -233,4 +233,9 @@ cleat_result *cli_await_list(struct cli *cli, enum cleat_list what)
 	cleat_call_options o = options(cli, w);
 
 	return await_finish(w, cleat_client_start_list(cli->client, &o, what));
+}
+
+int cli_say_interrupted(const struct cli *cli)
+{
+	return cli_error_at(cli, cli_interrupted_code(), NULL, 0, 0, "interrupted");
 }

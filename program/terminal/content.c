@@ -3,8 +3,8 @@
  *
  * Names of files are ours, never the server's.
  */
-#include "cli/cli.h"
-#include "terminal/print.h"
+#include "terminal/output.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <errno.h>

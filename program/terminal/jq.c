@@ -5,7 +5,8 @@
  */
 #include "terminal/jq.h"
 
-#include "terminal/print.h"
+#include "terminal/output.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_TERMINAL_JQ_H
 #define PROGRAM_TERMINAL_JQ_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 
 /* Is the expression of --jq one? EXIT_GOOD also when there is none; otherwise the reason was printed. */
 int jq_check(struct cli *cli);

@@ -4,11 +4,10 @@
  * its place in the end. Only what is no plain file (a pipe, a device), or is watched as it grows, is
  * written as it is.
  */
-#include "cli/cli.h"
-#include "clients/config.h"
-#include "terminal/ask.h"
+#include "terminal/output.h"
+
 #include "terminal/jq.h"
-#include "terminal/print.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -90,6 +89,11 @@ void cli_out_drop(struct cli *cli)
 
 /* ---- what ---------------------------------------------------------------------------------------- */
 
+void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v)
+{
+	print_pretty(to, v, cli_color(cli, to));
+}
+
 bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code)
 {
 	const char *expression = cli_option(cli, "jq");
@@ -160,21 +164,4 @@ int cli_close_output(struct cli *cli, int code)
 	else if (why != EPIPE)
 		cli_error(cli, EXIT_OTHER, "cannot write the result: %s", strerror(why));
 	return code ? code : EXIT_OTHER;
-}
-
-int cli_end(struct cli *cli, int code)
-{
-	code = cli_close_output(cli, code);
-	cleat_client_free(cli->client);
-	if (!server_end(cli) && code == EXIT_GOOD)
-		code = EXIT_OTHER;
-	cleat_loop_free(cli->loop);
-	cli->client = NULL;
-	cli->loop = NULL;
-	if (cli_interrupted() && code != EXIT_GOOD)
-		code = cli_interrupted_code();
-	ask_end();
-	config_free();
-	keep_free_all();
-	return code;
 }

@@ -5,7 +5,8 @@
 #include "terminal/terminal.h"
 
 #include "cli/arguments.h"
-#include "terminal/print.h"
+#include "terminal/await.h"
+#include "text/print.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -77,7 +78,7 @@ static bool read_line(struct terminal *t)
 static void ask_title(struct terminal *t, const char *what, const char *message)
 {
 	fprintf(t->out, "%s\n", what);
-	cli_print_text(t->out, message, strlen(message));
+	print_safe(t->out, message, strlen(message));
 	fputc('\n', t->out);
 }
 
@@ -279,7 +280,7 @@ static int confirm_form(struct terminal *t, const cleat_json *object)
 	char *text = cleat_json_print(object, &n);
 
 	fputs("  ", t->out);
-	cli_print_text(t->out, text ? text : "", n);
+	print_safe(t->out, text ? text : "", n);
 	free(text);
 	return confirm(t, "\nSend this answer?", true);
 }
@@ -334,7 +335,7 @@ static void print_message(struct terminal *t, const cleat_json *message)
 		print_line(t->out, role);
 		fputs(": ", t->out);
 		if (text)
-			cli_print_text(t->out, text, strlen(text));
+			print_safe(t->out, text, strlen(text));
 		else
 			print_line(
 				t->out,

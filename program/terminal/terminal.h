@@ -2,7 +2,7 @@
 #ifndef PROGRAM_TERMINAL_TERMINAL_H
 #define PROGRAM_TERMINAL_TERMINAL_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "text/text.h"
 
 struct terminal;

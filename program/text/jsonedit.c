@@ -5,8 +5,8 @@
  */
 #include "text/jsonedit.h"
 
-#include "terminal/print.h"
 #include "text/jsonc.h"
+#include "text/print.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -388,7 +388,7 @@ static void put_lines(FILE *to, char sign, const char *p, size_t n, const char *
 		size_t length = end ? (size_t)(end - p) - i : n - i;
 
 		fprintf(to, "%s%c", color, sign);
-		cli_print_text(to, p + i, length);
+		print_safe(to, p + i, length);
 		fprintf(to, "%s\n", *color ? COLOR_OFF : "");
 		i += length + 1;
 	}

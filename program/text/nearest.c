@@ -1,63 +1,20 @@
-/* program/text/nearest.c - "did you mean": the nearest of some names, by letters that differ. */
-#include "cli/cli.h"
+/* program/text/nearest.c - "did you mean" for words that somebody has typed: a little more generous than the library is
+ * with names that programs send (base/str.h), because verbs and options are short and only a few.
+ */
+#include "text/nearest.h"
 
-#include <ctype.h>
-#include <string.h>
+#include "base/str.h"
 
-enum { LONGEST = 64 };
-
-static unsigned least(unsigned a, unsigned b, unsigned c)
+const char *nearest(const char *name, const char *const *names, size_t n)
 {
-	unsigned m = a < b ? a : b;
-
-	return m < c ? m : c;
-}
-
-/* How many letters have to be put in, taken out, changed or swapped; capital letters and _ for - count
- * as the same. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[3][LONGEST + 1];
-	size_t n = strlen(b);
-
-	for (unsigned j = 0; j <= n; j++)
-		row[0][j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned *now = row[i % 3], *before = row[(i + 2) % 3], *older = row[(i + 1) % 3];
-		int x = tolower((unsigned char)a[i - 1]);
-
-		now[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			int y = tolower((unsigned char)b[j - 1]);
-			bool same = x == y || (strchr("-_", x) && strchr("-_", y));
-
-			now[j] = least(before[j] + 1, now[j - 1] + 1, before[j - 1] + !same);
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-			    y == tolower((unsigned char)a[i - 2]) && older[j - 2] + 1 < now[j])
-				now[j] = older[j - 2] + 1;
-		}
-	}
-	return row[strlen(a) % 3][n];
-}
-
-const char *cli_nearest(const char *name, const char *const *names, size_t n)
-{
-	size_t length = strlen(name);
-	unsigned best = (unsigned)(length / 4 + 2); /* fewer than this many letters */
+	size_t length = strlen(name), limit = length / 4 + 1, distance;
 	const char *found = NULL;
 
-	if (length > LONGEST || !length)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		size_t other = strlen(names[i]);
-		unsigned d;
-
-		if (other > LONGEST)
-			continue;
-		d = distance(name, names[i]);
+	for (size_t i = 0; i < n && limit; i++) {
+		distance = str_distance(str_of(name), str_of(names[i]), limit);
 		/* Nothing of "rm" is in "ls": a name is not near when all of it differs. */
-		if (d < best && d < length && d < other) {
-			best = d;
+		if (distance < length && distance < strlen(names[i])) {
+			limit = distance ? distance - 1 : 0;
 			found = names[i];
 		}
 	}

@@ -1,10 +1,9 @@
 /* program/text/text.c - text that grows, and memory that lives until the end of the run. */
 #include "text/text.h"
 
-#include "cli/cli.h"
-
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ static struct {
 static void text_no_memory(void)
 {
 	fputs("cleat: out of memory\n", stderr);
-	exit(EXIT_OTHER);
+	exit(EXIT_FAILURE);
 }
 
 void *must_alloc(size_t n)

@@ -12,8 +12,9 @@
 #include "bench/plan.h"
 #include "bench/report.h"
 #include "bench/usage.h"
-#include "cli/cli.h"
-#include "clients/config.h"
+#include "reach/target.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,9 @@
 /* program/verbs/check.c - `cleat check`: is this a good server? */
 #include "check/check.h"
 #include "check/protocol.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
 
 #include <string.h>
 

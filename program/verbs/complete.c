@@ -1,6 +1,9 @@
 /* program/verbs/complete.c - `cleat complete`: what a server suggests for an argument. */
-#include "cli/cli.h"
-#include "terminal/print.h"
+#include "cli/arguments.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* program/verbs/config.c - `cleat config`: which servers are configured, where, and what shadows what. */
 #include "clients/config.h"
-#include "terminal/print.h"
+#include "reach/target.h"
+#include "terminal/output.h"
+#include "text/nearest.h"
+#include "text/print.h"
 
 #include <string.h>
 
@@ -90,7 +93,7 @@ static int show_one(struct cli *cli, const struct config *c, const char *name)
 
 	for (size_t i = 0; i < c->n; i++)
 		words_add(&names, c->servers[i].name);
-	near = s || !names.n ? NULL : cli_nearest(name, names.at, names.n);
+	near = s || !names.n ? NULL : nearest(name, names.at, names.n);
 	if (near)
 		return cli_error(cli, EXIT_TOOL, "there is no server \"%s\", did you mean \"%s\"?",
 				 name, near);

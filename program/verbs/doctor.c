@@ -1,8 +1,11 @@
 /* program/verbs/doctor.c - `cleat doctor`: what is wrong with this server, step by step? */
 #include "check/doctor.h"
 #include "check/protocol.h"
-#include "terminal/print.h"
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,7 @@ static void print_lines(FILE *to, const char *text)
 	for (;;) {
 		size_t n = strcspn(text, "\n");
 
-		cli_print_text(to, text, n);
+		print_safe(to, text, n);
 		fputc('\n', to);
 		if (!text[n])
 			return;

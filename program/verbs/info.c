@@ -1,6 +1,9 @@
 /* program/verbs/info.c - `cleat info`: what a server says about itself. */
-#include "terminal/print.h"
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 
 #include <string.h>
 

@@ -1,7 +1,11 @@
 /* program/verbs/ls.c - `cleat ls`: what a server has; without one, which servers there are. */
 #include "clients/config.h"
-#include "terminal/print.h"
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
+#include "reach/reach.h"
+#include "reach/target.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 
 #include <stdlib.h>
 #include <string.h>

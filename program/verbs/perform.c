@@ -2,6 +2,12 @@
  * them, prints the content. Nothing is sent that does not fit.
  */
 #include "verbs/perform.h"
+#include "cli/arguments.h"
+#include "reach/reach.h"
+#include "terminal/ask.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/nearest.h"
 
 const struct cli_option perform_options[] = {
 	{ .name = "no-check",
@@ -17,7 +23,7 @@ static int no_such(struct cli *cli, const struct catalog_kind *kind, const cleat
 	const char *near;
 
 	catalog_names(kind, items, &names);
-	near = names.n ? cli_nearest(name, names.at, names.n) : NULL;
+	near = names.n ? nearest(name, names.at, names.n) : NULL;
 	if (near)
 		return cli_error(cli, EXIT_TOOL, "there is no %s \"%s\", did you mean \"%s\"?",
 				 kind->one, name, near);

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_VERBS_PERFORM_H
 #define PROGRAM_VERBS_PERFORM_H
 
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
 
 struct performance {
 	const struct catalog_kind *kind;

@@ -1,6 +1,8 @@
 /* program/verbs/ping.c - `cleat ping`: does the server answer, and how fast? */
-#include "cli/cli.h"
-#include "terminal/print.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* program/verbs/raw.c - `cleat raw`: any method with any parameters. */
-#include "cli/cli.h"
-#include "terminal/print.h"
+#include "cli/arguments.h"
+#include "reach/reach.h"
+#include "terminal/ask.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
 
 static int print_value(struct cli *cli, const cleat_json *v)
 {

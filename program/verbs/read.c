@@ -1,6 +1,8 @@
 /* program/verbs/read.c - `cleat read`: reads a resource. */
-#include "cli/cli.h"
-#include "terminal/print.h"
+#include "reach/reach.h"
+#include "terminal/ask.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
 #include "text/text.h"
 
 #include <unistd.h>

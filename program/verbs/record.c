@@ -5,7 +5,9 @@
  */
 #include "record/record.h"
 #include "bench/child.h"
-#include "clients/config.h"
+#include "reach/reach.h"
+#include "reach/target.h"
+#include "terminal/await.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,9 +1,9 @@
 /* program/verbs/serve.c - `cleat serve`: an MCP server without writing code. */
-#include "cli/cli.h"
+#include "terminal/output.h"
+#include "text/print.h"
 
 #include "serve/greet.h"
 #include "serve/serve.h"
-#include "terminal/print.h"
 #include "text/text.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void on_say(void *ctx, int level, const char *line)
 	if (r->cli->quiet && level < CLEAT_LOG_ERROR)
 		return;
 	fprintf(stderr, "cleat serve: %s", word);
-	cli_print_text(stderr, line, strlen(line));
+	print_safe(stderr, line, strlen(line));
 	fputc('\n', stderr);
 }
 
@@ -244,7 +244,7 @@ static int serve_run(struct cli *cli)
 		words_add(&files, cli->argv[i]);
 	o.files = files.at;
 	r.greeting = (struct serve_greeting){
-		.cli = cli,
+		.quiet = cli->quiet,
 		.files = o.files,
 		.sources = o.sources,
 		.name = o.name,

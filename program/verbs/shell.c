@@ -4,9 +4,11 @@
  */
 #include "shell/shell.h"
 #include "help/help.h"
+#include "reach/reach.h"
 #include "terminal/ask.h"
 #include "terminal/await.h"
-#include "terminal/print.h"
+#include "terminal/output.h"
+#include "text/nearest.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -100,7 +102,7 @@ static int shell_unknown(struct shell *s, const char *word)
 	words_add(&names, "help");
 	words_add(&names, "quit");
 	catalog_names(&catalog_kinds[0], shell_list(&s->lists, CLEAT_LIST_TOOLS), &names);
-	near = cli_nearest(word, names.at, names.n);
+	near = nearest(word, names.at, names.n);
 	return near ? cli_error(s->cli, EXIT_USAGE,
 				"there is no command or tool \"%s\", did you mean \"%s\"?", word,
 				near)

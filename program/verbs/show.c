@@ -1,7 +1,11 @@
 /* program/verbs/show.c - `cleat show`: all about one tool, prompt, resource or template. */
 #include "cli/arguments.h"
-#include "terminal/print.h"
-#include "verbs/catalog.h"
+#include "reach/catalog.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/nearest.h"
+#include "text/print.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +40,7 @@ static int show_find(struct cli *cli, const char *name, struct found *f)
 	}
 	if (f->entry)
 		return EXIT_GOOD;
-	near = names.n ? cli_nearest(name, names.at, names.n) : NULL;
+	near = names.n ? nearest(name, names.at, names.n) : NULL;
 	return near ? cli_error(cli, EXIT_TOOL,
 				"there is nothing called \"%s\", did you mean \"%s\"?", name, near)
 		    : cli_error(cli, EXIT_TOOL,

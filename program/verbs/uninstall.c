@@ -1,6 +1,7 @@
 /* program/verbs/uninstall.c - `cleat uninstall`: takes a server out of another program's configuration. */
 #include "clients/clientfile.h"
 #include "text/jsonedit.h"
+#include "text/nearest.h"
 
 static int missing(struct cli *cli, const struct clientfile *f, const char *name)
 {
@@ -10,7 +11,7 @@ static int missing(struct cli *cli, const struct clientfile *f, const char *name
 
 	while (cleat_json_next(&it))
 		words_add(&names, cleat_json_str(it.key, ""));
-	near = names.n ? cli_nearest(name, names.at, names.n) : NULL;
+	near = names.n ? nearest(name, names.at, names.n) : NULL;
 	if (near)
 		return cli_error(cli, EXIT_TOOL, "%s has no server \"%s\", did you mean \"%s\"?",
 				 f->place.shown, name, near);

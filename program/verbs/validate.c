@@ -1,6 +1,7 @@
 /* program/verbs/validate.c - `cleat validate`: are these messages what the protocol says? */
 #include "check/protocol.h"
-#include "terminal/print.h"
+#include "terminal/output.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static void print_findings(struct run *r, const struct protocol_message *m)
 	fputs(color, r->to);
 	print_line(r->to, text_str(&head));
 	fprintf(r->to, "%s\n", off);
-	cli_print_text(r->to, text_str(&r->shown), r->shown.n);
+	print_safe(r->to, text_str(&r->shown), r->shown.n);
 	text_free(&head);
 }
 

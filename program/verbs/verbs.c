@@ -1,5 +1,5 @@
 /* program/verbs/verbs.c - the list of verbs, in the order of the help. A new verb is a file and a line here. */
-#include "cli/cli.h"
+#include "cli/verb.h"
 
 #define VERBS(X)                                                                                   \
 	X(ls)                                                                                      \

@@ -2,8 +2,10 @@
  *
  * The connection is the library's business: it is made anew when it is lost, and this says so.
  */
-#include "cli/cli.h"
-#include "terminal/print.h"
+#include "reach/reach.h"
+#include "terminal/await.h"
+#include "terminal/output.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 #include "support.h"
 #include "test.h"
 
-#include "cli/cli.h"
+#include "cli/run.h"
+#include "text/nearest.h"
 #include "text/text.h"
 #include "unit/program/cli_support.h"
 
@@ -231,7 +232,7 @@ TEST(the_nearest_name_is_suggested_when_one_is_near)
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		const char *near = cli_nearest(cases[i].name, names, CLEAT_COUNT(names));
+		const char *near = nearest(cases[i].name, names, CLEAT_COUNT(names));
 
 		if (!near != !cases[i].near || (near && strcmp(near, cases[i].near) != 0))
 			fail_msg("%s: %s", cases[i].name, near ? near : "none");

@@ -1,8 +1,8 @@
-/* test_cli_print.c - text for people (program/terminal/print.c): what it may contain, and how much room it takes. */
+/* test_cli_print.c - text for people (program/text/print.c): what it may contain, and how much room it takes. */
 #include "support.h"
 #include "test.h"
 
-#include "terminal/print.h"
+#include "text/print.h"
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const char *safe(const char *text)
 	FILE *f = tmpfile();
 
 	assert_non_null(f);
-	cli_print_text(f, text, strlen(text));
+	print_safe(f, text, strlen(text));
 	return written(f);
 }
 

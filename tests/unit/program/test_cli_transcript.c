@@ -1,5 +1,5 @@
 /* test_cli_transcript.c - transcripts: what is written can be read again, answers find their requests, and the
- * mock says what was recorded (program/record/transcript.c, program/record/replay_mock.c). */
+ * mock says what was recorded (program/transcript/transcript.c, program/record/replay_mock.c). */
 #include "support.h"
 #include "test.h"
 

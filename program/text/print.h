@@ -1,8 +1,10 @@
-/* program/terminal/print.h - text and JSON for people, made safe. */
-#ifndef PROGRAM_TERMINAL_PRINT_H
-#define PROGRAM_TERMINAL_PRINT_H
+/* program/text/print.h - text and JSON for people, made safe. */
+#ifndef PROGRAM_TEXT_PRINT_H
+#define PROGRAM_TEXT_PRINT_H
 
-#include "cli/cli.h"
+#include <cleat/json.h>
+
+#include <stdio.h>
 
 #define COLOR_OFF    "\033[0m"
 #define COLOR_BOLD   "\033[1m"
@@ -13,6 +15,8 @@
 #define COLOR_WORD   "\033[35m"
 #define COLOR_BAD    "\033[31m"
 
+/* Untrusted text for a terminal: control characters made visible, except newline and tab. */
+void print_safe(FILE *to, const char *text, size_t n);
 /* The first line of a text, safe. */
 void print_line(FILE *to, const char *text);
 /* Text of a result: as it is, except that a terminal gets it safe. */
@@ -24,6 +28,8 @@ struct text;
 void print_utf8(struct text *to, const char *text);
 /* JSON in one line. False: out of memory. */
 bool print_json_line(FILE *to, const cleat_json *v);
+/* For people: JSON, indented. */
+void print_pretty(FILE *to, const cleat_json *v, bool color);
 /* Columns that a text takes on a terminal. */
 size_t print_width(const char *text);
 /* How many bytes of the first line there is room for, whole characters only. */

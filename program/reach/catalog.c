@@ -1,7 +1,6 @@
-/* program/verbs/catalog.c - what a server has, one line each: what it is called, and what it says about itself. */
-#include "verbs/catalog.h"
-
-#include "terminal/print.h"
+/* program/reach/catalog.c - what a server has, one line each: what it is called, and what it says about itself. */
+#include "reach/catalog.h"
+#include "text/print.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +97,7 @@ static void print_about(FILE *to, const char *text, size_t room)
 	size_t n = strcspn(text, "\r\n");
 	bool whole = print_fit(text, room) == n;
 
-	cli_print_text(to, text, whole ? n : print_fit(text, room - 1));
+	print_safe(to, text, whole ? n : print_fit(text, room - 1));
 	if (!whole)
 		fputs("…", to);
 }

@@ -1,7 +1,7 @@
-/* program/terminal/print.c - text and JSON for people, made safe: nothing that a server says can move the cursor, change
+/* program/text/print.c - text and JSON for people, made safe: nothing that a server says can move the cursor, change
  * the title of the window or turn the order of the letters around.
  */
-#include "terminal/print.h"
+#include "text/print.h"
 
 #include "text/text.h"
 
@@ -88,7 +88,7 @@ void print_utf8(struct text *to, const char *text)
 	text_free(&clean);
 }
 
-void cli_print_text(FILE *to, const char *text, size_t n)
+void print_safe(FILE *to, const char *text, size_t n)
 {
 	filter(to, text, n, show_visible);
 }
@@ -97,13 +97,13 @@ void print_line(FILE *to, const char *text)
 {
 	size_t n = strcspn(text, "\r\n");
 
-	cli_print_text(to, text, n);
+	print_safe(to, text, n);
 }
 
 void print_content(FILE *to, const char *text, size_t n)
 {
 	if (isatty(fileno(to)))
-		cli_print_text(to, text, n);
+		print_safe(to, text, n);
 	else
 		fwrite(text, 1, n, to);
 }
@@ -210,9 +210,9 @@ static void value(const struct pretty *p, const cleat_json *v, unsigned depth)
 	}
 }
 
-void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v)
+void print_pretty(FILE *to, const cleat_json *v, bool color)
 {
-	struct pretty p = { .to = to, .color = cli_color(cli, to) };
+	struct pretty p = { .to = to, .color = color };
 
 	value(&p, v, 0);
 	fputc('\n', to);
@@ -308,7 +308,7 @@ void print_wrapped(FILE *to, const char *text, size_t indent)
 		if (n) {
 			fprintf(to, "%*s", column ? 1 : (int)indent, "");
 			column += column ? 1 : 0;
-			cli_print_text(to, word, n);
+			print_safe(to, word, n);
 			column += w;
 		}
 		if (text[n] == '\n') {

@@ -1,14 +1,14 @@
-/* program/record/transcript.h - what was said on a wire, a line of JSON for each message.
+/* program/transcript/transcript.h - what was said on a wire, a line of JSON for each message.
  *
  *	{"t":12.5,"dir":">","msg":{"jsonrpc":"2.0","id":1,"method":"ping"}}
  *
  * t: milliseconds since the beginning; dir: ">" from the client, "<" from the server. A line that was no
  * JSON stands as "text" instead of "msg". A transcript may hold secrets: its file is for its owner only.
  */
-#ifndef PROGRAM_RECORD_TRANSCRIPT_H
-#define PROGRAM_RECORD_TRANSCRIPT_H
+#ifndef PROGRAM_TRANSCRIPT_TRANSCRIPT_H
+#define PROGRAM_TRANSCRIPT_TRANSCRIPT_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "text/text.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
-/* program/verbs/catalog.h - what a server has, one line each. */
-#ifndef PROGRAM_VERBS_CATALOG_H
-#define PROGRAM_VERBS_CATALOG_H
+/* program/reach/catalog.h - what a server has, one line each. */
+#ifndef PROGRAM_REACH_CATALOG_H
+#define PROGRAM_REACH_CATALOG_H
 
-#include "cli/cli.h"
+#include "cli/run.h"
 #include "text/text.h"
 
 struct catalog_kind {

@@ -1,5 +1,5 @@
-/* program/record/transcript.c - see transcript.h. */
-#include "record/transcript.h"
+/* program/transcript/transcript.c - see transcript.h. */
+#include "transcript/transcript.h"
 
 #include "text/text.h"
 

@@ -1,0 +1,30 @@
+/* program/reach/target.h - where a server is: a command or a URL, and what goes with it. */
+#ifndef PROGRAM_REACH_TARGET_H
+#define PROGRAM_REACH_TARGET_H
+
+#include "clients/config.h"
+
+/* A server, ready to be reached. */
+struct target {
+	const char *const *argv; /* a command; or */
+	const char *url;
+	struct words env, headers;
+	const char *cwd;
+	const char *file; /* that it is from; NULL: the command line */
+	bool old_sse;
+	bool inherit_env; /* a command that the user typed */
+};
+
+/* Where cli->server or cli->command is. EXIT_GOOD, or EXIT_USAGE after a message. */
+int target_find(struct cli *cli, struct target *ret);
+/* Options that are for another kind of server. EXIT_GOOD, or EXIT_USAGE after a message. */
+int target_check(struct cli *cli, const struct target *t);
+/* Expands variables. NULL, or what is wrong ("file:line:column: key: why"), kept. */
+const char *config_resolve(const struct config_server *s, struct target *ret);
+/* Where the client of cli_client() has been told to go, and with what. Good until the end of the run. */
+const struct target *cli_target(const struct cli *cli, const cleat_client_options **ret_options);
+/* "command" or "http" or "sse" or "unix" or NULL, and what it is, unexpanded, in one line (kept). */
+const char *config_kind(const struct config_server *s);
+const char *config_line(const struct config_server *s);
+
+#endif

@@ -89,9 +89,7 @@ struct str link_wire_ready(const struct link *l)
 
 void link_wire_sent(struct link *l, size_t n)
 {
-	struct outbox *box = &of(l)->line.io.box;
-
-	outbox_sent(box, n < box->ready ? n : box->ready);
+	linestream_sent(&of(l)->line.io, n);
 }
 
 struct link *link_wire_new(const struct link_base_options *o, void (*wake)(void *ctx), void *ctx,

@@ -73,26 +73,56 @@ static void process(struct linestream *s)
 	s->paused = false;
 	while (s->at < s->have && !s->paused) {
 		s->at += framing_feed(&s->framing, s->chunk + s->at, s->have - s->at, &sink);
-		if (!s->pauses)
-			return; /* who takes no more of it has let go of the stream */
+		if (!s->pauses) {
+			s->at = s->have; /* who takes no more of it wants none of it */
+			return;
+		}
 		linestream_flush(s);
 		s->paused = s->box.ready >= OUTBOX_HIGH;
 	}
 }
 
-void linestream_feed(struct linestream *s, const void *p, size_t n)
+/* Keeps what there is no room for answers for. Without memory it is handed on nevertheless. */
+static void hold(struct linestream *s, const char *p, size_t n)
 {
 	struct framing_sink sink = sink_of(s);
 
-	if (s->reading)
-		framing_feed(&s->framing, p, n, &sink);
+	mem_free(&s->mem, s->chunk);
+	s->chunk = mem_alloc(&s->mem, n);
+	s->paused = s->chunk != NULL;
+	if (s->paused) {
+		memcpy(s->chunk, p, n);
+		s->at = 0;
+		s->have = n;
+		return;
+	}
+	for (size_t used = 0; used < n && s->reading;)
+		used += framing_feed(&s->framing, p + used, n - used, &sink);
+}
+
+void linestream_feed(struct linestream *s, const void *p, size_t n)
+{
+	struct framing_sink sink = sink_of(s);
+	size_t used = s->reading ? framing_feed(&s->framing, p, n, &sink) : n;
+
+	if (used < n && s->pauses && s->reading)
+		hold(s, (const char *)p + used, n - used);
+}
+
+void linestream_sent(struct linestream *s, size_t n)
+{
+	outbox_sent(&s->box, n < s->box.ready ? n : s->box.ready);
+	if (s->paused && s->box.ready < OUTBOX_LOW)
+		process(s);
 }
 
 static void end_of_input(struct linestream *s, int error)
 {
 	struct framing_sink sink = sink_of(s);
 
-	s->reading = false;
+	while (s->at < s->have) /* with or without room */
+		s->at += framing_feed(&s->framing, s->chunk + s->at, s->have - s->at, &sink);
+	s->reading = s->paused = false;
 	if (!error)
 		framing_end(&s->framing, &sink);
 	s->user->ended(s->ctx, false, error);

@@ -5,8 +5,8 @@
  * side does not take yet waits in the outbox; where the user says so (`pauses`), input waits as well when
  * that is full. Without descriptors somebody else moves the bytes: linestream_feed() and the outbox.
  *
- * Not here: what a line means, and what follows from an end or an error. Two use it: stream.c (a server's
- * connections) and link/line.c (a client's links).
+ * Not here: what a line means, and what follows from an end or an error. Three use it: stream.c (a server's
+ * connections), link/line.c (a client's links) and run/wire_server.c.
  */
 #ifndef NET_LINESTREAM_H
 #define NET_LINESTREAM_H
@@ -24,7 +24,7 @@ struct linestream_user {
 	void (*oversize)(void *ctx, size_t limit);
 	/* Nothing more comes in (`out` false; error 0: its regular end), or can be written. Once each. */
 	void (*ended)(void *ctx, bool out, int error);
-	/* The descriptors are: linestream_ready(), and what follows from it. */
+	/* The descriptors (NULL: there are none) are: linestream_ready(), and what follows from it. */
 	loop_watch_fn *ready;
 };
 
@@ -71,9 +71,11 @@ void linestream_deafen(struct linestream *s);
 /* No more output, not even what is ready. */
 void linestream_break(struct linestream *s);
 
-/* Bytes that somebody else has read. */
+/* Bytes that somebody else has read; not while `paused`. */
 void linestream_feed(struct linestream *s, const void *p, size_t n);
 /* There are no more of them. */
 void linestream_end(struct linestream *s);
+/* Somebody else has written so many of those in the outbox. */
+void linestream_sent(struct linestream *s, size_t n);
 
 #endif

@@ -8,8 +8,7 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
-#include "net/framing.h"
-#include "net/outbox.h"
+#include "net/linestream.h"
 #include "run/runner.h"
 
 struct server_wire {
@@ -17,11 +16,8 @@ struct server_wire {
 	struct runner *r;
 	cleat_allocator mem;
 	struct runner_ear ear;
-	struct framing framing;
-	struct outbox box;
-	struct buf held;   /* input that was fed but not looked at */
+	struct linestream io;
 	struct peer *peer; /* NULL: closed */
-	bool unheld;       /* no memory, or no time, to hold input: answers may go over the mark */
 	bool overrun;
 };
 
@@ -32,18 +28,18 @@ static struct buf *wire_sink_begin(void *ctx, void *tag)
 	struct server_wire *w = ctx;
 
 	(void)tag;
-	return outbox_begin(&w->box);
+	return outbox_begin(&w->io.box);
 }
 
 static int wire_sink_end(void *ctx, void *tag, int kind)
 {
 	struct server_wire *w = ctx;
 	bool ok = kind != PEER_TAKE_BACK;
-	int rc = outbox_end(&w->box, ok);
+	int rc = outbox_end(&w->io.box, ok);
 
 	(void)tag;
-	if (rc == CLEAT_ELIMIT && outbox_overrun(&w->box))
-		w->overrun = w->box.shut = true;
+	if (rc == CLEAT_ELIMIT && outbox_overrun(&w->io.box))
+		w->overrun = w->io.box.shut = true;
 	/* Caused by a call on another connection, or by the program. */
 	if (!rc && ok)
 		wire_tell(&w->wire);
@@ -54,7 +50,7 @@ static bool wire_sink_congested(void *ctx)
 {
 	struct server_wire *w = ctx;
 
-	return w->box.shut || w->box.ready >= OUTBOX_CONGESTED;
+	return w->io.box.shut || w->io.box.ready >= OUTBOX_CONGESTED;
 }
 
 static bool wire_on_line(void *ctx, struct str line)
@@ -62,7 +58,7 @@ static bool wire_on_line(void *ctx, struct str line)
 	struct server_wire *w = ctx;
 
 	w->peer->ops->receive(w->peer, line, NULL, NULL);
-	return w->unheld || w->box.ready < OUTBOX_HIGH;
+	return w->io.box.ready < OUTBOX_HIGH;
 }
 
 static void on_oversize(void *ctx, size_t limit)
@@ -70,11 +66,6 @@ static void on_oversize(void *ctx, size_t limit)
 	struct server_wire *w = ctx;
 
 	w->peer->ops->oversize(w->peer, limit);
-}
-
-static struct framing_sink lines(struct server_wire *w)
-{
-	return (struct framing_sink){ .line = wire_on_line, .oversize = on_oversize, .ctx = w };
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -86,8 +77,18 @@ static void close_peer(struct server_wire *w)
 	w->peer = NULL;
 	if (p)
 		p->ops->close(p);
-	w->box.shut = true;
-	buf_reset(&w->held, 0);
+	w->io.box.shut = true;
+	linestream_deafen(&w->io);
+}
+
+static void on_ended(void *ctx, bool out, int error)
+{
+	struct server_wire *w = ctx;
+
+	(void)out;
+	(void)error;
+	runner_drain(w->r); /* what has finished already may still be answered */
+	close_peer(w);
 }
 
 static struct server_wire *wire_enter(cleat_wire *wire)
@@ -103,7 +104,7 @@ static void leave(struct server_wire *w)
 {
 	if (w->overrun && w->peer) {
 		server_note(w->r->server, CLEAT_LOG_ERROR,
-			    "the other side does not read: %zu bytes wait for it", w->box.ready);
+			    "the other side does not read: %zu bytes wait for it", w->io.box.ready);
 		close_peer(w);
 	}
 	w->r->in_wire--;
@@ -119,44 +120,15 @@ static void leave_and_pump(struct server_wire *w)
 		w->wire.opts.wake(w->wire.opts.userdata);
 }
 
-/* Looks at input; gives how much of it. */
-static size_t wire_take(struct server_wire *w, const char *p, size_t n)
-{
-	struct framing_sink sink = lines(w);
-
-	return framing_feed(&w->framing, p, n, &sink);
-}
-
-static void take_held(struct server_wire *w)
-{
-	struct str rest = buf_str(&w->held);
-
-	if (rest.n == 0)
-		return;
-	buf_consume(&w->held, wire_take(w, rest.p, rest.n));
-	if (buf_size(&w->held) == 0)
-		buf_reset(&w->held, 0);
-}
-
 static int feed(cleat_wire *wire, const void *p, size_t n)
 {
 	struct server_wire *w = wire_enter(wire);
-	size_t used;
 
-	if (!w->peer || buf_size(&w->held) || w->box.ready >= OUTBOX_HIGH) {
+	if (!w->peer || w->io.paused || w->io.box.ready >= OUTBOX_HIGH) {
 		leave(w);
 		return w->peer ? CLEAT_ELIMIT : CLEAT_ECLOSED;
 	}
-	used = wire_take(w, p, n);
-	if (used < n) {
-		buf_append(&w->held, (const char *)p + used, n - used);
-		w->unheld = buf_status(&w->held) != CLEAT_OK;
-	}
-	if (w->unheld) {
-		wire_take(w, (const char *)p + used, n - used);
-		w->unheld = false;
-		buf_reset(&w->held, 0);
-	}
+	linestream_feed(&w->io, p, n);
 	leave_and_pump(w);
 	return CLEAT_OK;
 }
@@ -164,32 +136,21 @@ static int feed(cleat_wire *wire, const void *p, size_t n)
 static void eof(cleat_wire *wire)
 {
 	struct server_wire *w = wire_enter(wire);
-	struct framing_sink sink;
 
-	if (w->peer) {
-		sink = lines(w);
-		w->unheld = true;
-		take_held(w);
-		framing_end(&w->framing, &sink);
-		w->unheld = false;
-		runner_drain(w->r); /* what has finished already may still be answered */
-		close_peer(w);
-	}
+	linestream_end(&w->io);
 	leave(w);
 }
 
 static struct str ready(const cleat_wire *wire)
 {
-	return outbox_ready(&((const struct server_wire *)(const void *)wire)->box);
+	return outbox_ready(&((const struct server_wire *)(const void *)wire)->io.box);
 }
 
 static void sent(cleat_wire *wire, size_t n)
 {
 	struct server_wire *w = wire_enter(wire);
 
-	outbox_sent(&w->box, n < w->box.ready ? n : w->box.ready);
-	if (w->peer && w->box.ready < OUTBOX_LOW)
-		take_held(w);
+	linestream_sent(&w->io, n);
 	leave_and_pump(w);
 }
 
@@ -236,14 +197,13 @@ static void free_wire(cleat_wire *wire)
 	runner_unlisten(w->r, &w->ear);
 	close_peer(w);
 	leave(w);
-	framing_done(&w->framing);
-	outbox_done(&w->box);
-	buf_done(&w->held);
+	linestream_done(&w->io);
 	mem_free(&mem, w);
 }
 
 static struct server_wire *new_wire(struct runner *r, const cleat_wire_options *o)
 {
+	static const struct linestream_user user = { wire_on_line, on_oversize, on_ended, NULL };
 	static const struct wire_role role = { feed, eof, ready, sent, poll, inflight, free_wire };
 	struct server_wire *w = mem_zalloc(&r->mem, sizeof *w);
 	struct peer_sink sink = { .begin = wire_sink_begin,
@@ -256,9 +216,9 @@ static struct server_wire *new_wire(struct runner *r, const cleat_wire_options *
 	w->wire = (cleat_wire){ .role = &role, .opts = *o };
 	w->r = r;
 	w->mem = r->mem;
-	framing_init(&w->framing, &w->mem, server_max_message(r->server));
-	outbox_init(&w->box, &w->mem, server_max_reply(r->server));
-	buf_init(&w->held, &w->mem, SIZE_MAX / 2);
+	linestream_init(&w->io, &w->mem, &user, w, server_max_message(r->server),
+			server_max_reply(r->server));
+	w->io.pauses = w->io.reading = true;
 	w->peer = server_accept(r->server, &sink, NULL);
 	if (!w->peer) {
 		mem_free(&r->mem, w);

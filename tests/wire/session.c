@@ -185,10 +185,55 @@ bool session_quiet(struct session *s)
 	return true;
 }
 
+/* How much of s an id is; 0: none. */
+static size_t id_length(const char *s)
+{
+	size_t n = 1;
+
+	if (*s == '"') {
+		while (s[n] && s[n] != '"')
+			n += s[n] == '\\' ? 2 : 1;
+		return n + 1;
+	}
+	return (*s >= '0' && *s <= '9') || *s == '-' || strncmp(s, "null ", 5) == 0
+		       ? strcspn(s, " ")
+		       : 0;
+}
+
+static bool is_method(const char *s, size_t n)
+{
+	return (n && memchr(s, '/', n) && ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z'))) ||
+	       (n == 4 && strncmp(s, "ping", n) == 0) ||
+	       (n == 10 && strncmp(s, "initialize", n) == 0);
+}
+
+void session_message(const char *s, struct text *into)
+{
+	size_t id = id_length(s);
+	const char *rest = id && s[id] == ' ' ? s + id + 1 : s;
+	size_t n = strcspn(rest, " ");
+	bool answer = rest > s && n == 1 && (*rest == '=' || *rest == '!') && rest[1];
+
+	if (!answer && !is_method(rest, n)) {
+		text_puts(into, s);
+		return;
+	}
+	text_puts(into, "{\"jsonrpc\":\"2.0\"");
+	if (rest > s)
+		text_printf(into, ",\"id\":%.*s", (int)id, s);
+	if (answer)
+		text_printf(into, ",\"%s\":", *rest == '=' ? "result" : "error");
+	else
+		text_printf(into, ",\"method\":\"%.*s\"%s", (int)n, rest,
+			    rest[n] ? ",\"params\":" : "");
+	text_puts(into, rest[n] ? rest + n + 1 : "");
+	text_puts(into, "}");
+}
+
 bool session_send(struct session *s, int conn, const char *json)
 {
 	struct wire_conn *l;
-	struct text line = { 0 };
+	struct text line = { 0 }, message = { 0 };
 
 	if (!pending_input(s) && !session_quiet(s))
 		return false;
@@ -196,9 +241,11 @@ bool session_send(struct session *s, int conn, const char *json)
 	if (!l)
 		return false;
 	words_expand(&s->words, json, &line);
-	text_put(&l->in, line.p, line.n);
+	session_message(text_str(&line), &message);
+	text_put(&l->in, message.p, message.n);
 	text_put(&l->in, "\n", 1);
 	text_free(&line);
+	text_free(&message);
 	return true;
 }
 
@@ -224,11 +271,13 @@ static bool send_raw(struct session *s, const struct step *step)
 /* The transcript's text as a document; NULL after a failure. */
 static cleat_doc *expected(struct session *s, const char *json)
 {
-	struct text text = { 0 };
+	struct text words = { 0 }, text = { 0 };
 	cleat_error err;
 	cleat_doc *doc;
 
-	words_expand(&s->words, json, &text);
+	words_expand(&s->words, json, &words);
+	session_message(text_str(&words), &text);
+	text_free(&words);
 	doc = cleat_doc_parse(text_str(&text), text.n, NULL, NULL, &err);
 	if (!doc)
 		session_fail(s, "the expected message is no JSON: %s\n  %s", err.message,

@@ -66,6 +66,8 @@ bool session_flush(struct session *s);
 bool session_quiet(struct session *s);
 bool session_send(struct session *s, int conn, const char *json);
 bool session_expect(struct session *s, int conn, const char *json);
+/* Appends the message that `s` is, or stands for: [ID] METHOD [PARAMS], ID = RESULT, ID ! ERROR. */
+void session_message(const char *s, struct text *into);
 
 /* ---- directives: "! " lines ---- */
 

@@ -133,28 +133,19 @@ static const char *word_of(const char **p, char *into, size_t size)
 	return into;
 }
 
-/* A body as it is, or in short: call ID TOOL ARGUMENTS, rpc ID METHOD PARAMS, note METHOD PARAMS, (empty). */
+/* A body as it is, a message in short, call ID TOOL ARGUMENTS, or (empty). */
 static const char *body_of(const char *body, struct text *into)
 {
-	char kind[8], id[32], name[64];
+	char id[32], name[64];
 
-	if (strncmp(body, "call ", 5) && strncmp(body, "rpc ", 4) && strncmp(body, "note ", 5))
-		return strcmp(body, "(empty)") == 0 ? "" : *body ? body : NULL;
-	word_of(&body, kind, sizeof kind);
-	if (*kind == 'n') {
-		word_of(&body, name, sizeof name);
-		text_printf(into, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s}", name,
-			    body);
-		return text_str(into);
+	if (strncmp(body, "call ", 5) != 0) {
+		session_message(body, into);
+		return strcmp(body, "(empty)") == 0 ? "" : *body ? text_str(into) : NULL;
 	}
+	body += 5;
 	word_of(&body, id, sizeof id);
 	word_of(&body, name, sizeof name);
-	body = *body ? body : "{}";
-	if (*kind == 'c')
-		text_printf(into, CALL("%s", "%s", "%s"), id, name, body);
-	else
-		text_printf(into, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":%s}",
-			    id, name, body);
+	text_printf(into, CALL("%s", "%s", "%s"), id, name, *body ? body : "{}");
 	return text_str(into);
 }
 

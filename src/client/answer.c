@@ -189,7 +189,7 @@ static bool retry_version(cleat_call *call, const cleat_result *r)
 	if (rev == REV_NONE)
 		return false;
 	call->retried_version = true;
-	if (rev != REV_2026_07_28)
+	if (!revision_is_modern(rev))
 		negotiation_suspect(&c->neg);
 	call_send(call);
 	return true;

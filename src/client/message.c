@@ -48,7 +48,7 @@ void message_capabilities(const cleat_client *c, struct build *b, enum revision 
 	build_obj(b);
 	if (c->roots) {
 		build_keyz(b, "roots");
-		build_format(b, rev == REV_2026_07_28 ? "{}" : "{listChanged: true}");
+		build_format(b, revision_is_modern(rev) ? "{}" : "{listChanged: true}");
 	}
 	if (o->on_sampling) {
 		build_keyz(b, "sampling");
@@ -87,11 +87,11 @@ int message_set_meta(cleat_client *c)
 	arena_init(&ar, &c->mem, MAX_OUT);
 	build_init(&b, &ar);
 	build_obj(&b);
-	build_kv_str(&b, META_PROTOCOL_VERSION, revision_name(REV_2026_07_28));
+	build_kv_str(&b, META_PROTOCOL_VERSION, revision_name(REV_MODERN));
 	build_keyz(&b, META_CLIENT_INFO);
 	message_client_info(c, &b);
 	build_keyz(&b, META_CLIENT_CAPS);
-	message_capabilities(c, &b, REV_2026_07_28);
+	message_capabilities(c, &b, REV_MODERN);
 	build_end(&b);
 	rc = build_finish(&b, &all, NULL);
 	buf_reset(&c->meta, SIZE_MAX);

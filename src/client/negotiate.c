@@ -142,7 +142,7 @@ static void set_revision(cleat_client *c, enum revision rev)
 	if (c->rev != rev)
 		asked_close(c);
 	c->rev = rev;
-	c->modern = rev == REV_2026_07_28;
+	c->modern = revision_is_modern(rev);
 }
 
 static void not_modern(cleat_client *c, const cleat_result *r)
@@ -172,11 +172,11 @@ static void follow_versions(cleat_client *c, const cleat_json *versions)
 {
 	enum revision rev = negotiation_pick(&c->neg, versions);
 
-	if (rev == REV_2026_07_28 && !c->neg.retried_version) {
+	if (revision_is_modern(rev) && !c->neg.retried_version) {
 		/* It names what we have asked for, and refuses it all the same: once more. */
 		c->neg.retried_version = true;
 		discover(c);
-	} else if (rev != REV_NONE && rev != REV_2026_07_28 && negotiation_allows(&c->neg, rev) &&
+	} else if (rev != REV_NONE && !revision_is_modern(rev) && negotiation_allows(&c->neg, rev) &&
 		   !c->neg.tried_legacy) {
 		c->neg.offer = rev;
 		initialize(c);
@@ -196,7 +196,7 @@ static bool discovered_result(cleat_client *c, cleat_result *r)
 		not_modern(c, r);
 		return false;
 	}
-	if (negotiation_pick(&c->neg, versions) != REV_2026_07_28) {
+	if (!revision_is_modern(negotiation_pick(&c->neg, versions))) {
 		follow_versions(c, versions);
 		return false;
 	}
@@ -250,7 +250,7 @@ static void discover(cleat_client *c)
 
 	c->neg.stage = NEGOTIATION_DISCOVER;
 	c->neg.tried_modern = true;
-	set_revision(c, REV_2026_07_28);
+	set_revision(c, REV_MODERN);
 	call = message_set_meta(c) == CLEAT_OK ? call_internal(client_call_new(c, NULL),
 							       "server/discover", NULL, discovered)
 					       : NULL;
@@ -392,7 +392,7 @@ static void refused(cleat_client *c, const cleat_result *r)
 	if (c->neg.may.modern && !c->neg.tried_modern && !c->neg.skip_probe && !c->neg.fell_back) {
 		discover(c);
 	} else if (c->neg.lacks_discover) {
-		set_revision(c, REV_2026_07_28);
+		set_revision(c, REV_MODERN);
 		client_set_hello(c, NULL);
 		become_ready(c);
 	} else if (c->neg.tried_modern) {

@@ -17,7 +17,7 @@ enum revision negotiation_pick(const struct negotiation *n, const cleat_json *ve
 
 		if (rev == REV_NONE || rev < best)
 			continue;
-		if (rev == REV_2026_07_28 ? n->may.modern
+		if (revision_is_modern(rev) ? n->may.modern
 					  : n->may.legacy && rev <= n->may.best_legacy)
 			best = rev;
 	}
@@ -26,7 +26,7 @@ enum revision negotiation_pick(const struct negotiation *n, const cleat_json *ve
 
 bool negotiation_allows(const struct negotiation *n, enum revision rev)
 {
-	if (rev == REV_NONE || rev == REV_2026_07_28)
+	if (rev == REV_NONE || revision_is_modern(rev))
 		return false;
 	return !n->one_revision || rev == n->may.best_legacy;
 }

@@ -82,7 +82,7 @@ static int revisions(const cleat_client_options *o, struct options_eras *ret, cl
 				 "here: those are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 "
 				 "and 2026-07-28",
 				 o->protocol);
-	ret->modern = rev == REV_2026_07_28;
+	ret->modern = revision_is_modern(rev);
 	ret->legacy = !ret->modern;
 	if (ret->legacy)
 		ret->best_legacy = rev;
@@ -97,7 +97,7 @@ int options_check(const cleat_client_options *o, struct options_eras *ret, cleat
 {
 	*ret = (struct options_eras){ .modern = o->era != CLEAT_ERA_LEGACY,
 				      .legacy = o->era != CLEAT_ERA_MODERN,
-				      .best_legacy = REV_2025_11_25 };
+				      .best_legacy = REV_LEGACY };
 	if (SIZED_RESERVED(&o->json, cleat_json_limits, err))
 		return CLEAT_EUNSUPPORTED;
 	for (size_t i = 0; i < o->n_roots; i++)

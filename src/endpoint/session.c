@@ -496,7 +496,7 @@ void session_get(struct endpoint *m, struct http_exchange *ex, struct str princi
 	struct str last = http_request_field(r, "last-event-id");
 	struct session *s;
 
-	if (revision_find(http_request_field(r, "mcp-protocol-version")) == REV_MODERN) {
+	if (revision_is_modern(revision_find(http_request_field(r, "mcp-protocol-version")))) {
 		endpoint_reply_not_allowed(m, ex, "POST");
 		return;
 	}
@@ -523,10 +523,10 @@ void session_get(struct endpoint *m, struct http_exchange *ex, struct str princi
 
 void session_delete(struct endpoint *m, struct http_exchange *ex, struct str principal)
 {
+	const struct http_request *r = http_exchange_request(ex);
 	struct session *s;
 
-	if (revision_find(http_request_field(http_exchange_request(ex), "mcp-protocol-version")) ==
-	    REV_MODERN) {
+	if (revision_is_modern(revision_find(http_request_field(r, "mcp-protocol-version")))) {
 		endpoint_reply_not_allowed(m, ex, "POST");
 		return;
 	}

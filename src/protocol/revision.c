@@ -44,17 +44,21 @@ unsigned revision_features(enum revision rev)
 	return features[rev];
 }
 
+bool revision_is_modern(enum revision rev)
+{
+	return rev >= REV_MODERN;
+}
+
 bool revision_claims_modern(struct str name)
 {
-	/* Dates compare as text. */
-	return name.p &&
-	       (revision_find(name) == REV_NONE ||
-		memcmp(name.p, names[REV_MODERN], name.n < NAME_SIZE ? name.n : NAME_SIZE) >= 0);
+	enum revision rev = revision_find(name);
+
+	return name.p && (rev == REV_NONE || revision_is_modern(rev));
 }
 
 enum revision revision_negotiate(struct str name)
 {
 	enum revision rev = revision_find(name);
 
-	return rev == REV_NONE || rev == REV_MODERN ? REV_2025_11_25 : rev;
+	return rev == REV_NONE || revision_is_modern(rev) ? REV_LEGACY : rev;
 }

@@ -15,7 +15,10 @@ enum revision {
 	REV_2025_11_25,
 	REV_2026_07_28,
 	REV_COUNT,
-	REV_NONE = -1
+	REV_NONE = -1,
+	/* what to try first in each era */
+	REV_LEGACY = REV_2025_11_25,
+	REV_MODERN = REV_2026_07_28
 };
 
 enum feature {
@@ -51,8 +54,8 @@ const char *revision_name(enum revision rev);
 /* REV_NONE for a text that names none. */
 enum revision revision_find(struct str name);
 unsigned revision_features(enum revision rev);
-/* The modern era's one. */
-#define REV_MODERN REV_2026_07_28
+/* Does every message stand alone, without a session? False for REV_NONE. */
+bool revision_is_modern(enum revision rev);
 /* Does this text, which an HTTP header brought, claim the modern era? Also what names no revision: later ones
  * than we know are modern, too, and are told so. Absent: no. */
 bool revision_claims_modern(struct str name);

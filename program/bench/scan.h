@@ -1,8 +1,7 @@
 /* program/bench/scan.h - what a JSON-RPC message is, without reading it: a look at the members of the
  * outermost object, and at those of "result" and "error".
  *
- * Right for any JSON (strings, escapes, nesting, members in any order), but no check that a message is
- * JSON: what stands inside other values is only skipped. One pass, no allocation.
+ * With json/skim.h: right for any JSON, but no check that a message is JSON. One pass, no allocation.
  */
 #ifndef PROGRAM_BENCH_SCAN_H
 #define PROGRAM_BENCH_SCAN_H

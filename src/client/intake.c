@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "json/copy.h"
 #include "json/parse.h"
+#include "json/skim.h"
 
 #include <stdio.h>
 
@@ -32,47 +33,21 @@ static struct str shown(struct str s)
 
 /* ---- what cannot be read -------------------------------------------------------------------- */
 
-/* Past the string that begins at i. */
-static size_t skip_string(struct str s, size_t i)
-{
-	for (i++; i < s.n && s.p[i] != '"'; i++)
-		if (s.p[i] == '\\')
-			i++;
-	return i + 1;
-}
-
-static int64_t digits_at(struct str s, size_t i)
-{
-	int64_t v = 0;
-
-	while (i < s.n && (s.p[i] == ' ' || s.p[i] == ':'))
-		i++;
-	for (size_t n = 0; i < s.n && s.p[i] >= '0' && s.p[i] <= '9' && n < 15; i++, n++)
-		v = v * 10 + (s.p[i] - '0');
-	return v;
-}
-
 /* The id of a message that cannot be parsed (it is over a limit, or memory is short), as well as it can
  * be told without any; 0: none. */
-static int64_t peek_id(struct str s)
+static int64_t peek_id(struct str text)
 {
-	size_t depth = 0;
+	struct skim s = skim_text(text);
+	struct str key, value;
+	int64_t id = 0;
 
-	for (size_t i = 0; i < s.n;) {
-		char ch = s.p[i];
-
-		if (ch == '"' && depth == 1 && s.n - i > 4 && memcmp(s.p + i, "\"id\"", 4) == 0)
-			return digits_at(s, i + 4);
-		if (ch == '"') {
-			i = skip_string(s, i);
-			continue;
+	if (skim_enter(&s, '{'))
+		while (!id && skim_member(&s, &key)) {
+			value = skim_value(&s);
+			if (skim_is(key, "id"))
+				skim_whole(value, &id);
 		}
-		depth += ch == '{' || ch == '[';
-		if ((ch == '}' || ch == ']') && depth)
-			depth--;
-		i++;
-	}
-	return 0;
+	return id;
 }
 
 static COLD void unreadable(const struct message *in, const cleat_error *why)

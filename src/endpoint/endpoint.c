@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "protocol/era.h"
-#include "json/parse.h"
+#include "json/skim.h"
 #include "json/writer.h"
 
 #include <stdio.h>
@@ -261,26 +261,51 @@ static void endpoint_on_timer(void *ctx)
 
 /* ---- which era --------------------------------------------------------------------------------- */
 
-/* What a body without a session and without a modern header is: read once more by the peer, but this
- * happens once for each session. */
-enum body { BODY_INITIALIZE, BODY_MODERN, BODY_OTHER, BODY_UNREAD };
+/* What a body is that comes without a session and without a modern header. */
+enum body { BODY_INITIALIZE, BODY_MODERN, BODY_OTHER };
 
-static enum body look_at(struct endpoint *m, struct str text)
+/* At the value of "params". */
+static bool names_version(struct skim *s)
 {
-	cleat_error err = { 0 };
-	cleat_doc *doc = cleat_doc_parse(text.p, text.n, NULL, &m->mem, &err);
-	const cleat_json *root = cleat_doc_root(doc);
-	const cleat_json *meta = json_member(json_member(root, "params"), "_meta");
-	enum body body = BODY_OTHER;
+	bool found = false;
+	struct str key;
 
-	if (!doc && err.status == CLEAT_ENOMEM)
-		body = BODY_UNREAD;
-	else if (json_member(meta, META_PROTOCOL_VERSION) || !doc)
-		body = BODY_MODERN; /* its peer also says what is wrong with JSON that is none */
-	else if (str_eqz(json_str(json_member(root, "method")), "initialize"))
-		body = BODY_INITIALIZE;
-	cleat_doc_free(doc);
-	return body;
+	if (!skim_enter(s, '{')) {
+		skim_value(s);
+		return false;
+	}
+	while (skim_member(s, &key)) {
+		if (!skim_is(key, "_meta") || !skim_enter(s, '{')) {
+			skim_value(s);
+			continue;
+		}
+		while (skim_member(s, &key)) {
+			found |= skim_is(key, META_PROTOCOL_VERSION);
+			skim_value(s);
+		}
+	}
+	return found;
+}
+
+static enum body look_at(struct str text)
+{
+	struct skim s = skim_text(text);
+	bool initialize = false, modern = false;
+	struct str key;
+
+	if (!skim_enter(&s, '{'))
+		skim_value(&s);
+	else
+		while (skim_member(&s, &key)) {
+			if (skim_is(key, "params"))
+				modern |= names_version(&s);
+			else
+				initialize |= skim_is_text(skim_value(&s), "initialize") &&
+					      skim_is(key, "method");
+		}
+	if (modern || !skim_is_over(&s))
+		return BODY_MODERN; /* its peer also says what is wrong with JSON that is none */
+	return initialize ? BODY_INITIALIZE : BODY_OTHER;
 }
 
 static bool acceptable(struct endpoint *m, struct http_exchange *ex)
@@ -315,10 +340,9 @@ static void post(struct endpoint *m, struct http_exchange *ex, struct str princi
 	} else if (http_request_field(r, "mcp-session-id").p) {
 		session_post(m, ex, principal);
 	} else {
-		switch (look_at(m, r->body)) {
+		switch (look_at(r->body)) {
 		case BODY_INITIALIZE: session_open(m, ex, principal); break;
 		case BODY_MODERN: modern_post(m, ex, principal); break;
-		case BODY_UNREAD: endpoint_reply_lost(m, ex); break;
 		case BODY_OTHER:
 			endpoint_reply_error(
 				m, ex, 400, CLEAT_RPC_INVALID_REQUEST,

@@ -9,80 +9,41 @@
 #include "base/mem.h"
 #include "http/field.h"
 #include "link/http_impl.h"
+#include "json/skim.h"
 
 enum { LINGERING_MAX = 64, WRONG_TYPE_MAX = 512 };
 
 /* ---- looking at a message --------------------------------------------------------------------- */
 
-struct look {
-	struct str text;
-	size_t at;
-	size_t depth, keys; /* `keys`: at which depth the members of messages stand */
-	bool rpc, method, outcome;
-	unsigned found;
-};
-
-static void skip_space(struct look *k)
+static unsigned look_at_message(struct skim *s)
 {
-	while (k->at < k->text.n && memchr(" \t\r\n", k->text.p[k->at], 4))
-		k->at++;
-}
+	bool rpc = false, method = false, outcome = false;
+	struct str key;
 
-/* Behind the opening quote; gives what stands before the closing one. */
-static struct str take_string(struct look *k)
-{
-	struct str s = { k->text.p + k->at, 0 };
-
-	while (k->at < k->text.n && k->text.p[k->at] != '"')
-		k->at += k->text.p[k->at] == '\\' && k->at + 1 < k->text.n ? 2 : 1;
-	s.n = (size_t)(k->text.p + k->at - s.p);
-	k->at++;
-	return s;
-}
-
-static void look_at_string(struct look *k)
-{
-	struct str s = take_string(k);
-
-	if (k->depth != k->keys)
-		return;
-	skip_space(k);
-	if (k->at >= k->text.n || k->text.p[k->at] != ':')
-		return;
-	k->rpc |= str_eqz(s, "jsonrpc");
-	k->method |= str_eqz(s, "method");
-	k->outcome |= str_eqz(s, "result") || str_eqz(s, "error");
-}
-
-static void close_bracket(struct look *k)
-{
-	if (k->depth == k->keys) {
-		k->found |=
-			(k->rpc ? LOOK_RPC : 0U) | (k->outcome && !k->method ? LOOK_RESPONSE : 0U);
-		k->rpc = k->method = k->outcome = false;
+	while (skim_member(s, &key)) {
+		rpc |= skim_is(key, "jsonrpc");
+		method |= skim_is(key, "method");
+		outcome |= skim_is(key, "result") || skim_is(key, "error");
+		skim_value(s);
 	}
-	k->depth--;
+	return (rpc ? LOOK_RPC : 0U) | (outcome && !method ? LOOK_RESPONSE : 0U);
 }
 
 unsigned link_http_look(struct str text)
 {
-	struct look k = { .text = text };
-	char c;
+	struct skim s = skim_text(text);
+	unsigned found = 0;
 
-	skip_space(&k);
-	if (k.at >= text.n || (text.p[k.at] != '{' && text.p[k.at] != '['))
-		return 0;
-	k.keys = text.p[k.at] == '[' ? 2 : 1;
-	do {
-		c = text.p[k.at++];
-		if (c == '"')
-			look_at_string(&k);
-		else if (c == '{' || c == '[')
-			k.depth++;
-		else if (c == '}' || c == ']')
-			close_bracket(&k);
-	} while (k.depth && k.at < text.n);
-	return k.depth ? 0 : k.found;
+	if (skim_enter(&s, '{'))
+		found = look_at_message(&s);
+	else if (skim_enter(&s, '['))
+		while (skim_element(&s)) {
+			if (skim_enter(&s, '{'))
+				found |= look_at_message(&s);
+			else
+				skim_value(&s);
+		}
+	return s.bad ? 0 : found;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------- */

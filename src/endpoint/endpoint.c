@@ -163,8 +163,7 @@ void place_leave(struct endpoint *m, struct place *p)
 	if (!p->streaming)
 		return;
 	p->streaming = false;
-	p->prev->next = p->next;
-	p->next->prev = p->prev;
+	ring_remove(&p->of_streams);
 	m->n_streaming--;
 }
 
@@ -184,10 +183,7 @@ bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_f
 	}
 	p->streaming = true;
 	p->spoke_ms = endpoint_now(m);
-	p->next = &m->streaming;
-	p->prev = m->streaming.prev;
-	p->prev->next = p;
-	m->streaming.prev = p;
+	ring_add(&m->streams, &p->of_streams);
 	m->n_streaming++;
 	return true;
 }
@@ -227,13 +223,15 @@ void place_abort(struct endpoint *m, struct place *p)
 static void keep_alive(struct endpoint *m)
 {
 	uint64_t now = endpoint_now(m);
-	struct place *next;
+	struct ring *next;
 
 	buf_reset(&m->frame, KEEP_BUF);
 	sse_write_comment(&m->frame, "");
-	for (struct place *p = m->streaming.next; p != &m->streaming && !buf_status(&m->frame);
-	     p = next) {
-		next = p->next;
+	for (struct ring *at = m->streams.next; at != &m->streams && !buf_status(&m->frame);
+	     at = next) {
+		struct place *p = CONTAINER_OF(at, struct place, of_streams);
+
+		next = at->next;
 		if (now - p->spoke_ms < m->o.keep_alive_ms)
 			continue;
 		p->spoke_ms = now;
@@ -629,7 +627,7 @@ int endpoint_new(const struct endpoint_options *o, struct endpoint **ret, cleat_
 		m->o = *o;
 		take_defaults(&m->o);
 		m->path = mem_strdup(&mem, path);
-		m->streaming.prev = m->streaming.next = &m->streaming;
+		ring_init(&m->streams);
 		/* beside a message of the greatest size: the errors of a batch, with ids that are as
 		 * large as what came in; and its frame */
 		buf_init(&m->message, &mem, m->o.max_reply + 2 * m->o.max_body + (8 << 20));

@@ -13,6 +13,7 @@
 #define ENDPOINT_IMPL_H
 
 #include "base/cold.h"
+#include "base/ring.h"
 #include "endpoint/endpoint.h"
 #include "http/field.h"
 #include "http/sse.h"
@@ -30,10 +31,10 @@ struct place_ops {
 /* Whoever has an open exchange. A member of something larger. */
 struct place {
 	const struct place_ops *ops;
-	struct http_exchange *ex;  /* NULL: there is none (any more) */
-	bool streaming;            /* an event stream has begun: comments keep it alive */
-	uint64_t spoke_ms;         /* when something was last written to it */
-	struct place *prev, *next; /* of all that stream */
+	struct http_exchange *ex; /* NULL: there is none (any more) */
+	bool streaming;           /* an event stream has begun: comments keep it alive */
+	uint64_t spoke_ms;        /* when something was last written to it */
+	struct ring of_streams;
 };
 
 /* What a client's Accept says about the two media types of MCP. */
@@ -54,7 +55,7 @@ struct endpoint {
 	struct endpoint_accept accept;
 	struct loop_timer *timer;
 	bool stopping;
-	struct place streaming; /* ring */
+	struct ring streams; /* places that stream */
 	size_t n_streaming;
 	struct session **sessions; /* by id, chained */
 	size_t n_buckets, n_sessions;

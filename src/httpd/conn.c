@@ -533,9 +533,9 @@ static void destroy(struct http_conn *c)
 	struct httpd *h = c->server;
 
 	http_conn_tell(c);
-	http_chain_remove(&c->all);
-	http_chain_remove(&c->dirty);
-	http_chain_remove(&c->waiting);
+	ring_remove(&c->all);
+	ring_remove(&c->dirty);
+	ring_remove(&c->waiting);
 	loop_watch_free(c->watch);
 	if (c->reset)
 		setsockopt(c->end.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -569,9 +569,9 @@ void http_conn_mark(struct http_conn *c)
 {
 	struct httpd *h = c->server;
 
-	if (c->handling || !http_chain_alone(&c->dirty))
+	if (c->handling || !ring_alone(&c->dirty))
 		return;
-	http_chain_add(&h->dirty, &c->dirty);
+	ring_add(&h->dirty, &c->dirty);
 	loop_defer(h->o.loop, &h->flush_call);
 }
 
@@ -624,9 +624,9 @@ int http_conn_open(struct httpd *h, int fd, const char *from, struct http_peer *
 	memcpy(c->address, from, strlen(from) + 1);
 	c->in = BUF_INIT(&h->mem, SIZE_MAX / 2);
 	c->out = c->wire = c->in;
-	http_chain_init(&c->dirty);
-	http_chain_init(&c->waiting);
-	http_chain_add(&h->conns, &c->all);
+	ring_init(&c->dirty);
+	ring_init(&c->waiting);
+	ring_add(&h->conns, &c->all);
 	h->stats.connections++;
 	update_watch(c);
 	http_conn_arm(c);

@@ -15,14 +15,13 @@
 #ifndef HTTPD_CONN_H
 #define HTTPD_CONN_H
 
+#include "base/ring.h"
 #include "httpd/peers.h"
 #include "httpd/server.h"
 #include "net/fd.h"
 #include "net/tls.h"
 
 #include <time.h>
-
-#define HTTP_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 enum {
 	HTTP_CHUNK = 64 * 1024,        /* bytes of one read */
@@ -34,39 +33,6 @@ enum {
 	HTTP_SPARE = 16,               /* buffers and parsers in stock */
 	HTTP_ROUNDS = 8                /* of drained() in one turn */
 };
-
-/* ---- lists -------------------------------------------------------------------------------- */
-
-/* Circular; a link that is in no list points to itself. */
-struct http_chain {
-	struct http_chain *prev, *next;
-};
-
-static inline void http_chain_init(struct http_chain *l)
-{
-	l->prev = l->next = l;
-}
-
-static inline bool http_chain_alone(const struct http_chain *l)
-{
-	return l->next == l;
-}
-
-static inline void http_chain_remove(struct http_chain *l)
-{
-	l->prev->next = l->next;
-	l->next->prev = l->prev;
-	http_chain_init(l);
-}
-
-/* At the end of the list. */
-static inline void http_chain_add(struct http_chain *list, struct http_chain *l)
-{
-	l->prev = list->prev;
-	l->next = list;
-	list->prev->next = l;
-	list->prev = l;
-}
 
 /* ---- the server --------------------------------------------------------------------------- */
 
@@ -86,8 +52,8 @@ struct httpd {
 	struct httpd_options o;
 	cleat_allocator mem;
 	struct http_ear *ears;
-	struct http_chain conns, dirty;
-	struct http_chain waiting[HTTP_DEADLINES]; /* in the order in which their time is over */
+	struct ring conns, dirty;
+	struct ring waiting[HTTP_DEADLINES]; /* in the order in which their time is over */
 	uint64_t patience_ms[HTTP_DEADLINES];
 	uint64_t body_us; /* for the whole of a body */
 	uint64_t tick_ms;
@@ -199,7 +165,7 @@ bool http_exchange_has_body(const struct http_exchange *ex, int status);
 
 struct http_conn {
 	struct httpd *server;
-	struct http_chain all, dirty, waiting;
+	struct ring all, dirty, waiting;
 	struct fd_end end;
 	struct loop_watch *watch;
 	struct tls_session *tls;

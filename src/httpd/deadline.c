@@ -52,7 +52,7 @@ void http_deadlines_init(struct httpd *h)
 	h->patience_ms[HTTP_UNTIL_FORGOTTEN] = LINGER_MS;
 	h->tick_ms = LONGEST_TICK_MS;
 	for (int i = 0; i < HTTP_DEADLINES; i++) {
-		http_chain_init(&h->waiting[i]);
+		ring_init(&h->waiting[i]);
 		if (i && h->patience_ms[i] / 2 < h->tick_ms)
 			h->tick_ms = h->patience_ms[i] / 2;
 	}
@@ -104,10 +104,10 @@ void http_conn_arm(struct http_conn *c)
 		return;
 	c->deadline = kind;
 	c->since_us = h->now_us;
-	http_chain_remove(&c->waiting);
+	ring_remove(&c->waiting);
 	if (kind == HTTP_NO_DEADLINE)
 		return;
-	http_chain_add(&h->waiting[kind], &c->waiting);
+	ring_add(&h->waiting[kind], &c->waiting);
 	if (!h->ticking) {
 		h->ticking = true;
 		loop_timer_start(h->tick, h->tick_ms);
@@ -117,8 +117,8 @@ void http_conn_arm(struct http_conn *c)
 /* The first of those whose time is over. */
 static struct http_conn *overdue(struct httpd *h, enum http_deadline kind)
 {
-	struct http_chain *first = h->waiting[kind].next;
-	struct http_conn *c = HTTP_CONTAINER(first, struct http_conn, waiting);
+	struct ring *first = h->waiting[kind].next;
+	struct http_conn *c = CONTAINER_OF(first, struct http_conn, waiting);
 
 	if (first == &h->waiting[kind] || h->now_us - c->since_us < h->patience_ms[kind] * 1000)
 		return NULL;
@@ -140,7 +140,7 @@ void httpd_tick(struct httpd *h)
 			http_conn_expired(c);
 			http_conn_settle(c);
 		}
-		any = any || !http_chain_alone(&h->waiting[i]);
+		any = any || !ring_alone(&h->waiting[i]);
 	}
 	h->ticking = any && !h->dying;
 	if (h->ticking)

@@ -17,7 +17,7 @@ enum { SEND_AT_ONCE = 32 * 1024 };
 /* NULL when it is none's. */
 static struct http_conn *conn_of(const struct http_exchange *ex)
 {
-	return ex->ops ? NULL : HTTP_CONTAINER(ex, struct http_conn, ex);
+	return ex->ops ? NULL : CONTAINER_OF(ex, struct http_conn, ex);
 }
 
 /* ---- the request -------------------------------------------------------------------------- */

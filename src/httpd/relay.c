@@ -148,7 +148,7 @@ static bool deliver_one(struct http_relay *r)
 /* As much as there was at the beginning: what comes meanwhile waits for the loop's next turn. */
 static void on_back(struct loop_call *call)
 {
-	struct http_relay *r = HTTP_CONTAINER(call, struct http_relay, back_call);
+	struct http_relay *r = CONTAINER_OF(call, struct http_relay, back_call);
 	bool more, starving;
 	size_t n;
 
@@ -227,7 +227,7 @@ void relay_command_free(struct relay_command *c)
 
 static void on_send(struct loop_call *call)
 {
-	struct http_relay *r = HTTP_CONTAINER(call, struct http_relay, send_call);
+	struct http_relay *r = CONTAINER_OF(call, struct http_relay, send_call);
 	bool first;
 
 	for (struct relay_command *c = r->staged.first; c; c = c->next)
@@ -249,7 +249,7 @@ static void relay_on_drained(void *ctx)
 /* Everything that the back wants. */
 static void on_front(struct loop_call *call)
 {
-	struct http_relay *r = HTTP_CONTAINER(call, struct http_relay, front_call);
+	struct http_relay *r = CONTAINER_OF(call, struct http_relay, front_call);
 	struct relay_commands commands;
 	struct relay_command *c, *next;
 	struct tls_context *tls;
@@ -292,7 +292,7 @@ void http_relay_set_tls(struct http_relay *r, struct tls_context *tls)
 
 static void deliver_drained(struct relay_mail *m, unsigned what)
 {
-	struct http_relay *r = HTTP_CONTAINER(m, struct http_relay, drained_mail);
+	struct http_relay *r = CONTAINER_OF(m, struct http_relay, drained_mail);
 
 	(void)what;
 	if (!r->closing)
@@ -316,7 +316,7 @@ void http_relay_drain(struct http_relay *r, void (*done)(void *ctx), void *ctx)
 
 static void on_publish(struct loop_call *call)
 {
-	struct http_relay *r = HTTP_CONTAINER(call, struct http_relay, publish_call);
+	struct http_relay *r = CONTAINER_OF(call, struct http_relay, publish_call);
 	const struct httpd_stats *s = &r->http->stats;
 	struct httpd_stats full;
 
@@ -335,7 +335,7 @@ static void on_publish(struct loop_call *call)
 /* Last in the turn, when connections have been settled. */
 static void on_turn(struct loop_turn *turn)
 {
-	struct http_relay *r = HTTP_CONTAINER(turn, struct http_relay, turn);
+	struct http_relay *r = CONTAINER_OF(turn, struct http_relay, turn);
 
 	loop_defer(r->o.http.loop, &r->publish_call);
 }
@@ -396,7 +396,7 @@ int http_relay_new(const struct http_relay_options *o, struct http_relay **ret)
 	r->mail_end = &r->mail;
 	commands_init(&r->commands);
 	commands_init(&r->staged);
-	http_chain_init(&r->waiting);
+	ring_init(&r->waiting);
 	r->front_call.fn = on_front;
 	r->publish_call.fn = on_publish;
 	r->back_call.fn = on_back;

@@ -14,7 +14,7 @@ enum { METHOD_SHOWN = 32, PATH_SHOWN = 224 };
 
 static struct relay_exchange *of(const struct http_exchange *ex)
 {
-	return HTTP_CONTAINER(ex, struct relay_exchange, ex);
+	return CONTAINER_OF(ex, struct relay_exchange, ex);
 }
 
 /* ---- the request -------------------------------------------------------------------------- */
@@ -274,7 +274,7 @@ static void lose(struct relay_exchange *x)
 
 void relay_back_deliver(struct relay_mail *m, unsigned what)
 {
-	struct relay_exchange *x = HTTP_CONTAINER(m, struct relay_exchange, mail);
+	struct relay_exchange *x = CONTAINER_OF(m, struct relay_exchange, mail);
 	const struct http_service *s = &x->relay->service;
 
 	if ((what & MAIL_REQUEST) && x->relay->closing)

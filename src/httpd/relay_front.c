@@ -17,7 +17,7 @@ enum { MAX_NOTES = 32 };
 
 static void deliver_closed(struct relay_mail *m, unsigned what)
 {
-	struct relay_conn *c = HTTP_CONTAINER(m, struct relay_conn, closed_mail);
+	struct relay_conn *c = CONTAINER_OF(m, struct relay_conn, closed_mail);
 
 	(void)what;
 	if (c->closed)
@@ -61,7 +61,7 @@ static struct relay_exchange *exchange_new(struct relay_conn *c)
 	atomic_init(&x->holds, 1);
 	atomic_init(&x->written, 0);
 	x->mail.deliver = relay_back_deliver;
-	http_chain_init(&x->waiting);
+	ring_init(&x->waiting);
 	return x;
 }
 
@@ -155,19 +155,19 @@ static void relay_front_on_request(void *ctx, struct http_exchange *real)
 	c->current = x;
 	x->real = real;
 	http_exchange_set_data(real, x);
-	if (http_chain_alone(&r->waiting) && relay_has_room(r))
+	if (ring_alone(&r->waiting) && relay_has_room(r))
 		send_request(x);
 	else
-		http_chain_add(&r->waiting, &x->waiting);
+		ring_add(&r->waiting, &x->waiting);
 }
 
 void relay_front_resume(struct http_relay *r)
 {
-	while (!http_chain_alone(&r->waiting) && relay_has_room(r)) {
+	while (!ring_alone(&r->waiting) && relay_has_room(r)) {
 		struct relay_exchange *x =
-			HTTP_CONTAINER(r->waiting.next, struct relay_exchange, waiting);
+			CONTAINER_OF(r->waiting.next, struct relay_exchange, waiting);
 
-		http_chain_remove(&x->waiting);
+		ring_remove(&x->waiting);
 		send_request(x);
 	}
 }
@@ -180,7 +180,7 @@ static void relay_front_on_gone(void *ctx, struct http_exchange *real)
 	if (!x) /* only its header was seen */
 		return;
 	x->real = NULL;
-	http_chain_remove(&x->waiting);
+	ring_remove(&x->waiting);
 	if (x->sent)
 		relay_front_tell(x, MAIL_GONE, 0);
 }
@@ -262,7 +262,7 @@ struct relay_note {
 
 static void deliver_note(struct relay_mail *m, unsigned what)
 {
-	struct relay_note *n = HTTP_CONTAINER(m, struct relay_note, mail);
+	struct relay_note *n = CONTAINER_OF(m, struct relay_note, mail);
 	struct http_relay *r = n->relay;
 
 	(void)what;

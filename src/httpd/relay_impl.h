@@ -80,7 +80,7 @@ struct relay_exchange {
 	struct relay_mail mail;
 	/* front */
 	struct http_exchange *real; /* NULL: nothing more can be done with it */
-	struct http_chain waiting;  /* for room on the way to the back */
+	struct ring waiting;        /* for room on the way to the back */
 	bool sent;                  /* the back knows it */
 	size_t given;               /* bytes of the answer that the connection has */
 	/* of the record; written in the front before it is sent */
@@ -122,7 +122,7 @@ struct http_relay {
 	/* front */
 	struct loop_call front_call, publish_call;
 	struct loop_turn turn;
-	struct http_chain waiting;
+	struct ring waiting;
 	/* back */
 	struct loop_call back_call, send_call;
 	struct relay_commands staged; /* until control is back in the loop */

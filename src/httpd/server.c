@@ -120,17 +120,17 @@ void httpd_leave(struct httpd *h)
 /* Those that something was done to, before the loop waits. */
 static void settle_dirty(struct httpd *h)
 {
-	while (!http_chain_alone(&h->dirty)) {
-		struct http_conn *c = HTTP_CONTAINER(h->dirty.next, struct http_conn, dirty);
+	while (!ring_alone(&h->dirty)) {
+		struct http_conn *c = CONTAINER_OF(h->dirty.next, struct http_conn, dirty);
 
-		http_chain_remove(&c->dirty);
+		ring_remove(&c->dirty);
 		http_conn_settle(c);
 	}
 }
 
 static void on_flush(struct loop_call *call)
 {
-	struct httpd *h = HTTP_CONTAINER(call, struct httpd, flush_call);
+	struct httpd *h = CONTAINER_OF(call, struct httpd, flush_call);
 
 	httpd_enter(h);
 	settle_dirty(h);
@@ -145,8 +145,8 @@ void httpd_drain(struct httpd *h, void (*done)(void *ctx), void *ctx)
 	h->done = done;
 	h->done_ctx = ctx;
 	http_accept_close(h);
-	for (struct http_chain *l = h->conns.next; l != &h->conns; l = l->next)
-		http_conn_mark(HTTP_CONTAINER(l, struct http_conn, all));
+	for (struct ring *l = h->conns.next; l != &h->conns; l = l->next)
+		http_conn_mark(CONTAINER_OF(l, struct http_conn, all));
 	/* From inside a callback somebody may stand on one of them. */
 	if (h->busy == 1)
 		settle_dirty(h);
@@ -156,7 +156,7 @@ void httpd_drain(struct httpd *h, void (*done)(void *ctx), void *ctx)
 /* Whoever is being handled goes when control is back with it. */
 static void end_connection(struct http_conn *c)
 {
-	http_chain_remove(&c->all);
+	ring_remove(&c->all);
 	c->dead = true;
 	http_conn_tell(c);
 	if (!c->handling)
@@ -170,8 +170,8 @@ void httpd_free(struct httpd *h)
 	h->busy++;
 	h->dying = true;
 	http_accept_close(h);
-	while (!http_chain_alone(&h->conns))
-		end_connection(HTTP_CONTAINER(h->conns.next, struct http_conn, all));
+	while (!ring_alone(&h->conns))
+		end_connection(CONTAINER_OF(h->conns.next, struct http_conn, all));
 	httpd_leave(h);
 }
 
@@ -198,8 +198,8 @@ int httpd_new(const struct httpd_options *o, struct httpd **ret)
 	if (h->o.max_stream_queue == 0)
 		h->o.max_stream_queue = MAX_STREAM_QUEUE;
 	h->flush_call.fn = on_flush;
-	http_chain_init(&h->conns);
-	http_chain_init(&h->dirty);
+	ring_init(&h->conns);
+	ring_init(&h->dirty);
 	http_deadlines_init(h);
 	http_accept_init(h);
 	h->plain = BUF_INIT(&h->mem, SIZE_MAX / 2);
@@ -230,6 +230,6 @@ void httpd_stats(const struct httpd *h, struct httpd_stats *ret)
 {
 	*ret = h->stats;
 	ret->queued_bytes = 0;
-	for (const struct http_chain *l = h->conns.next; l != &h->conns; l = l->next)
-		ret->queued_bytes += http_conn_queued(HTTP_CONTAINER(l, struct http_conn, all));
+	for (const struct ring *l = h->conns.next; l != &h->conns; l = l->next)
+		ret->queued_bytes += http_conn_queued(CONTAINER_OF(l, struct http_conn, all));
 }

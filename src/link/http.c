@@ -68,8 +68,7 @@ static void detach(struct link_http *l)
 
 static void tell_soon(struct loop_call *c)
 {
-	struct link_http *l =
-		(struct link_http *)(void *)((char *)c - offsetof(struct link_http, call));
+	struct link_http *l = CONTAINER_OF(c, struct link_http, call);
 	unsigned soon = l->soon;
 	struct link_failure why = l->soon_why;
 

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/ring.h"
 #include "fetch/fetcher.h"
 #include "http/sse.h"
 #include "link/links.h"

@@ -10,9 +10,9 @@ static void on_trace(void *ctx, bool out, const char *line)
 	o->on_trace(run->client, out, line, o->userdata);
 }
 
-static struct link *http_chain(struct client_run *run, const struct link_base_options *base,
-			       const struct reach *t, const cleat_client_options *o,
-			       cleat_error *err)
+static struct link *http_link(struct client_run *run, const struct link_base_options *base,
+			      const struct reach *t, const cleat_client_options *o,
+			      cleat_error *err)
 {
 	struct link_http_options http = {
 		.url = t->url,
@@ -47,7 +47,7 @@ cleat_client *cleat_client_connect_(const char *url, const cleat_client_options 
 		return NULL;
 	base = client_run_base(run);
 	if (reach_parse(&t, url, &run->mem, &err) == CLEAT_OK)
-		l = t.http ? http_chain(run, &base, &t, &given.opts, &err)
+		l = t.http ? http_link(run, &base, &t, &given.opts, &err)
 			   : link_socket_new(&base, t.url, &err);
 	reach_done(&t);
 	return client_run_finish(run, l, &err);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ring.h"
 #include "endpoint/policy.h"
 #include "http/sse.h"
 #include "httpd/server.h"
@@ -67,7 +68,7 @@ static void tell_gone(struct exchange *e)
 
 static void on_lost(struct loop_call *c)
 {
-	tell_gone((struct exchange *)(void *)((char *)c - offsetof(struct exchange, lost)));
+	tell_gone(CONTAINER_OF(c, struct exchange, lost));
 }
 
 static void lose(struct exchange *e)

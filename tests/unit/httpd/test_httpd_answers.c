@@ -397,7 +397,7 @@ TEST(connections_have_the_options_of_tcp)
 	WAIT_FOR(&r, r.n_held == 1);
 	assert_string_equal(http_exchange_address(r.held[0]), "127.0.0.1");
 	assert_false(http_exchange_is_tls(r.held[0]));
-	conn = HTTP_CONTAINER(r.held[0], struct http_conn, ex);
+	conn = CONTAINER_OF(r.held[0], struct http_conn, ex);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		socklen_t n = sizeof(int);
 		int value = -1;

@@ -51,7 +51,7 @@ TEST(freed_in_every_state)
 		c = bring(&p, (enum stage)stage, other);
 		assert_int_equal(p.rig.closed, 0);
 		assert_int_equal(p.relay->n_requests, stage == WAITING || stage == ON_ITS_WAY);
-		assert_int_equal(http_chain_alone(&p.relay->waiting), stage != WAITING);
+		assert_int_equal(ring_alone(&p.relay->waiting), stage != WAITING);
 		http_relay_free(p.relay);
 		p.relay = NULL;
 		assert_int_equal(p.rig.gone, stage == SERVED || stage == STREAMING);

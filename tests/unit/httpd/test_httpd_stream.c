@@ -282,7 +282,7 @@ TEST(a_reset_is_noticed_when_no_more_is_read)
 	memset(junk, 'G', sizeof junk);
 	rig_open(&r);
 	c = open_stream(&r, GET("/stream"));
-	conn = HTTP_CONTAINER(r.held[0], struct http_conn, ex);
+	conn = CONTAINER_OF(r.held[0], struct http_conn, ex);
 	put_bytes(c, junk, sizeof junk);
 	WAIT_FOR(&r, buf_size(&conn->in) == HTTP_AHEAD);
 	put(c, "more");

@@ -10,7 +10,7 @@
  *
  * Bounds: so many requests on their way to the back (then connections wait with theirs, and read no
  * further), and max_stream_queue bytes of a streamed answer from the service to the socket. Not here:
- * threads. Whoever starts them (run/http_threads.c) makes the relay first and frees it last.
+ * threads. Whoever starts them (httpd/threads.c) makes the relay first and frees it last.
  */
 #ifndef HTTPD_RELAY_H
 #define HTTPD_RELAY_H

@@ -2,7 +2,7 @@
  *
  * One `http_listen` for each address: sockets and connections (httpd/server.h), the MCP
  * endpoint on them (endpoint/endpoint.h), its store, and who may pass. Everything runs on the server's
- * loop, except connections where more threads than one are to serve them (run/http_threads.h).
+ * loop, except connections where more threads than one are to serve them (httpd/threads.h).
  *
  * The order of the end: the core stops, streams that only listen end, exchanges finish; after a grace
  * what still runs is cancelled, and a little later cut off. Then connections and endpoint go.
@@ -16,11 +16,11 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "endpoint/endpoint.h"
+#include "httpd/threads.h"
 #include "run/accesslog.h"
 #include "run/hooks.h"
 #include "run/http_guard.h"
 #include "run/http_metrics.h"
-#include "run/http_threads.h"
 #include "run/runner.h"
 
 /* For calls to finish; and for their clients to take the answer. */

@@ -4,7 +4,7 @@
 #include "run/pool.h"
 
 #include "base/mem.h"
-#include "run/thread.h"
+#include "loop/thread.h"
 
 #include <string.h>
 

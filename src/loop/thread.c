@@ -1,7 +1,7 @@
-/* run/thread.c - see thread.h. */
+/* loop/thread.c - see thread.h. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "run/thread.h"
+#include "loop/thread.h"
 
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-/* run/http_threads.c - see http_threads.h.
+/* httpd/threads.c - see threads.h.
  *
  * Loops and relays are made before their threads start and freed after these have ended, so that each
  * has one owner at a time without a lock. A thread ends when its loop is told to stop, or by itself
@@ -6,12 +6,13 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "run/http_threads.h"
+#include "httpd/threads.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "httpd/peers.h"
-#include "run/thread.h"
+#include "httpd/relay.h"
+#include "loop/thread.h"
 
 #include <string.h>
 

@@ -1,18 +1,18 @@
-/* run/http_threads.h - the connections of one address on several threads, each with a loop of its own;
+/* httpd/threads.h - the connections of one address on several threads, each with a loop of its own;
  * the service stays on the thread of the server's loop (httpd/relay.h).
  *
  * Has the face of an http_server (httpd/server.h), and belongs to the service's thread like
  * one; the threads are started when it listens and joined when it is freed. Limits on connections are
  * for all threads together.
  */
-#ifndef RUN_HTTP_THREADS_H
-#define RUN_HTTP_THREADS_H
+#ifndef HTTPD_THREADS_H
+#define HTTPD_THREADS_H
 
-#include "httpd/relay.h"
+#include "httpd/server.h"
 
 struct http_threads;
 
-/* `o` as for an http_server on the service's loop; for `screen` see http_relay_options. CLEAT_OK or
+/* `o` as for an http_server on the service's loop; for `screen` see http_relay_options (httpd/relay.h). CLEAT_OK or
  * CLEAT_ENOMEM. Starts nothing yet. */
 int http_threads_new(const struct httpd_options *o, unsigned n,
 		     void (*screen)(void *ctx, struct http_exchange *ex), void *screen_ctx,

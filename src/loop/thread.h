@@ -1,8 +1,8 @@
-/* run/thread.h - threads of the library. They block all signals, so that the program's handlers run on
+/* loop/thread.h - threads of the library. They block all signals, so that the program's handlers run on
  * its own threads.
  */
-#ifndef RUN_THREAD_H
-#define RUN_THREAD_H
+#ifndef LOOP_THREAD_H
+#define LOOP_THREAD_H
 
 #include <pthread.h>
 

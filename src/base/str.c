@@ -10,12 +10,12 @@ static unsigned char str_lower(char c)
 
 bool str_same(struct str a, struct str b)
 {
-	if (a.n != b.n)
-		return false;
-	for (size_t i = 0; i < a.n; i++)
+	if (str_eq(a, b)) /* mostly */
+		return true;
+	for (size_t i = 0; i < a.n && a.n == b.n; i++)
 		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return false;
-	return true;
+	return a.n == b.n;
 }
 
 bool str_starts(struct str s, const char *prefix)

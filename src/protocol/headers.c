@@ -55,9 +55,9 @@ static size_t headers_find(const struct peer_headers *h, struct str name, struct
 	size_t n = 0;
 
 	*ret = (struct str){ NULL, 0 };
-	for (size_t i = 0; i < h->n; i++)
-		if (str_eq(h->fields[i].name, name) && n++ == 0)
-			*ret = h->fields[i].value;
+	for (const struct http_field *f = h->fields; f < h->fields + h->n; f++)
+		if (f->name.n == name.n && memcmp(f->name.p, name.p, name.n) == 0 && n++ == 0)
+			*ret = f->value;
 	return n;
 }
 

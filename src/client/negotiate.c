@@ -176,8 +176,8 @@ static void follow_versions(cleat_client *c, const cleat_json *versions)
 		/* It names what we have asked for, and refuses it all the same: once more. */
 		c->neg.retried_version = true;
 		discover(c);
-	} else if (rev != REV_NONE && !revision_is_modern(rev) && negotiation_allows(&c->neg, rev) &&
-		   !c->neg.tried_legacy) {
+	} else if (rev != REV_NONE && !revision_is_modern(rev) &&
+		   negotiation_allows(&c->neg, rev) && !c->neg.tried_legacy) {
 		c->neg.offer = rev;
 		initialize(c);
 	} else {

@@ -18,7 +18,7 @@ enum revision negotiation_pick(const struct negotiation *n, const cleat_json *ve
 		if (rev == REV_NONE || rev < best)
 			continue;
 		if (revision_is_modern(rev) ? n->may.modern
-					  : n->may.legacy && rev <= n->may.best_legacy)
+					    : n->may.legacy && rev <= n->may.best_legacy)
 			best = rev;
 	}
 	return best;

@@ -6,20 +6,12 @@
  */
 #include "check/doctor.h"
 
+#include "http/field.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static bool is_loopback(const char *host)
-{
-	size_t n = strlen(host), tail = sizeof ".localhost" - 1;
-	struct in_addr v4;
-
-	return strcasecmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
-	       (n > tail && strcasecmp(host + n - tail, ".localhost") == 0) ||
-	       (strncmp(host, "127.", 4) == 0 && inet_pton(AF_INET, host, &v4) == 1);
-}
 
 /* An address, or a network: 10.0.0.0/8, fd00::/8. */
 static bool same_network(int family, const char *host, const char *pattern)
@@ -100,7 +92,7 @@ const char *doctor_proxy(const char *chosen, const char *host, bool https, const
 	*ret_from = "--proxy";
 	if (chosen)
 		return *chosen ? chosen : NULL;
-	if (is_loopback(host))
+	if (strcmp(host, "::1") == 0 || http_is_loopback_name(str_of(host)))
 		return NULL;
 	proxy = first_set(https ? tls : plain, ret_from);
 	excepted = first_set(not_for, &by);

@@ -1,6 +1,8 @@
 /* program/check/lists.c - looks at what a server lists: names, descriptions, hints, URIs. Sends nothing. */
 #include "check/check.h"
 
+#include "base/str.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,28 +34,14 @@ static bool is_flag(uint32_t before, uint32_t c)
 	return before == 0x1F3F4 && c >= 0xE0020 && c <= 0xE007F;
 }
 
-/* The text comes from the JSON parser: it is valid UTF-8. */
-static uint32_t next_char(const unsigned char **at)
-{
-	const unsigned char *p = *at;
-	unsigned more = p[0] >= 0xF0 ? 3 : p[0] >= 0xE0 ? 2 : p[0] >= 0xC0 ? 1 : 0;
-	uint32_t c = more ? p[0] & (0x3Fu >> more) : p[0];
-
-	for (unsigned i = 1; i <= more; i++)
-		c = c << 6 | (p[i] & 0x3Fu);
-	*at += more + 1;
-	return c;
-}
-
 static void check_text(struct check *c, const char *where, const char *member, const cleat_json *v)
 {
-	size_t n = 0;
-	const char *text = cleat_json_strn(v, &n);
-	const unsigned char *at = (const unsigned char *)text, *end = at ? at + n : at;
+	struct str text = { NULL, 0 };
 	uint32_t before = 0;
 
-	while (at < end) {
-		uint32_t code = next_char(&at);
+	text.p = cleat_json_strn(v, &text.n);
+	for (size_t i = 0; i < text.n;) {
+		uint32_t code = utf8_next(text, &i);
 
 		if (is_flag(before, code))
 			continue;

@@ -38,7 +38,7 @@ static void print_json(const struct cli_failure *f)
 	char *data = f->data ? cleat_json_print(f->data, NULL) : NULL;
 
 	text_printf(&t, "{\"error\":{\"code\":\"%s\",\"message\":", word_of(f->code));
-	print_utf8(&t, f->message);
+	text_json(&t, f->message, strlen(f->message));
 	if (f->step && *f->step) {
 		text_puts(&t, ",\"step\":");
 		text_json(&t, f->step, strlen(f->step));

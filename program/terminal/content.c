@@ -3,6 +3,7 @@
  *
  * Names of files are ours, never the server's.
  */
+#include "base/base64.h"
 #include "terminal/output.h"
 #include "text/print.h"
 #include "text/text.h"
@@ -59,25 +60,6 @@ static enum graphics graphics_of(FILE *to)
 	return GRAPHICS_NONE;
 }
 
-static void base64(struct text *t, const unsigned char *p, size_t n)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned long v = (unsigned long)p[i] << 16;
-		char four[4];
-
-		v |= i + 1 < n ? (unsigned long)p[i + 1] << 8 : 0;
-		v |= i + 2 < n ? p[i + 2] : 0;
-		four[0] = digits[v >> 18 & 63];
-		four[1] = digits[v >> 12 & 63];
-		four[2] = i + 1 < n ? digits[v >> 6 & 63] : '=';
-		four[3] = i + 2 < n ? digits[v & 63] : '=';
-		text_add(t, four, 4);
-	}
-}
-
 /* Kitty takes PNG as it is, in pieces of 4096. */
 static void print_kitty(FILE *to, const char *data, size_t n)
 {
@@ -94,17 +76,19 @@ static void print_kitty(FILE *to, const char *data, size_t n)
 static bool print_image(FILE *to, const cleat_content *c)
 {
 	enum graphics how = graphics_of(to);
-	struct text t = { 0 };
+	size_t n = base64_size(BASE64_STANDARD, c->size);
+	char *text;
 
 	if (c->kind != CLEAT_CONTENT_IMAGE || !c->data || how == GRAPHICS_NONE ||
 	    (how == GRAPHICS_KITTY && (!c->mime || strcmp(c->mime, "image/png") != 0)))
 		return false;
-	base64(&t, c->data, c->size);
+	text = must_alloc(n + 1);
+	*base64_encode(BASE64_STANDARD, c->data, c->size, text) = '\0';
 	if (how == GRAPHICS_KITTY)
-		print_kitty(to, text_str(&t), t.n);
+		print_kitty(to, text, n);
 	else
-		fprintf(to, "\033]1337;File=inline=1;size=%zu:%s\a\n", c->size, text_str(&t));
-	text_free(&t);
+		fprintf(to, "\033]1337;File=inline=1;size=%zu:%s\a\n", c->size, text);
+	free(text);
 	return true;
 }
 

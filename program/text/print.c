@@ -3,6 +3,7 @@
  */
 #include "text/print.h"
 
+#include "base/str.h"
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -14,78 +15,38 @@ enum { DEEPEST = 256, PROSE = 79, NARROWEST = 20 };
 
 /* ---- characters ---------------------------------------------------------------------------------- */
 
-/* The character at p, its length in *len; -1: no UTF-8. */
-static long print_decode(const unsigned char *p, size_t n, size_t *len)
+/* What is no UTF-8 is not safe either. */
+static bool is_unsafe(uint32_t c)
 {
-	static const long least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t need = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	long c = need == 1 ? p[0] : p[0] & (0x7f >> need);
-
-	*len = 1;
-	if ((p[0] >= 0x80 && p[0] < 0xc2) || p[0] > 0xf4 || need > n)
-		return -1;
-	for (size_t i = 1; i < need; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return -1;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least[need] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return -1;
-	*len = need;
-	return c;
-}
-
-/* Control characters, and those that change the direction or hide. */
-static bool is_unsafe(long c)
-{
-	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x61c ||
-	       (c >= 0x200b && c <= 0x200f && c != 0x200c && c != 0x200d) ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+	return c == UTF8_BAD || (c != '\n' && c != '\t' && utf8_unsafe(c));
 }
 
 /* Writes what is safe as it is, and the rest by `show`. */
 static void filter(FILE *to, const char *text, size_t n,
-		   void (*show)(FILE *to, long c, unsigned char byte))
+		   void (*show)(FILE *to, uint32_t c, unsigned char byte))
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t start = 0, len;
+	size_t start = 0;
 
-	for (size_t i = 0; i < n; i += len) {
-		long c = print_decode(p + i, n - i, &len);
+	for (size_t i = 0; i < n;) {
+		size_t from = i;
+		uint32_t c = utf8_next((struct str){ text, n }, &i);
 
-		if (c >= 0 && !is_unsafe(c))
+		if (!is_unsafe(c))
 			continue;
-		fwrite(text + start, 1, i - start, to);
-		start = i + len;
-		if (c != '\r' || i + 1 >= n || text[i + 1] != '\n')
-			show(to, c, p[i]);
+		fwrite(text + start, 1, from - start, to);
+		start = i;
+		if (c != '\r' || i >= n || text[i] != '\n')
+			show(to, c, (unsigned char)text[from]);
 	}
 	fwrite(text + start, 1, n - start, to);
 }
 
-static void show_visible(FILE *to, long c, unsigned char byte)
+static void show_visible(FILE *to, uint32_t c, unsigned char byte)
 {
-	if (c < 0)
+	if (c == UTF8_BAD || c < 0x80)
 		fprintf(to, "\\x%02x", byte);
-	else if (c < 0x80)
-		fprintf(to, "\\x%02lx", (unsigned long)c);
 	else
-		fprintf(to, "\\u{%lx}", (unsigned long)c);
-}
-
-void print_utf8(struct text *to, const char *text)
-{
-	size_t n = strlen(text), len;
-	struct text clean = { 0 };
-
-	for (size_t i = 0; i < n; i += len)
-		if (print_decode((const unsigned char *)text + i, n - i, &len) >= 0)
-			text_add(&clean, text + i, len);
-		else
-			text_puts(&clean, "\xef\xbf\xbd");
-	text_json(to, text_str(&clean), clean.n);
-	text_free(&clean);
+		fprintf(to, "\\u{%x}", (unsigned)c);
 }
 
 void print_safe(FILE *to, const char *text, size_t n)
@@ -111,15 +72,15 @@ void print_content(FILE *to, const char *text, size_t n)
 /* ---- JSON ---------------------------------------------------------------------------------------- */
 
 /* In JSON an unsafe character can stand inside of strings only, where it has a safe spelling. */
-static void show_escaped(FILE *to, long c, unsigned char byte)
+static void show_escaped(FILE *to, uint32_t c, unsigned char byte)
 {
-	if (c < 0)
+	if (c == UTF8_BAD)
 		fprintf(to, "\\u%04x", byte);
 	else if (c < 0x10000)
-		fprintf(to, "\\u%04lx", (unsigned long)c);
+		fprintf(to, "\\u%04x", (unsigned)c);
 	else
-		fprintf(to, "\\u%04lx\\u%04lx", 0xd800 + ((unsigned long)(c - 0x10000) >> 10),
-			0xdc00 + ((unsigned long)c & 0x3ff));
+		fprintf(to, "\\u%04x\\u%04x", 0xd800 + (unsigned)((c - 0x10000) >> 10),
+			0xdc00 + (unsigned)(c & 0x3ff));
 }
 
 void print_json_text(FILE *to, const char *text, size_t n)
@@ -221,10 +182,10 @@ void print_pretty(FILE *to, const cleat_json *v, bool color)
 /* ---- columns ------------------------------------------------------------------------------------- */
 
 /* East Asian characters and pictures take two columns, marks that are put on others none. */
-static size_t columns(long c)
+static size_t columns(uint32_t c)
 {
 	static const struct {
-		long from, to;
+		uint32_t from, to;
 		size_t width;
 	} ranges[] = {
 		{ 0x300, 0x36f, 0 },     { 0x483, 0x489, 0 },     { 0x591, 0x5bd, 0 },
@@ -242,8 +203,11 @@ static size_t columns(long c)
 		{ 0x1f900, 0x1f9ff, 2 }, { 0x1fa70, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 },
 	};
 
-	if (c < 0 || is_unsafe(c))
-		return c < 0x80 ? 4 : c < 0x100 ? 6 : c < 0x10000 ? 8 : 9; /* as show_visible() */
+	if (is_unsafe(c))
+		return c == UTF8_BAD || c < 0x80 ? 4
+		       : c < 0x100               ? 6
+		       : c < 0x10000             ? 8
+						 : 9; /* as show_visible() */
 	for (size_t i = 0; c >= ranges[0].from && i < CLEAT_COUNT(ranges); i++)
 		if (c >= ranges[i].from && c <= ranges[i].to)
 			return ranges[i].width;
@@ -252,26 +216,25 @@ static size_t columns(long c)
 
 size_t print_width(const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t n = strlen(text), width = 0, len;
+	struct str s = str_of(text);
+	size_t width = 0;
 
-	for (size_t i = 0; i < n; i += len)
-		width += columns(print_decode(p + i, n - i, &len));
+	for (size_t i = 0; i < s.n;)
+		width += columns(utf8_next(s, &i));
 	return width;
 }
 
 size_t print_fit(const char *text, size_t room)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t n = strcspn(text, "\r\n"), i = 0, len;
+	struct str s = { text, strcspn(text, "\r\n") };
+	size_t i = 0, next = 0;
 
-	while (i < n) {
-		size_t width = columns(print_decode(p + i, n - i, &len));
+	for (; i < s.n; i = next) {
+		size_t width = columns(utf8_next(s, &next));
 
 		if (width > room)
 			break;
 		room -= width;
-		i += len;
 	}
 	return i;
 }

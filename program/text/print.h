@@ -23,9 +23,6 @@ void print_line(FILE *to, const char *text);
 void print_content(FILE *to, const char *text, size_t n);
 /* JSON text; a terminal gets it safe, and still as JSON. */
 void print_json_text(FILE *to, const char *text, size_t n);
-/* A text as a JSON string that is UTF-8, whatever it was: what is none becomes U+FFFD. */
-struct text;
-void print_utf8(struct text *to, const char *text);
 /* JSON in one line. False: out of memory. */
 bool print_json_line(FILE *to, const cleat_json *v);
 /* For people: JSON, indented. */

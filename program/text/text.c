@@ -1,6 +1,8 @@
 /* program/text/text.c - text that grows, and memory that lives until the end of the run. */
 #include "text/text.h"
 
+#include "json/writer.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -166,22 +168,16 @@ void text_printf(struct text *t, const char *fmt, ...)
 
 void text_json(struct text *t, const char *s, size_t n)
 {
-	text_add(t, "\"", 1);
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
+	struct buf b;
+	struct jw w;
 
-		if (c == '"' || c == '\\')
-			text_printf(t, "\\%c", c);
-		else if (c == '\n')
-			text_puts(t, "\\n");
-		else if (c == '\t')
-			text_puts(t, "\\t");
-		else if (c < 0x20)
-			text_printf(t, "\\u%04x", c);
-		else
-			text_add(t, s + i, 1);
-	}
-	text_add(t, "\"", 1);
+	buf_init(&b, NULL, SIZE_MAX / 2);
+	jw_init(&w, &b);
+	jw_str(&w, (struct str){ n ? s : "", n });
+	if (buf_status(&b))
+		text_no_memory();
+	text_add(t, buf_str(&b).p, buf_size(&b));
+	buf_done(&b);
 }
 
 void text_drop(struct text *t, size_t n)

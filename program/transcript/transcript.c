@@ -47,32 +47,6 @@ static long long tenths(const struct transcript *t)
 	return (now.tv_sec - t->start.tv_sec) * 10000LL + (now.tv_nsec - t->start.tv_nsec) / 100000;
 }
 
-/* What is no JSON may be no UTF-8 either. */
-static void transcript_put_text(struct text *to, const char *p, size_t n)
-{
-	cleat_doc *doc;
-	char *printed;
-
-	n = n < TEXT_MOST ? n : TEXT_MOST;
-	doc = cleat_doc_newf(NULL, "%.*s", (int)n, p);
-	printed = memchr(p, 0, n) ? NULL : cleat_json_print(cleat_doc_root(doc), NULL);
-	if (printed) {
-		text_puts(to, printed);
-	} else {
-		text_puts(to, "\"");
-		for (size_t i = 0; i < n; i++)
-			text_printf(to,
-				    (unsigned char)p[i] >= 0x80   ? "\\ufffd"
-				    : p[i] < 0x20 || p[i] == 0x7F ? "\\u%04x"
-				    : strchr("\"\\", p[i])        ? "\\%c"
-								  : "%c",
-				    p[i]);
-		text_puts(to, "\"");
-	}
-	free(printed);
-	cleat_doc_free(doc);
-}
-
 void transcript_line(struct text *to, long long tenths, bool out, const char *message, size_t n)
 {
 	cleat_doc *doc = cleat_doc_parse(message, n, NULL, NULL, NULL);
@@ -93,7 +67,7 @@ void transcript_line(struct text *to, long long tenths, bool out, const char *me
 		}
 	} else {
 		text_puts(to, "\"text\":");
-		transcript_put_text(to, message, n);
+		text_json(to, message, n < TEXT_MOST ? n : TEXT_MOST);
 	}
 	text_puts(to, "}\n");
 	cleat_doc_free(doc);

@@ -122,6 +122,20 @@ uint32_t utf8_next(struct str s, size_t *i)
 	return len ? c : UTF8_BAD;
 }
 
+bool utf8_unsafe(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0, 0x1F },        { 0x7F, 0x9F },       { 0x61C, 0x61C },   { 0x200B, 0x200B },
+		{ 0x200E, 0x200F }, { 0x2028, 0x202E },   { 0x2060, 0x206F }, { 0xFEFF, 0xFEFF },
+		{ 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F },
+	};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges && c >= ranges[i][0]; i++)
+		if (c <= ranges[i][1])
+			return true;
+	return false;
+}
+
 /* The folded character at s->p, which is moved on. */
 static unsigned char fold(struct str *s)
 {

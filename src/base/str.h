@@ -64,6 +64,9 @@ size_t utf8_length(struct str s);
  * is no well-formed sequence. */
 #define UTF8_BAD UINT32_MAX
 uint32_t utf8_next(struct str s, size_t *i);
+/* Not for a terminal, nor for text that somebody reads: control characters (newline and tab, too), and those
+ * that change the direction of a line or cannot be seen. */
+bool utf8_unsafe(uint32_t c);
 
 /* Restricted edit distance (insert, delete, substitute, swap neighbours), case-insensitive for
  * ASCII, or SIZE_MAX when it is over `limit` or a string is longer than 64 bytes. */

@@ -13,6 +13,7 @@
 #include "net/listen.h"
 #include "run/http_metrics.h"
 #include "run/runner.h"
+#include "json/writer.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -105,16 +106,14 @@ static void use_log(cleat_server *s)
 /* A string of a JSON text. */
 static void print_json_string(const char *text)
 {
-	putchar('"');
-	for (const char *p = text; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			printf("\\%c", *p);
-		else if ((unsigned char)*p < 0x20)
-			printf("\\u%04x", *p);
-		else
-			putchar(*p);
-	}
-	putchar('"');
+	struct buf b;
+	struct jw w;
+
+	buf_init(&b, NULL, SIZE_MAX / 2);
+	jw_init(&w, &b);
+	jw_strz(&w, text);
+	fwrite(buf_str(&b).p, 1, buf_size(&b), stdout);
+	buf_done(&b);
 }
 
 /* A client starts the server from another directory. */

@@ -7,77 +7,53 @@
 
 enum { SHOW_DEPTH = 4 };
 
-/* The code point at s.p[i] and its length in bytes; an invalid byte gives U+FFFD and 1. */
-static size_t next_char(struct str s, size_t i, uint32_t *cp)
-{
-	const unsigned char *p = (const unsigned char *)s.p + i;
-	size_t left = s.n - i, len = 1;
-
-	*cp = p[0];
-	if (p[0] < 0x80)
-		return 1;
-	len = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-	*cp = 0xFFFD;
-	if (len > left || utf8_valid_prefix((struct str){ s.p + i, len }) != len)
-		return 1;
-	*cp = p[0] & (0xFFu >> (len + 1));
-	for (size_t k = 1; k < len; k++)
-		*cp = *cp << 6 | (p[k] & 0x3Fu);
-	return len;
-}
-
-/* Characters that move the cursor or turn the line around. */
-static bool unsafe(uint32_t cp)
-{
-	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0x200E || cp == 0x200F ||
-	       (cp >= 0x2028 && cp <= 0x202E) || (cp >= 0x2066 && cp <= 0x2069) || cp == 0xFEFF;
-}
-
 static void put_char(struct buf *b, const char *p, size_t len, uint32_t cp)
 {
-	if (unsafe(cp))
-		buf_printf(b, "\\u%04x", (unsigned)cp);
-	else if (cp == 0xFFFD && len == 1)
+	if (cp == UTF8_BAD)
 		buf_appendz(b, "\xEF\xBF\xBD");
-	else
+	else if (!utf8_unsafe(cp))
 		buf_append(b, p, len);
+	else if (cp < 0x10000)
+		buf_printf(b, "\\u%04x", (unsigned)cp);
+	else
+		buf_printf(b, "\\u%04x\\u%04x", 0xD800 + (unsigned)((cp - 0x10000) >> 10),
+			   0xDC00 + (unsigned)(cp & 0x3FF));
 }
 
 void show_plain(struct buf *b, struct str s)
 {
-	for (size_t i = 0, len; i < s.n; i += len) {
-		uint32_t cp;
+	for (size_t i = 0; i < s.n;) {
+		size_t from = i;
+		uint32_t cp = utf8_next(s, &i);
 
-		len = next_char(s, i, &cp);
-		put_char(b, s.p + i, len, cp);
+		put_char(b, s.p + from, i - from, cp);
 	}
 }
 
 void show_quoted(struct buf *b, struct str s, size_t max)
 {
 	buf_putc(b, '"');
-	for (size_t i = 0, len, count = 0; i < s.n; i += len, count++) {
-		uint32_t cp;
+	for (size_t i = 0, count = 0; i < s.n; count++) {
+		size_t from = i;
+		uint32_t cp = utf8_next(s, &i);
 
 		if (count == max) {
 			buf_appendz(b, "…");
 			break;
 		}
-		len = next_char(s, i, &cp);
 		if (cp == '"' || cp == '\\')
 			buf_putc(b, '\\');
-		put_char(b, s.p + i, len, cp);
+		put_char(b, s.p + from, i - from, cp);
 	}
 	buf_putc(b, '"');
 }
 
 size_t show_visible(struct str s)
 {
-	uint32_t cp;
-	size_t len = s.n ? next_char(s, 0, &cp) : 0;
+	size_t n = 0;
+	uint32_t cp = s.n ? utf8_next(s, &n) : UTF8_BAD;
 
-	return len && cp != ' ' && cp != 0xA0 && !unsafe(cp) && !(cp == 0xFFFD && len == 1) ? len
-											    : 0;
+	return cp == ' ' || cp == 0xA0 || cp == UTF8_BAD || utf8_unsafe(cp) ? 0 : n;
 }
 
 static bool word_char(uint32_t cp, bool first)
@@ -85,19 +61,18 @@ static bool word_char(uint32_t cp, bool first)
 	if ((cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z') || cp == '_' || cp == '$')
 		return true;
 	if (cp >= 0x80)
-		return cp > 0xA0 && cp != 0xFFFD && !unsafe(cp);
+		return cp > 0xA0 && cp != 0xFFFD && cp != UTF8_BAD && !utf8_unsafe(cp);
 	return !first &&
 	       ((cp >= '0' && cp <= '9') || cp == '.' || cp == '/' || cp == '+' || cp == '-');
 }
 
 size_t show_word(struct str s)
 {
-	size_t i = 0, len;
+	size_t i = 0, next = 0;
 
-	for (; i < s.n; i += len) {
-		uint32_t cp;
+	for (; i < s.n; i = next) {
+		uint32_t cp = utf8_next(s, &next);
 
-		len = next_char(s, i, &cp);
 		if (!word_char(cp, i == 0))
 			break;
 		if (cp == '.' && i + 1 < s.n && s.p[i + 1] == '.')
@@ -182,11 +157,8 @@ static void cut(struct buf *b, size_t start)
 
 	if (buf_status(b) != CLEAT_OK)
 		return;
-	for (; i < all.n && count < SHOW_CHARS; count++) {
-		uint32_t cp;
-
-		i += next_char(all, i, &cp);
-	}
+	for (; i < all.n && count < SHOW_CHARS; count++)
+		(void)utf8_next(all, &i);
 	if (i >= all.n)
 		return;
 	buf_truncate(b, i);

@@ -170,6 +170,19 @@ TEST(utf8_length_counts_code_points)
 }
 
 /* Malformed bytes are passed one by one, as the reader of a text needs it to go on. */
+TEST(characters_that_nobody_sees_are_unsafe)
+{
+	static const uint32_t bad[] = { 0,      '\n',   '\t',   0x1F,   0x7F,   0x9F,   0x61C,
+					0x200B, 0x200F, 0x202E, 0x2066, 0xFEFF, 0xFFFB, 0xE0041 },
+			      good[] = { ' ',    '~',    0xA0,   0xE9,    0x200C, 0x200D,
+					 0x2027, 0x20AC, 0xFFFD, 0x1F600, 0xE0080 };
+
+	for (size_t i = 0; i < CLEAT_COUNT(bad); i++)
+		assert_true(utf8_unsafe(bad[i]));
+	for (size_t i = 0; i < CLEAT_COUNT(good); i++)
+		assert_false(utf8_unsafe(good[i]));
+}
+
 TEST(utf8_next_walks_a_text)
 {
 	static const uint32_t want[] = {

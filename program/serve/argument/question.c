@@ -12,8 +12,8 @@
 #include "serve/kit/output.h"
 #include "serve/kit/reqmem.h"
 #include "serve/kit/tool.h"
+#include "json/build.h"
 #include "json/parse.h"
-#include "json/writer.h"
 
 enum { ARGUMENTS_MAX = 16 << 20 };
 
@@ -60,26 +60,21 @@ static bool check_names(struct draft *b, const cleat_json *fields, const char *f
 static bool keep_defaults(struct draft *b, struct question *q, const cleat_json *properties)
 {
 	cleat_json_iter it = cleat_json_each(properties);
-	struct buf out;
-	struct jw w;
+	struct build all;
 	int rc;
 
-	buf_init(&out, &q->mem, ARGUMENTS_MAX);
-	jw_init(&w, &out);
-	jw_obj(&w);
+	build_init(&all, &q->arena);
+	build_obj(&all);
 	while (cleat_json_next(&it)) {
 		const cleat_json *value = cleat_json_get(it.value, "default");
 
 		if (!value)
 			continue;
-		jw_keyn(&w, json_str(it.key));
-		jw_value(&w, value);
+		build_key(&all, json_str(it.key));
+		build_value(&all, value);
 	}
-	jw_obj_end(&w);
-	rc = buf_status(&out);
-	if (!rc)
-		rc = json_parse(&q->arena, buf_str(&out), NULL, &q->defaults, NULL);
-	buf_done(&out);
+	build_end(&all);
+	rc = build_finish(&all, &q->defaults, NULL);
 	if (rc)
 		conf_problem(b->conf, NULL, "defaults of arguments: %s", cleat_strstatus(rc));
 	return !rc;
@@ -152,17 +147,17 @@ void question_free(struct question *q)
 
 /* ---- asking ---- */
 
-static void put_members(struct jw *w, const cleat_json *object)
+static void put_members(struct build *to, const cleat_json *object)
 {
 	cleat_json_iter it = cleat_json_each(object);
 
 	while (cleat_json_next(&it)) {
-		jw_keyn(w, json_str(it.key));
-		jw_value(w, it.value);
+		build_key(to, json_str(it.key));
+		build_value(to, it.value);
 	}
 }
 
-static void put_defaults(struct jw *w, const cleat_json *defaults, const cleat_json *args,
+static void put_defaults(struct build *to, const cleat_json *defaults, const cleat_json *args,
 			 const cleat_json *answers)
 {
 	cleat_json_iter it = cleat_json_each(defaults);
@@ -172,8 +167,8 @@ static void put_defaults(struct jw *w, const cleat_json *defaults, const cleat_j
 
 		if (json_get(args, key) || json_get(answers, key))
 			continue;
-		jw_keyn(w, key);
-		jw_value(w, it.value);
+		build_key(to, key);
+		build_value(to, it.value);
 	}
 }
 
@@ -183,23 +178,16 @@ static int merge(const struct question *q, cleat_request *req, const cleat_json 
 {
 	const cleat_allocator mem = reqmem(req);
 	struct arena ar; /* is gone with the request */
-	struct buf out;
-	struct jw w;
-	int rc;
+	struct build all;
 
-	arena_init(&ar, &mem, 0);
-	buf_init(&out, &q->mem, ARGUMENTS_MAX);
-	jw_init(&w, &out);
-	jw_obj(&w);
-	put_members(&w, args);
-	put_members(&w, answers);
-	put_defaults(&w, q->defaults, args, answers);
-	jw_obj_end(&w);
-	rc = buf_status(&out);
-	if (!rc)
-		rc = json_parse(&ar, buf_str(&out), NULL, ret, NULL);
-	buf_done(&out);
-	return rc;
+	arena_init(&ar, &mem, 4 * ARGUMENTS_MAX);
+	build_init(&all, &ar);
+	build_obj(&all);
+	put_members(&all, args);
+	put_members(&all, answers);
+	put_defaults(&all, q->defaults, args, answers);
+	build_end(&all);
+	return build_finish(&all, ret, NULL);
 }
 
 /* What a person is asked. A NUL is shown as U+FFFD: the tool itself will say that it cannot use it. NULL: no

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "field/field.h"
 #include "field/signature.h"
+#include "json/build.h"
 #include "json/copy.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -153,7 +154,7 @@ bool tool_describe(struct draft *b, const char *name, const cleat_json *node, cl
 
 /* ---- names of arguments ---- */
 
-static void put_properties(struct draft *b, struct jw *w, const char *schema)
+static void put_properties(struct draft *b, struct build *to, const char *schema)
 {
 	const cleat_json *v = NULL;
 	cleat_json_iter it;
@@ -162,8 +163,8 @@ static void put_properties(struct draft *b, struct jw *w, const char *schema)
 		return;
 	it = cleat_json_each(cleat_json_get(v, "properties"));
 	while (cleat_json_next(&it)) {
-		jw_keyn(w, json_str(it.key));
-		jw_value(w, it.value);
+		build_key(to, json_str(it.key));
+		build_value(to, it.value);
 	}
 }
 
@@ -171,23 +172,18 @@ const cleat_json *tool_arguments(struct draft *b, const cleat_json *node, const 
 {
 	const cleat_json *fields = cleat_json_get(cleat_json_get(node, "ask"), "fields");
 	const cleat_json *ret = NULL;
-	const char *text;
-	struct buf out;
-	struct jw w;
+	struct build all;
 
-	buf_init(&out, &b->rt->mem, SCHEMA_MAX);
-	jw_init(&w, &out);
-	jw_obj(&w);
-	jw_key(&w, "properties");
-	jw_obj(&w);
-	put_properties(b, &w, t->input_schema);
+	build_init(&all, conf_scratch(b->conf));
+	build_obj(&all);
+	build_keyz(&all, "properties");
+	build_obj(&all);
+	put_properties(b, &all, t->input_schema);
 	if (fields)
-		put_properties(b, &w, tool_fields(b, fields, true));
-	jw_obj_end(&w);
-	jw_obj_end(&w);
-	text = tool_finish(b, &out);
-	if (text)
-		json_parse(conf_scratch(b->conf), str_of(text), NULL, &ret, NULL);
+		put_properties(b, &all, tool_fields(b, fields, true));
+	build_end(&all);
+	build_end(&all);
+	(void)build_finish(&all, &ret, NULL); /* an arena that has failed says so by itself */
 	return ret ? ret : json_empty_object();
 }
 

@@ -10,8 +10,9 @@
 #include "serve/kit/output.h"
 #include "serve/kit/reqmem.h"
 #include "wording/show.h"
+#include "json/build.h"
+#include "json/copy.h"
 #include "json/parse.h"
-#include "json/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,25 +58,20 @@ static const cleat_json *other_names(struct draft *b, const cleat_json *names, s
 {
 	cleat_json_iter it = cleat_json_each(json_member(names, "properties"));
 	const cleat_json *others = NULL;
-	struct buf text;
-	struct jw w;
+	struct build all;
 
-	buf_init(&text, &b->rt->mem, 1 << 20);
-	jw_init(&w, &text);
-	jw_obj(&w);
-	jw_key(&w, "properties");
-	jw_obj(&w);
+	build_init(&all, conf_arena(b->conf));
+	build_obj(&all);
+	build_keyz(&all, "properties");
+	build_obj(&all);
 	while (cleat_json_next(&it))
 		if (!str_eq(json_str(it.key), but)) {
-			jw_keyn(&w, json_str(it.key));
-			jw_obj(&w);
-			jw_obj_end(&w);
+			build_key(&all, json_str(it.key));
+			build_value(&all, json_empty_object());
 		}
-	jw_obj_end(&w);
-	jw_obj_end(&w);
-	if (!buf_status(&text))
-		json_parse(conf_arena(b->conf), buf_str(&text), NULL, &others, NULL);
-	buf_done(&text);
+	build_end(&all);
+	build_end(&all);
+	(void)build_finish(&all, &others, NULL);
 	return others;
 }
 
@@ -311,27 +307,24 @@ static const cleat_json *known(const struct completion *c, const struct source *
 	const cleat_allocator mem = reqmem(req);
 	const cleat_json *args = NULL;
 	struct arena ar;
-	struct buf text;
-	struct jw w;
+	struct build all;
 
-	buf_init(&text, &mem, 1 << 20);
 	arena_init(&ar, &mem, 0);
-	jw_init(&w, &text);
-	jw_obj(&w);
+	build_init(&all, &ar);
+	build_obj(&all);
 	for (size_t i = 0; i < c->n_names; i++) {
 		const char *v = cleat_request_context(req, c->names[i]);
 
 		if (v && !str_eqz(but->name, c->names[i])) {
-			jw_keyn(&w, str_of(c->names[i]));
-			jw_strz(&w, v);
+			build_keyz(&all, c->names[i]);
+			build_strz(&all, v);
 		}
 	}
-	jw_obj_end(&w);
-	buf_putc(&text, '\0');
-	if (buf_status(&text))
+	build_end(&all);
+	if (build_finish(&all, &args, NULL))
 		return NULL;
-	*ret_key = buf_str(&text).p;
-	return json_parse(&ar, str_of(*ret_key), NULL, &args, NULL) ? NULL : args;
+	*ret_key = json_text(&ar, args).p;
+	return *ret_key ? args : NULL;
 }
 
 static void completion_keep(const struct question_of *q, struct str text)

@@ -15,6 +15,7 @@
 #include "serve/prompts/completion.h"
 #include "serve/prompts/source.h"
 #include "wording/show.h"
+#include "json/build.h"
 #include "json/copy.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -48,24 +49,21 @@ static const cleat_json *take_arguments(const struct prompt *p, cleat_request *r
 	const cleat_allocator mem = reqmem(req);
 	const cleat_json *args = NULL;
 	struct arena ar;
-	struct buf text;
-	struct jw w;
+	struct build all;
 
 	arena_init(&ar, &mem, SIZE_MAX);
-	buf_init(&text, &mem, 64 << 20);
-	jw_init(&w, &text);
-	jw_obj(&w);
+	build_init(&all, &ar);
+	build_obj(&all);
 	for (const char **name = p->names; *name; name++) {
 		const cleat_json *v = cleat_arg(req, *name);
 
 		if (v) {
-			jw_keyn(&w, str_of(*name));
-			jw_value(&w, v);
+			build_keyz(&all, *name);
+			build_value(&all, v);
 		}
 	}
-	jw_obj_end(&w);
-	if (buf_status(&text) || json_parse(&ar, buf_str(&text), NULL, &args, NULL))
-		return NULL;
+	build_end(&all);
+	(void)build_finish(&all, &args, NULL);
 	return args;
 }
 

@@ -17,9 +17,9 @@
 #include "serve/prompts/completion.h"
 #include "serve/prompts/source.h"
 #include "uri/template.h"
+#include "json/build.h"
 #include "json/copy.h"
 #include "json/parse.h"
-#include "json/writer.h"
 
 enum { RESOURCE_ARENA_MAX = 8 << 20 };
 
@@ -47,13 +47,11 @@ static int take_variables(const struct resource *r, cleat_request *req, const cl
 {
 	const cleat_allocator mem = reqmem(req);
 	struct arena ar;
-	struct buf text;
-	struct jw w;
+	struct build all;
 
 	arena_init(&ar, &mem, 0);
-	buf_init(&text, &mem, 1 << 20);
-	jw_init(&w, &text);
-	jw_obj(&w);
+	build_init(&all, &ar);
+	build_obj(&all);
 	for (size_t i = 0; i < r->n; i++) {
 		struct str v = str_of(cleat_request_var(req, r->variables[i].name));
 
@@ -62,13 +60,11 @@ static int take_variables(const struct resource *r, cleat_request *req, const cl
 		if (!r->variables[i].wide &&
 		    (memchr(v.p, '/', v.n) || str_eqz(v, ".") || str_eqz(v, "..")))
 			return CLEAT_ENOENT;
-		jw_keyn(&w, str_of(r->variables[i].name));
-		jw_str(&w, v);
+		build_keyz(&all, r->variables[i].name);
+		build_str(&all, v);
 	}
-	jw_obj_end(&w);
-	if (buf_status(&text))
-		return buf_status(&text);
-	return json_parse(&ar, buf_str(&text), NULL, ret, NULL);
+	build_end(&all);
+	return build_finish(&all, ret, NULL);
 }
 
 /* Text or bytes: by its type, where that is known to be one of them, else by what it looks like. */
@@ -176,28 +172,24 @@ const cleat_json *resource_names(struct draft *b, const char *uri, const cleat_j
 	const struct uri_template *t;
 	const cleat_json *names = NULL;
 	cleat_error err;
-	struct buf text;
-	struct jw w;
+	struct build all;
 
 	if (uri_template_compile(ar, str_of(uri), &t, &err)) {
 		conf_problem(b->conf, node, "%s", err.message);
 		return NULL;
 	}
-	buf_init(&text, &b->rt->mem, 1 << 20);
-	jw_init(&w, &text);
-	jw_obj(&w);
-	jw_key(&w, "properties");
-	jw_obj(&w);
+	build_init(&all, ar);
+	build_obj(&all);
+	build_keyz(&all, "properties");
+	build_obj(&all);
 	for (size_t i = 0; i < uri_template_var_count(t); i++) {
-		jw_keyn(&w, uri_template_var_name(t, i));
-		jw_obj(&w);
-		jw_obj_end(&w);
+		build_key(&all, uri_template_var_name(t, i));
+		build_value(&all, json_empty_object());
 	}
-	jw_obj_end(&w);
-	jw_obj_end(&w);
-	if (buf_status(&text) || json_parse(ar, buf_str(&text), NULL, &names, NULL))
+	build_end(&all);
+	build_end(&all);
+	if (build_finish(&all, &names, NULL))
 		conf_problem(b->conf, node, "out of memory");
-	buf_done(&text);
 	return names;
 }
 

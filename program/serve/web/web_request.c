@@ -133,45 +133,32 @@ static bool check_body(struct draft *b, struct web_request *w, const cleat_json 
 	return true;
 }
 
-/* The body with its texts expanded. */
-static void write_expanded(struct draft *b, struct jw *to, const cleat_json *v)
+/* The body with its texts expanded; `key` is what it is called in an object. */
+static void put_expanded(struct draft *b, cleat_build *to, const char *key, const cleat_json *v)
 {
 	cleat_json_iter it = cleat_json_each(v);
 
 	switch (cleat_json_type(v)) {
-	case CLEAT_JSON_STRING: jw_strz(to, conf_template(b->conf, v, "")); return;
-	case CLEAT_JSON_ARRAY:
-		jw_arr(to);
-		while (cleat_json_next(&it))
-			write_expanded(b, to, it.value);
-		jw_arr_end(to);
-		return;
-	case CLEAT_JSON_OBJECT:
-		jw_obj(to);
-		while (cleat_json_next(&it)) {
-			jw_keyn(to, str_of(cleat_json_str(it.key, "")));
-			write_expanded(b, to, it.value);
-		}
-		jw_obj_end(to);
-		return;
-	default: jw_value(to, v);
+	case CLEAT_JSON_STRING: cleat_build_str(to, key, conf_template(b->conf, v, "")); return;
+	case CLEAT_JSON_ARRAY: cleat_build_array(to, key); break;
+	case CLEAT_JSON_OBJECT: cleat_build_object(to, key); break;
+	default: cleat_build_value(to, key, v); return;
 	}
+	while (cleat_json_next(&it))
+		put_expanded(b, to, cleat_json_str(it.key, NULL), it.value);
+	cleat_build_end(to);
 }
 
 static bool read_json_body(struct draft *b, struct web_request *w, const cleat_json *body,
 			   const cleat_json *names)
 {
-	struct buf text;
-	struct jw to;
+	cleat_build *to;
 
 	if (!check_body(b, w, body, names))
 		return false;
-	buf_init(&text, &w->mem, CONF_FILE_MAX);
-	jw_init(&to, &text);
-	write_expanded(b, &to, body);
-	if (buf_status(&text) == CLEAT_OK)
-		w->body = cleat_doc_parse(buf_str(&text).p, buf_size(&text), NULL, &w->mem, NULL);
-	buf_done(&text);
+	to = cleat_build_new(&w->mem);
+	put_expanded(b, to, NULL, body);
+	w->body = cleat_build_finish(to, NULL);
 	return w->body != NULL;
 }
 

@@ -11,13 +11,13 @@
 
 /* ---- one process -------------------------------------------------------------------------------- */
 
-struct process {
+struct usage_process {
 	long group;
 	uint64_t cpu_ns, rss;
 };
 
 /* /proc/PID/stat; the name in it may hold anything, but is the last thing in parentheses. */
-static bool bench_usage_look(pid_t pid, struct process *ret)
+static bool bench_usage_look(pid_t pid, struct usage_process *ret)
 {
 	char path[64], text[1024], *p;
 	unsigned long user = 0, sys = 0;
@@ -80,7 +80,7 @@ struct groups {
 static void if_in_group(struct usage *u, pid_t pid, const void *ctx)
 {
 	const struct groups *g = ctx;
-	struct process p;
+	struct usage_process p;
 
 	if (!bench_usage_look(pid, &p))
 		return;
@@ -197,7 +197,7 @@ void usage_of_goal(struct usage *u, const struct goal *t)
 
 static void sum(const struct usage *u, uint64_t *ret_cpu, uint64_t *ret_rss)
 {
-	struct process p;
+	struct usage_process p;
 
 	*ret_cpu = *ret_rss = 0;
 	for (size_t i = 0; i < u->n; i++) {

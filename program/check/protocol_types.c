@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct reader {
+struct type_reader {
 	const char *at;
 	char revision;
 	const char *base;
@@ -37,14 +37,14 @@ const struct protocol_type *protocol_type_find(const char *name, size_t n, char 
 	return NULL;
 }
 
-static void read_type(struct reader *r, struct text *to);
+static void read_type(struct type_reader *r, struct text *to);
 
 static size_t name_length(const char *at)
 {
 	return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$./0123456789-");
 }
 
-static bool eat(struct reader *r, char c)
+static bool eat(struct type_reader *r, char c)
 {
 	bool yes = *r->at == c;
 
@@ -52,7 +52,7 @@ static bool eat(struct reader *r, char c)
 	return yes;
 }
 
-static void skip_spaces(struct reader *r)
+static void skip_spaces(struct type_reader *r)
 {
 	r->at += strspn(r->at, " ");
 }
@@ -63,10 +63,10 @@ struct members {
 	struct text properties, required;
 };
 
-static void read_members(struct reader *r, struct members *m);
+static void read_members(struct type_reader *r, struct members *m);
 
 /* "@cd" behind a field: is it one of this revision? */
-static bool in_revision(struct reader *r)
+static bool in_revision(struct type_reader *r)
 {
 	const char *start;
 
@@ -77,11 +77,11 @@ static bool in_revision(struct reader *r)
 	return memchr(start, r->revision, (size_t)(r->at - start)) != NULL;
 }
 
-static void include(struct reader *r, struct members *m)
+static void include(struct type_reader *r, struct members *m)
 {
 	size_t n = name_length(r->at);
 	const struct protocol_type *t = protocol_type_find(r->at, n, r->revision);
-	struct reader inner = { .revision = r->revision, .base = r->base };
+	struct type_reader inner = { .revision = r->revision, .base = r->base };
 
 	r->at += n;
 	inner.at = t ? t->type : "";
@@ -89,7 +89,7 @@ static void include(struct reader *r, struct members *m)
 		read_members(&inner, m);
 }
 
-static void read_field(struct reader *r, struct members *m)
+static void read_field(struct type_reader *r, struct members *m)
 {
 	const char *key = r->at;
 	size_t n = name_length(key);
@@ -115,7 +115,7 @@ static void read_field(struct reader *r, struct members *m)
 	text_free(&schema);
 }
 
-static void read_members(struct reader *r, struct members *m)
+static void read_members(struct type_reader *r, struct members *m)
 {
 	for (;;) {
 		skip_spaces(r);
@@ -128,7 +128,7 @@ static void read_members(struct reader *r, struct members *m)
 	}
 }
 
-static void read_object(struct reader *r, struct text *to)
+static void read_object(struct type_reader *r, struct text *to)
 {
 	struct members m = { 0 };
 
@@ -141,7 +141,7 @@ static void read_object(struct reader *r, struct text *to)
 
 /* ---- one of several ------------------------------------------------------------------------------ */
 
-static void read_name(struct reader *r, struct text *to)
+static void read_name(struct type_reader *r, struct text *to)
 {
 	const char *name = r->at;
 	size_t n = name_length(name);
@@ -159,7 +159,7 @@ static void read_name(struct reader *r, struct text *to)
 }
 
 /* A type with what stands behind it: "str[]", "(str|num){}". */
-static void read_one(struct reader *r, struct text *to)
+static void read_one(struct type_reader *r, struct text *to)
 {
 	struct text inner = { 0 };
 
@@ -189,7 +189,7 @@ static void read_one(struct reader *r, struct text *to)
 	text_free(&inner);
 }
 
-static void read_words(struct reader *r, struct text *to)
+static void read_words(struct type_reader *r, struct text *to)
 {
 	text_puts(to, "{\"enum\":[");
 	for (bool first = true; eat(r, '\''); first = false) {
@@ -222,7 +222,7 @@ static const char *word_under(const struct protocol_type *t, const char *key, si
 
 /* <key>A|B: the word must be one of theirs, and then the rest is that one's. This says more about what is
  * wrong than "none of them". */
-static void read_told(struct reader *r, struct text *to)
+static void read_told(struct type_reader *r, struct text *to)
 {
 	const char *key = r->at;
 	size_t n = strcspn(key, ">");
@@ -254,7 +254,7 @@ static void read_told(struct reader *r, struct text *to)
 	text_free(&cases);
 }
 
-static void read_type(struct reader *r, struct text *to)
+static void read_type(struct type_reader *r, struct text *to)
 {
 	struct text all = { 0 };
 	unsigned n = 0;
@@ -279,7 +279,7 @@ static void read_type(struct reader *r, struct text *to)
 
 void protocol_schema(struct text *to, const char *type, char revision, const char *base)
 {
-	struct reader r = { .at = type, .revision = revision, .base = base };
+	struct type_reader r = { .at = type, .revision = revision, .base = base };
 
 	read_type(&r, to);
 }

@@ -78,7 +78,7 @@ bool argument_required(const cleat_json *schema, const char *name)
 }
 
 /* A schema may lead around in circles, and has as many branches as a server likes. */
-struct question {
+struct type_query {
 	const cleat_json *root;
 	const char *type;
 	unsigned steps;
@@ -109,10 +109,10 @@ static bool names_type(const cleat_json *t, const char *type)
 	return false;
 }
 
-static bool lets(struct question *q, const cleat_json *schema, unsigned depth);
+static bool lets(struct type_query *q, const cleat_json *schema, unsigned depth);
 
 /* One of them, or all of them. */
-static bool lets_any(struct question *q, const cleat_json *list, bool all, unsigned depth)
+static bool lets_any(struct type_query *q, const cleat_json *list, bool all, unsigned depth)
 {
 	cleat_json_iter it = cleat_json_each(list);
 
@@ -122,7 +122,7 @@ static bool lets_any(struct question *q, const cleat_json *list, bool all, unsig
 	return all;
 }
 
-static bool lets(struct question *q, const cleat_json *schema, unsigned depth)
+static bool lets(struct type_query *q, const cleat_json *schema, unsigned depth)
 {
 	const char *ref = cleat_json_str(cleat_json_get(schema, "$ref"), NULL);
 	const cleat_json *v;
@@ -152,7 +152,7 @@ static bool lets(struct question *q, const cleat_json *schema, unsigned depth)
 /* May a value have this type? One that says nothing about types argument_allows all. */
 bool argument_allows(const cleat_json *root, const cleat_json *schema, const char *type)
 {
-	return lets(&(struct question){ .root = root, .type = type }, schema, 0);
+	return lets(&(struct type_query){ .root = root, .type = type }, schema, 0);
 }
 
 bool argument_allows_number(const cleat_json *root, const cleat_json *schema)

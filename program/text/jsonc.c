@@ -64,12 +64,12 @@ void jsonc_blank(char *text, size_t n)
 
 /* ---- positions ----------------------------------------------------------------------------------- */
 
-struct scan {
+struct comment_scan {
 	const char *text;
 	size_t n, i;
 };
 
-static void skip_space(struct scan *s)
+static void skip_space(struct comment_scan *s)
 {
 	while (s->i < s->n && s->text[s->i] && strchr(" \t\r\n", s->text[s->i]))
 		s->i++;
@@ -86,7 +86,7 @@ static size_t skip_scalar(const char *text, size_t n, size_t i)
 }
 
 /* Behind a value of any kind. */
-static void skip_value(struct scan *s)
+static void skip_value(struct comment_scan *s)
 {
 	size_t depth = 0;
 
@@ -110,7 +110,7 @@ static void skip_value(struct scan *s)
 
 size_t jsonc_value_end(const char *text, size_t n, size_t i)
 {
-	struct scan s = { text, n, i };
+	struct comment_scan s = { text, n, i };
 
 	skip_value(&s);
 	return s.i;
@@ -118,7 +118,7 @@ size_t jsonc_value_end(const char *text, size_t n, size_t i)
 
 size_t jsonc_values(const char *text, size_t n, uint32_t *ret, size_t max)
 {
-	struct scan s = { text, n, 0 };
+	struct comment_scan s = { text, n, 0 };
 	size_t count = 0;
 
 	for (skip_space(&s); s.i < n; skip_space(&s)) {
@@ -135,7 +135,7 @@ size_t jsonc_values(const char *text, size_t n, uint32_t *ret, size_t max)
 }
 
 /* Into the member `key` of the object that begins here. */
-static bool jsonc_enter(struct scan *s, const char *key)
+static bool jsonc_enter(struct comment_scan *s, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -180,7 +180,7 @@ void jsonc_line(const char *text, size_t at, size_t *ret_line, size_t *ret_colum
 bool jsonc_locate(const char *text, size_t n, const char *const *path, size_t depth,
 		  size_t *ret_line, size_t *ret_column)
 {
-	struct scan s = { text, n, 0 };
+	struct comment_scan s = { text, n, 0 };
 
 	for (size_t i = 0; i < depth; i++)
 		if (!jsonc_enter(&s, path[i]))

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct edit {
+struct json_edit {
 	const char *text; /* as it is */
 	char *bare;       /* without comments and trailing commas */
 	size_t n;
@@ -28,7 +28,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static size_t skip_space(const struct edit *e, size_t i)
+static size_t skip_space(const struct json_edit *e, size_t i)
 {
 	while (i < e->n && is_space(e->bare[i]))
 		i++;
@@ -36,7 +36,7 @@ static size_t skip_space(const struct edit *e, size_t i)
 }
 
 /* The next member of the object; `i` is behind its '{' or behind a member. False: there is none. */
-static bool next_member(const struct edit *e, size_t i, struct member *ret)
+static bool next_member(const struct json_edit *e, size_t i, struct member *ret)
 {
 	i = skip_space(e, i);
 	if (i < e->n && e->bare[i] == ',')
@@ -51,7 +51,7 @@ static bool next_member(const struct edit *e, size_t i, struct member *ret)
 }
 
 /* Keys are compared as what they mean: a key may have been written with escapes. */
-static bool key_is(const struct edit *e, const struct member *m, const char *key)
+static bool key_is(const struct json_edit *e, const struct member *m, const char *key)
 {
 	size_t end = jsonc_value_end(e->bare, e->n, m->key);
 	cleat_doc *doc = cleat_doc_parse(e->bare + m->key, end - m->key, NULL, NULL, NULL);
@@ -64,8 +64,8 @@ static bool key_is(const struct edit *e, const struct member *m, const char *key
 }
 
 /* The member `key` of the object at `object`, the member before it (end 0: none), or the last one. */
-static bool jsonedit_find(const struct edit *e, size_t object, const char *key, struct member *ret,
-			  struct member *before)
+static bool jsonedit_find(const struct json_edit *e, size_t object, const char *key,
+			  struct member *ret, struct member *before)
 {
 	size_t i = object + 1;
 
@@ -82,7 +82,7 @@ static bool jsonedit_find(const struct edit *e, size_t object, const char *key, 
 
 /* A comma behind the value that ends at `i`, a trailing one too; e->n: none. A blanked comma is one that
  * the bare copy has as a space and that stands outside of comments. */
-static size_t comma_after(const struct edit *e, size_t i)
+static size_t comma_after(const struct json_edit *e, size_t i)
 {
 	while (i < e->n) {
 		size_t end = jsonc_comment_end(e->text, e->n, i);
@@ -98,7 +98,7 @@ static size_t comma_after(const struct edit *e, size_t i)
 }
 
 /* Is `i` inside, or right behind, a comment that ends with its line? Then nothing may follow it there. */
-static bool in_line_comment(const struct edit *e, size_t i)
+static bool in_line_comment(const struct json_edit *e, size_t i)
 {
 	for (size_t at = 0; at < i;) {
 		size_t end = jsonc_comment_end(e->text, e->n, at);
@@ -116,7 +116,7 @@ static bool in_line_comment(const struct edit *e, size_t i)
 /* ---- indentation --------------------------------------------------------------------------------- */
 
 /* Blanks at the beginning of the line that `i` is in. */
-static struct member line_indent(const struct edit *e, size_t i)
+static struct member line_indent(const struct json_edit *e, size_t i)
 {
 	struct member m = { 0 };
 
@@ -129,7 +129,7 @@ static struct member line_indent(const struct edit *e, size_t i)
 }
 
 /* What the file indents with: the first line that is. */
-static void find_unit(struct edit *e)
+static void find_unit(struct json_edit *e)
 {
 	memcpy(e->unit, "  ", 3);
 	for (size_t i = 0; i + 1 < e->n; i++) {
@@ -151,10 +151,11 @@ static void find_unit(struct edit *e)
 	}
 }
 
-static void put_value(struct text *t, const struct edit *e, const cleat_json *v,
+static void put_value(struct text *t, const struct json_edit *e, const cleat_json *v,
 		      const char *indent);
 
-static void put_list(struct text *t, const struct edit *e, const cleat_json *v, const char *indent)
+static void put_list(struct text *t, const struct json_edit *e, const cleat_json *v,
+		     const char *indent)
 {
 	bool object = cleat_json_type(v) == CLEAT_JSON_OBJECT;
 	cleat_json_iter it = cleat_json_each(v);
@@ -179,7 +180,8 @@ static void put_list(struct text *t, const struct edit *e, const cleat_json *v, 
 }
 
 /* Objects one member a line, arrays in one line. The depth is that of what we made ourselves. */
-static void put_value(struct text *t, const struct edit *e, const cleat_json *v, const char *indent)
+static void put_value(struct text *t, const struct json_edit *e, const cleat_json *v,
+		      const char *indent)
 {
 	if (cleat_json_type(v) == CLEAT_JSON_OBJECT || cleat_json_type(v) == CLEAT_JSON_ARRAY)
 		put_list(t, e, v, indent);
@@ -189,8 +191,8 @@ static void put_value(struct text *t, const struct edit *e, const cleat_json *v,
 
 /* ---- changing ------------------------------------------------------------------------------------ */
 
-static void put_member(struct text *t, const struct edit *e, const char *const *path, size_t depth,
-		       const cleat_json *value, const char *indent)
+static void put_member(struct text *t, const struct json_edit *e, const char *const *path,
+		       size_t depth, const cleat_json *value, const char *indent)
 {
 	text_json(t, path[0], strlen(path[0]));
 	text_puts(t, ": ");
@@ -203,14 +205,14 @@ static void put_member(struct text *t, const struct edit *e, const char *const *
 	text_printf(t, "\n%s}", indent);
 }
 
-static void jsonedit_copy(struct text *t, const struct edit *e, size_t from, size_t to)
+static void jsonedit_copy(struct text *t, const struct json_edit *e, size_t from, size_t to)
 {
 	text_add(t, e->text + from, to - from);
 }
 
 /* Into an object without members: on lines of their own. */
-static void add_first(struct text *t, const struct edit *e, size_t object, const char *const *path,
-		      size_t depth, const cleat_json *value)
+static void add_first(struct text *t, const struct json_edit *e, size_t object,
+		      const char *const *path, size_t depth, const cleat_json *value)
 {
 	struct member in = line_indent(e, object);
 	char *outer = keepf("%.*s", (int)(in.end - in.key), e->text + in.key);
@@ -232,7 +234,7 @@ static void add_first(struct text *t, const struct edit *e, size_t object, const
 }
 
 /* Where the line of `i` ends, if there is nothing but comments up to there; otherwise `i`. */
-static size_t line_end(const struct edit *e, size_t i)
+static size_t line_end(const struct json_edit *e, size_t i)
 {
 	size_t end = i;
 
@@ -249,7 +251,7 @@ static size_t line_end(const struct edit *e, size_t i)
 }
 
 /* Behind the last member: its comma, what follows it on its line, then ours. A trailing comma stays one. */
-static void add_last(struct text *t, const struct edit *e, const struct member *last,
+static void add_last(struct text *t, const struct json_edit *e, const struct member *last,
 		     const char *const *path, size_t depth, const cleat_json *value)
 {
 	struct member in = line_indent(e, last->key);
@@ -270,9 +272,9 @@ static void add_last(struct text *t, const struct edit *e, const struct member *
 	jsonedit_copy(t, e, at, e->n);
 }
 
-static void edit_init(struct edit *e, const char *text, size_t n)
+static void edit_init(struct json_edit *e, const char *text, size_t n)
 {
-	*e = (struct edit){ .text = text, .n = n };
+	*e = (struct json_edit){ .text = text, .n = n };
 	e->bare = must_alloc(n + 1);
 	memcpy(e->bare, text, n);
 	e->bare[n] = '\0';
@@ -284,7 +286,7 @@ void jsonedit_set(struct text *ret, const char *text, size_t n, const char *cons
 		  size_t depth, const cleat_json *value)
 {
 	struct member found, before;
-	struct edit e;
+	struct json_edit e;
 	size_t object;
 
 	edit_init(&e, text, n);
@@ -322,7 +324,7 @@ void jsonedit_set(struct text *ret, const char *text, size_t n, const char *cons
 }
 
 /* Blanks before `i`, with the end of the line before, are cut, too. */
-static size_t line_start(const struct edit *e, size_t i)
+static size_t line_start(const struct json_edit *e, size_t i)
 {
 	size_t start = i;
 
@@ -339,7 +341,7 @@ bool jsonedit_remove(struct text *ret, const char *text, size_t n, const char *c
 {
 	struct member found = { 0 }, before = { 0 };
 	size_t object, comma, start, before_comma, rest;
-	struct edit e;
+	struct json_edit e;
 	bool there;
 
 	edit_init(&e, text, n);

@@ -39,7 +39,7 @@ struct anchor {
 	size_t from, to; /* to 0: not complete yet */
 };
 
-struct reader {
+struct yaml_reader {
 	const struct calls *k;
 	yaml_parser_t parser;
 	struct buf *out;
@@ -61,7 +61,7 @@ struct reader {
 	cleat_error *err;
 };
 
-static int yaml_fail(struct reader *r, int status, const yaml_mark_t *at, const char *what)
+static int yaml_fail(struct yaml_reader *r, int status, const yaml_mark_t *at, const char *what)
 {
 	return error_set(r->err, status, "line %zu, column %zu: %s", at->line + 1, at->column + 1,
 			 what);
@@ -121,13 +121,13 @@ static void put_plain(struct jw *w, struct str s)
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static bool key_expected(const struct reader *r)
+static bool key_expected(const struct yaml_reader *r)
 {
 	return r->depth && r->levels[r->depth - 1].mapping && !r->levels[r->depth - 1].value;
 }
 
 /* A node is complete: what comes next in its mapping is the other of key and value. */
-static void node_done(struct reader *r, int anchor)
+static void node_done(struct yaml_reader *r, int anchor)
 {
 	if (anchor >= 0)
 		r->anchors[anchor].to = buf_size(r->out);
@@ -137,7 +137,8 @@ static void node_done(struct reader *r, int anchor)
 }
 
 /* Where the value that comes next will begin: behind the comma, if there is one. */
-static int add_anchor(struct reader *r, const yaml_char_t *name, const yaml_mark_t *at, int *ret)
+static int add_anchor(struct yaml_reader *r, const yaml_char_t *name, const yaml_mark_t *at,
+		      int *ret)
 {
 	*ret = -1;
 	if (!name)
@@ -154,7 +155,7 @@ static int add_anchor(struct reader *r, const yaml_char_t *name, const yaml_mark
 }
 
 /* The mapping whose "<<" comes next or is being listed; NULL: what comes is something else. */
-static struct level *merging(struct reader *r)
+static struct level *merging(struct yaml_reader *r)
 {
 	struct level *top = r->depth ? &r->levels[r->depth - 1] : NULL;
 
@@ -163,12 +164,12 @@ static struct level *merging(struct reader *r)
 	return top && top->merge ? top : NULL;
 }
 
-static int no_merge(struct reader *r, const yaml_mark_t *at)
+static int no_merge(struct yaml_reader *r, const yaml_mark_t *at)
 {
 	return yaml_fail(r, CLEAT_EPROTO, at, "<< takes aliases of mappings");
 }
 
-static int on_scalar(struct reader *r, const yaml_event_t *e)
+static int on_scalar(struct yaml_reader *r, const yaml_event_t *e)
 {
 	struct str s = { (const char *)e->data.scalar.value, e->data.scalar.length };
 	const char *tag = (const char *)e->data.scalar.tag;
@@ -196,7 +197,7 @@ static int on_scalar(struct reader *r, const yaml_event_t *e)
 	return CLEAT_OK;
 }
 
-static int on_start(struct reader *r, const yaml_event_t *e, bool mapping)
+static int on_start(struct yaml_reader *r, const yaml_event_t *e, bool mapping)
 {
 	int anchor, rc;
 
@@ -225,7 +226,7 @@ static int on_start(struct reader *r, const yaml_event_t *e, bool mapping)
 }
 
 /* A piece of the result as a document; `end` closes it. */
-static cleat_doc *piece(struct reader *r, size_t from, size_t to, const char *end)
+static cleat_doc *piece(struct yaml_reader *r, size_t from, size_t to, const char *end)
 {
 	cleat_doc *doc = NULL;
 	struct buf text;
@@ -241,7 +242,7 @@ static cleat_doc *piece(struct reader *r, size_t from, size_t to, const char *en
 }
 
 /* The members of an anchor's mapping that this one has not yet. */
-static int merge(struct reader *r, const struct level *l, const struct anchor *a,
+static int merge(struct yaml_reader *r, const struct level *l, const struct anchor *a,
 		 const yaml_mark_t *at)
 {
 	cleat_doc *own = piece(r, l->from, buf_size(r->out), "}");
@@ -263,7 +264,7 @@ static int merge(struct reader *r, const struct level *l, const struct anchor *a
 	return read ? CLEAT_OK : yaml_fail(r, CLEAT_ELIMIT, at, "too much for << to look through");
 }
 
-static int on_end(struct reader *r, const yaml_event_t *e)
+static int on_end(struct yaml_reader *r, const yaml_event_t *e)
 {
 	const struct level *l = &r->levels[r->depth - 1];
 
@@ -285,7 +286,7 @@ static int on_end(struct reader *r, const yaml_event_t *e)
 }
 
 /* The alias stands behind "<<". */
-static int add_merge(struct reader *r, struct level *to, size_t anchor, const yaml_mark_t *at)
+static int add_merge(struct yaml_reader *r, struct level *to, size_t anchor, const yaml_mark_t *at)
 {
 	if (buf_str(r->out).p[r->anchors[anchor].from] != '{')
 		return no_merge(r, at);
@@ -299,7 +300,7 @@ static int add_merge(struct reader *r, struct level *to, size_t anchor, const ya
 	return CLEAT_OK;
 }
 
-static int on_alias(struct reader *r, const yaml_event_t *e)
+static int on_alias(struct yaml_reader *r, const yaml_event_t *e)
 {
 	if (++r->n_aliases > ALIASES_MAX)
 		return yaml_fail(r, CLEAT_ELIMIT, &e->start_mark, "more than 100000 aliases");
@@ -324,7 +325,7 @@ static int on_alias(struct reader *r, const yaml_event_t *e)
 	return yaml_fail(r, CLEAT_EPROTO, &e->start_mark, "an alias of nothing");
 }
 
-static int yaml_on_event(struct reader *r, const yaml_event_t *e)
+static int yaml_on_event(struct yaml_reader *r, const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_SCALAR_EVENT: return on_scalar(r, e);
@@ -340,7 +341,7 @@ static int yaml_on_event(struct reader *r, const yaml_event_t *e)
 	}
 }
 
-static int yaml_read_all(struct reader *r)
+static int yaml_read_all(struct yaml_reader *r)
 {
 	for (bool more = true; more;) {
 		yaml_event_t e;
@@ -367,7 +368,7 @@ int yaml_to_json(struct str text, struct buf *out, cleat_error *err)
 {
 	struct calls own;
 	const struct calls *k = calls_get(&own, err);
-	struct reader *r;
+	struct yaml_reader *r;
 	int rc;
 
 	if (!k)

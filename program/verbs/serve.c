@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct run {
+struct serving {
 	struct cli *cli;
 	struct serve *s;
 	struct serve_greeting greeting;
@@ -22,7 +22,7 @@ struct run {
 
 static void on_say(void *ctx, int level, const char *line)
 {
-	struct run *r = ctx;
+	struct serving *r = ctx;
 	const char *word = level >= CLEAT_LOG_ERROR     ? ""
 			   : level == CLEAT_LOG_WARNING ? "warning: "
 							: "";
@@ -37,7 +37,7 @@ static void on_say(void *ctx, int level, const char *line)
 
 static void verbs_serve_on_ready(void *ctx)
 {
-	const struct run *r = ctx;
+	const struct serving *r = ctx;
 
 	serve_greet(&r->greeting, r->s);
 }
@@ -192,7 +192,7 @@ static int check_options(struct cli *cli, const char *const *from)
 	return EXIT_GOOD;
 }
 
-static int serve_serve(struct run *r)
+static int serve_serve(struct serving *r)
 {
 	cleat_http_options http;
 	const char *address = serve_http(r->s, &http);
@@ -215,7 +215,7 @@ static int serve_serve(struct run *r)
 
 static int serve_run(struct cli *cli)
 {
-	struct run r = { .cli = cli };
+	struct serving r = { .cli = cli };
 	struct serve_options o = {
 		.files = cli->argc ? cli->argv : NULL,
 		.sources = sources(cli),

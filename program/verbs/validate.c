@@ -9,7 +9,7 @@
 
 enum { FILE_MOST = 256 << 20 };
 
-struct run {
+struct validation {
 	struct cli *cli;
 	struct protocol *protocol;
 	enum protocol_side from; /* as the options say */
@@ -31,7 +31,7 @@ static void add_member(struct text *t, const char *key, const char *value)
 
 static void on_finding(void *ctx, const struct protocol_finding *f)
 {
-	struct run *r = ctx;
+	struct validation *r = ctx;
 
 	text_printf(&r->json, "%s{\"severity\":\"%s\"", r->json.n ? "," : "",
 		    f->warning ? "warning" : "error");
@@ -43,7 +43,7 @@ static void on_finding(void *ctx, const struct protocol_finding *f)
 		    *f->pointer ? ": " : "", f->text);
 }
 
-static void print_findings(struct run *r, const struct protocol_message *m)
+static void print_findings(struct validation *r, const struct protocol_message *m)
 {
 	const char *color = r->cli->color ? COLOR_BOLD : "", *off = r->cli->color ? COLOR_OFF : "";
 	struct text head = { 0 };
@@ -61,7 +61,7 @@ static void print_findings(struct run *r, const struct protocol_message *m)
 	text_free(&head);
 }
 
-static void print_message(struct run *r, const struct protocol_message *m, bool valid)
+static void print_message(struct validation *r, const struct protocol_message *m, bool valid)
 {
 	struct text t = { 0 };
 	cleat_doc *doc;
@@ -84,7 +84,7 @@ static void print_message(struct run *r, const struct protocol_message *m, bool 
 	text_free(&t);
 }
 
-static void end_message(struct run *r, const struct protocol_message *m, size_t errors)
+static void end_message(struct validation *r, const struct protocol_message *m, size_t errors)
 {
 	r->invalid += errors > 0;
 	print_message(r, m, !errors);
@@ -111,7 +111,7 @@ static bool strip(const char **at, size_t *n, enum protocol_side *from)
 }
 
 /* A line of a transcript has the message inside: {"t": 1.5, "dir": ">", "msg": {...}}. */
-static void check_value(struct run *r, const cleat_json *v, enum protocol_side from)
+static void check_value(struct validation *r, const cleat_json *v, enum protocol_side from)
 {
 	const char *dir = cleat_json_str(cleat_json_get(v, "dir"), "");
 	struct protocol_message m;
@@ -124,7 +124,7 @@ static void check_value(struct run *r, const cleat_json *v, enum protocol_side f
 	end_message(r, &m, protocol_check(r->protocol, from, v, on_finding, r, &m));
 }
 
-static void check_array(struct run *r, const cleat_json *all)
+static void check_array(struct validation *r, const cleat_json *all)
 {
 	cleat_json_iter it = cleat_json_each(all);
 
@@ -132,7 +132,7 @@ static void check_array(struct run *r, const cleat_json *all)
 		check_value(r, it.value, r->from);
 }
 
-static void check_line(struct run *r, const char *at, size_t n)
+static void check_line(struct validation *r, const char *at, size_t n)
 {
 	enum protocol_side from = r->from;
 	struct protocol_message m;
@@ -151,7 +151,7 @@ static void check_line(struct run *r, const char *at, size_t n)
 	cleat_doc_free(doc);
 }
 
-static void check_lines(struct run *r, const char *text, size_t n)
+static void check_lines(struct validation *r, const char *text, size_t n)
 {
 	while (n) {
 		const char *end = memchr(text, '\n', n);
@@ -164,7 +164,7 @@ static void check_lines(struct run *r, const char *text, size_t n)
 	}
 }
 
-static int validate_check(struct run *r, const char *text, size_t n)
+static int validate_check(struct validation *r, const char *text, size_t n)
 {
 	cleat_json_limits limits = { .max_nodes = SIZE_MAX / 64 };
 	size_t first = strspn(text, " \t\r\n");
@@ -199,7 +199,7 @@ static int validate_run(struct cli *cli)
 {
 	const char *revision = cli_option(cli, "protocol"), *from = cli_option(cli, "from");
 	const char *path = cli->argc ? cli->argv[0] : "-";
-	struct run r = { .cli = cli, .code = EXIT_GOOD };
+	struct validation r = { .cli = cli, .code = EXIT_GOOD };
 	struct text text = { 0 };
 	int code;
 

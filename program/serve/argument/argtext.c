@@ -337,7 +337,7 @@ int argtext_write(const struct argtext *t, const cleat_json *args, struct buf *o
 
 /* ---- commands ----------------------------------------------------------------------------- */
 
-struct words {
+struct command_words {
 	struct arena *ar;
 	const char **list;
 	size_t n, cap;
@@ -346,7 +346,7 @@ struct words {
 	cleat_error *err;
 };
 
-static bool argtext_refuse(struct words *w, int status, struct str name, const char *why)
+static bool argtext_refuse(struct command_words *w, int status, struct str name, const char *why)
 {
 	struct buf shown;
 
@@ -357,7 +357,7 @@ static bool argtext_refuse(struct words *w, int status, struct str name, const c
 	return false;
 }
 
-static bool add_word(struct words *w, struct str s)
+static bool add_word(struct command_words *w, struct str s)
 {
 	char *copy;
 
@@ -384,7 +384,7 @@ static bool add_word(struct words *w, struct str s)
 }
 
 /* May this value stand here? `first`: nothing stands before it in its word. */
-static bool value_fits(struct words *w, const struct part *p, struct str value, bool first)
+static bool value_fits(struct command_words *w, const struct part *p, struct str value, bool first)
 {
 	if (str_has_nul(value))
 		return argtext_refuse(w, CLEAT_EINVAL, p->text,
@@ -400,7 +400,7 @@ static bool value_fits(struct words *w, const struct part *p, struct str value, 
 }
 
 /* An array that is a whole element: one word for each of its values. */
-static bool add_array(struct words *w, const struct part *p, const cleat_json *array)
+static bool add_array(struct command_words *w, const struct part *p, const cleat_json *array)
 {
 	cleat_json_iter it = cleat_json_each(array);
 
@@ -415,7 +415,7 @@ static bool add_array(struct words *w, const struct part *p, const cleat_json *a
 	return true;
 }
 
-static bool add_element(struct words *w, const struct argtext *t, const cleat_json *args)
+static bool add_element(struct command_words *w, const struct argtext *t, const cleat_json *args)
 {
 	buf_reset(&w->word, SIZE_MAX);
 	for (size_t i = 0; i < t->n; i++) {
@@ -447,7 +447,7 @@ static bool add_element(struct words *w, const struct argtext *t, const cleat_js
 const char **argtext_words(const struct argtext *const *elements, size_t n, const cleat_json *args,
 			   struct arena *ar, cleat_error *err)
 {
-	struct words w = { .ar = ar, .err = err };
+	struct command_words w = { .ar = ar, .err = err };
 	const char **fixed = arena_zalloc(ar, (n + 1) * sizeof *fixed);
 	size_t dashes;
 	bool ok = true;

@@ -5,7 +5,7 @@
  * protocol. Not here: how arguments reach the program (program.c), its turn and its end (job.c).
  */
 #include "base/mem.h"
-#include "serve/argument/question.h"
+#include "serve/argument/inquiry.h"
 #include "serve/command/exitmap.h"
 #include "serve/command/job.h"
 #include "serve/command/lines.h"
@@ -23,7 +23,7 @@ struct command {
 	cleat_allocator mem;
 	struct arena arena;
 	struct program *program;
-	struct question *question;
+	struct inquiry *question;
 	struct output output;
 	struct exitmap exits;
 	struct lines lines;
@@ -141,7 +141,7 @@ static int command_call(cleat_request *req)
 	if (!call)
 		return CLEAT_ENOMEM;
 	call->c = c;
-	rc = question_ask(c->question, req, &call->args);
+	rc = inquiry_ask(c->question, req, &call->args);
 	return rc ? rc : job_start(&c->jobs, c->program, req, call->args, &hooks, call);
 }
 
@@ -156,7 +156,7 @@ static void command_free(void *userdata)
 		return;
 	mem = c->mem;
 	program_free(c->program);
-	question_free(c->question);
+	inquiry_free(c->question);
 	output_done(&c->output);
 	lines_done(&c->lines);
 	arena_done(&c->arena);
@@ -200,7 +200,7 @@ void source_command(struct draft *b, const char *name, const cleat_json *node)
 	}
 	c->mem = b->rt->mem;
 	arena_init(&c->arena, &c->mem, COMMAND_ARENA_MAX);
-	c->question = question_new(b, node, &t);
+	c->question = inquiry_new(b, node, &t);
 	if (command_read(c, b, node, &t) && conf_problems(b->conf) == before) {
 		t.call = command_call;
 		t.userdata = c;

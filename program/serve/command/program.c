@@ -22,7 +22,7 @@
 
 enum { PROGRAM_INPUT_MAX = 64 << 20, PROGRAM_ARENA_MAX = 8 << 20, PROGRAM_ELEMENTS_MAX = 1024 };
 
-struct variable {
+struct program_variable {
 	const char *name;
 	const struct argtext *value; /* NULL: the argument of that name */
 };
@@ -35,7 +35,7 @@ struct program {
 	const struct argtext **elements; /* cmd; the first has no place */
 	size_t n;
 	const char *script; /* sh; NULL: cmd */
-	struct variable *variables;
+	struct program_variable *variables;
 	size_t n_variables;
 	const struct argtext *input; /* NULL: none */
 	const char *cwd;             /* NULL: ours */
@@ -152,7 +152,7 @@ static bool read_sh(struct program *p, struct draft *b, const cleat_json *sh,
 			ok = false;
 			continue;
 		}
-		p->variables[p->n_variables++] = (struct variable){
+		p->variables[p->n_variables++] = (struct program_variable){
 			.name = arena_strdup(&p->arena, cleat_json_str(it.key, "")),
 		};
 	}
@@ -190,7 +190,7 @@ static bool read_env(struct program *p, struct draft *b, const cleat_json *env,
 			continue;
 		}
 		p->variables[p->n_variables++] =
-			(struct variable){ arena_strdup(&p->arena, key.p), value };
+			(struct program_variable){ arena_strdup(&p->arena, key.p), value };
 	}
 	return ok;
 }
@@ -324,7 +324,7 @@ static int program_refuse(struct arena *ar, cleat_error *err, int status, const 
 }
 
 /* "NAME=value" behind the others, unless an argument that it needs was not given. */
-static int add_variable(const struct variable *v, const cleat_json *args, struct arena *ar,
+static int add_variable(const struct program_variable *v, const cleat_json *args, struct arena *ar,
 			const char ***end, cleat_error *err)
 {
 	bool missing = false;

@@ -21,7 +21,7 @@ const char *conf_schema(void)
 
 enum { TOLD_MAX = 10 }; /* problems that cleat_schema_explain() tells */
 
-struct report {
+struct schema_report {
 	struct conf *c;
 	struct conf_file *f;
 	size_t told;
@@ -124,7 +124,7 @@ static const struct advice {
 };
 
 /* A member of a tool that there is not, and nothing that says what the tool does. */
-static const char *advice_about_tool(const struct report *r, struct str name)
+static const char *advice_about_tool(const struct schema_report *r, struct str name)
 {
 	static const char *const kinds[] = { "cmd", "sh", "http", "sql" };
 	const cleat_json *tool = json_get(cleat_json_get(r->f->root, "tools"), name);
@@ -136,7 +136,7 @@ static const char *advice_about_tool(const struct report *r, struct str name)
 }
 
 /* How it would be right, where the schema's own words do not say it; NULL. */
-static const char *advice(const struct report *r, const char *path, const cleat_json *at,
+static const char *advice(const struct schema_report *r, const char *path, const cleat_json *at,
 			  bool unknown)
 {
 	char text[3][256];
@@ -161,7 +161,7 @@ static const char *advice(const struct report *r, const char *path, const cleat_
 
 static void on_problem(void *ctx, const cleat_schema_problem *p)
 {
-	struct report *r = ctx;
+	struct schema_report *r = ctx;
 	const cleat_json *at = p->value ? p->value : conf_check_resolve(r->f->root, p->path);
 	const char *keyword = strrchr(p->schema_path, '/');
 	const char *words, *line;
@@ -215,7 +215,7 @@ static bool check_duplicates(struct conf *c, const struct conf_file *f)
 
 void conf_check(struct conf *c, struct conf_file *f)
 {
-	struct report r = { .c = c, .f = f };
+	struct schema_report r = { .c = c, .f = f };
 	cleat_error err = { 0 };
 	int rc;
 

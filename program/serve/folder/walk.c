@@ -146,7 +146,7 @@ static bool is_dots(const char *z)
 	return z[0] == '.' && (!z[1] || (z[1] == '.' && !z[2]));
 }
 
-struct scan {
+struct folder_scan {
 	struct walk *w;
 	struct level *l;
 	const char *from; /* names behind this one; NULL: all */
@@ -170,7 +170,7 @@ static int walk_keep(struct walk *w, struct level *l, const char *z, unsigned ch
 
 static int on_name(void *ctx, const char *z, unsigned char type)
 {
-	struct scan *s = ctx;
+	struct folder_scan *s = ctx;
 	const struct walk *w = s->w;
 	const struct level *l = s->l;
 	int order = s->from ? strcmp(z, s->from) : 1;
@@ -185,7 +185,7 @@ static int on_name(void *ctx, const char *z, unsigned char type)
 	return walk_keep(s->w, s->l, z, type);
 }
 
-static int read_directory(struct scan *s, struct names *names)
+static int read_directory(struct folder_scan *s, struct names *names)
 {
 	DIR *dir = s->l->dir;
 	struct names_reading reading;
@@ -206,7 +206,7 @@ static int read_directory(struct scan *s, struct names *names)
 /* Names that are behind `from` (or equal to it, if `with`), up to a batch. */
 static int scan(struct walk *w, struct level *l, const char *from, bool with)
 {
-	struct scan s = { w, l, from, with, 0 };
+	struct folder_scan s = { w, l, from, with, 0 };
 	struct names *names = l == w->levels ? w->o.names : NULL;
 	int rc;
 

@@ -25,7 +25,7 @@ struct item {
 	const cleat_json *at; /* while it is built */
 };
 
-struct kept {
+struct kept_thing {
 	void *thing;
 	void (*destroy)(void *thing);
 	void (*begin)(void *thing); /* NULL: it has begun, or need not */
@@ -39,7 +39,7 @@ struct set {
 	struct registry staged;
 	struct item *items;
 	size_t n_items, cap_items;
-	struct kept *kept;
+	struct kept_thing *kept;
 	size_t n_kept, cap_kept;
 };
 
@@ -59,7 +59,7 @@ struct set *set_new(const cleat_allocator *mem)
 static void let_go(struct set *s)
 {
 	while (s->n_kept) {
-		struct kept *k = &s->kept[--s->n_kept];
+		struct kept_thing *k = &s->kept[--s->n_kept];
 
 		k->destroy(k->thing);
 	}
@@ -99,11 +99,11 @@ bool set_keep(struct set *s, const struct set_thing *t)
 		t->destroy(t->thing);
 		return false;
 	}
-	s->kept[s->n_kept++] = (struct kept){ .thing = t->thing,
-					      .destroy = t->destroy,
-					      .begin = t->begin,
-					      .go_on = t->go_on,
-					      .recipe = t->recipe ? hash(t->recipe) : 0 };
+	s->kept[s->n_kept++] = (struct kept_thing){ .thing = t->thing,
+						    .destroy = t->destroy,
+						    .begin = t->begin,
+						    .go_on = t->go_on,
+						    .recipe = t->recipe ? hash(t->recipe) : 0 };
 	return true;
 }
 
@@ -151,7 +151,7 @@ static int by_key(const void *x, const void *y)
 }
 
 /* What is to happen, found by walking along both lists, which are sorted. */
-struct plan {
+struct set_plan {
 	struct entry **gone; /* of the live server */
 	size_t n_gone;
 	const struct item **renewed;
@@ -159,7 +159,7 @@ struct plan {
 	struct set_change change;
 };
 
-static void plan_gone(struct plan *p, struct registry *live, const struct item *i)
+static void plan_gone(struct set_plan *p, struct registry *live, const struct item *i)
 {
 	struct entry *e = registry_find(live, i->kind, i->key);
 
@@ -167,7 +167,7 @@ static void plan_gone(struct plan *p, struct registry *live, const struct item *
 		p->gone[p->n_gone++] = e;
 }
 
-static void plan_pair(struct plan *p, struct set *next, struct registry *live,
+static void plan_pair(struct set_plan *p, struct set *next, struct registry *live,
 		      const struct item *old, const struct item *new)
 {
 	if (old->recipe == new->recipe && registry_find(live, old->kind, old->key)) {
@@ -180,7 +180,7 @@ static void plan_pair(struct plan *p, struct set *next, struct registry *live,
 	p->change.changed++;
 }
 
-static void make_plan(struct plan *p, struct set *next, const struct set *old,
+static void make_plan(struct set_plan *p, struct set *next, const struct set *old,
 		      struct registry *live)
 {
 	size_t i = 0, j = 0, n_old = old ? old->n_items : 0;
@@ -213,10 +213,10 @@ static void hand_over(void *ctx)
 	const struct change *c = ctx;
 
 	for (size_t i = 0; i < c->next->n_kept; i++) {
-		struct kept *new = &c->next->kept[i];
+		struct kept_thing *new = &c->next->kept[i];
 
 		for (size_t j = 0; new->recipe &&j < c->old->n_kept; j++) {
-			struct kept *old = &c->old->kept[j], other = *new;
+			struct kept_thing *old = &c->old->kept[j], other = *new;
 
 			if (old->recipe != new->recipe)
 				continue;
@@ -244,8 +244,8 @@ static void begin_all(struct set *s)
 int set_apply(struct set *next, struct set *old, cleat_server *server, struct set_change *ret)
 {
 	size_t n = (old ? old->n_items : 0) + next->n_items + 1;
-	struct plan p = { .gone = mem_alloc(&next->mem, n * sizeof *p.gone),
-			  .renewed = mem_alloc(&next->mem, n * sizeof *p.renewed) };
+	struct set_plan p = { .gone = mem_alloc(&next->mem, n * sizeof *p.gone),
+			      .renewed = mem_alloc(&next->mem, n * sizeof *p.renewed) };
 	struct change c = { next, old };
 	int rc = CLEAT_ENOMEM;
 

@@ -10,7 +10,7 @@
 #include "json/parse.h"
 #include "json/writer.h"
 
-struct reader {
+struct front_reader {
 	struct str text; /* what is between the marks */
 	size_t at;       /* of the next line */
 	int number;      /* of the line in `line`, from 1 (the opening mark) */
@@ -21,7 +21,7 @@ struct reader {
 	cleat_error *err;
 };
 
-static bool wrong(struct reader *r, const char *what)
+static bool wrong(struct front_reader *r, const char *what)
 {
 	error_set(r->err, CLEAT_EINVAL, "line %d: %s", r->number, what);
 	return false;
@@ -61,7 +61,7 @@ static bool is_comment(struct str s)
 }
 
 /* The next line that says something; false at the end. */
-static bool next_line(struct reader *r)
+static bool next_line(struct front_reader *r)
 {
 	while (r->at < r->text.n) {
 		r->line = line_at(r->text, r->at, &r->at);
@@ -81,9 +81,9 @@ static bool next_line(struct reader *r)
 }
 
 /* Is there one more line, of more than `indent`, or of just that with a dash? It stays unread. */
-static bool goes_deeper(struct reader *r, size_t indent, bool dash)
+static bool goes_deeper(struct front_reader *r, size_t indent, bool dash)
 {
-	struct reader look = *r;
+	struct front_reader look = *r;
 
 	if (!next_line(&look))
 		return false;
@@ -105,7 +105,7 @@ static void write_plain(struct jw *w, struct str s)
 }
 
 /* What was gathered in `scratch`. */
-static bool write_scratch(struct reader *r)
+static bool write_scratch(struct front_reader *r)
 {
 	if (buf_status(r->scratch)) {
 		error_set(r->err, CLEAT_ENOMEM, "out of memory");
@@ -116,7 +116,7 @@ static bool write_scratch(struct reader *r)
 }
 
 /* 'it''s': behind the closing quote in *ret_end. */
-static bool write_single(struct reader *r, struct str s, size_t *ret_end)
+static bool write_single(struct front_reader *r, struct str s, size_t *ret_end)
 {
 	size_t i = 1;
 
@@ -136,7 +136,7 @@ static bool write_single(struct reader *r, struct str s, size_t *ret_end)
 }
 
 /* "..." is taken over as the JSON string that it is; if it is none, json_parse() says so at the end. */
-static bool write_double(struct reader *r, struct str s, size_t *ret_end)
+static bool write_double(struct front_reader *r, struct str s, size_t *ret_end)
 {
 	size_t i = 1;
 
@@ -150,7 +150,8 @@ static bool write_double(struct reader *r, struct str s, size_t *ret_end)
 }
 
 /* A value inside of [...] or {...}: up to one of `stops`. */
-static bool write_flow_scalar(struct reader *r, struct str s, const char *stops, size_t *ret_end)
+static bool write_flow_scalar(struct front_reader *r, struct str s, const char *stops,
+			      size_t *ret_end)
 {
 	size_t i = 0;
 
@@ -185,7 +186,7 @@ static struct str read_key(struct str s, size_t *ret_end)
 }
 
 /* [a, b] or {k: v, l: w}, on one line, no nesting; behind it in *rest. */
-static bool write_flow(struct reader *r, struct str s, struct str *rest)
+static bool write_flow(struct front_reader *r, struct str s, struct str *rest)
 {
 	bool map = s.p[0] == '{';
 	char close = map ? '}' : ']';
@@ -226,7 +227,7 @@ static struct str without_comment(struct str s)
 }
 
 /* | and >: the lines that follow and are indented more than `indent`. */
-static bool write_block(struct reader *r, struct str mark, size_t indent)
+static bool write_block(struct front_reader *r, struct str mark, size_t indent)
 {
 	bool fold = mark.p[0] == '>', keep_end = mark.n == 1, pending = false;
 	size_t own = SIZE_MAX, blanks = 0;
@@ -273,7 +274,7 @@ static bool is_special(struct str s)
 }
 
 /* What stands behind "key:" on its line, or below it. Not a list over several lines. */
-static bool write_value(struct reader *r, struct str s, size_t indent)
+static bool write_value(struct front_reader *r, struct str s, size_t indent)
 {
 	struct str rest;
 	size_t end = 0;
@@ -303,7 +304,7 @@ static bool write_value(struct reader *r, struct str s, size_t indent)
 }
 
 /* The members of one item of a list: the first stands behind "- ", the others below it. */
-static bool write_item_map(struct reader *r, struct str key, struct str value, size_t column)
+static bool write_item_map(struct front_reader *r, struct str key, struct str value, size_t column)
 {
 	jw_obj(r->w);
 	for (;;) {
@@ -324,7 +325,7 @@ static bool write_item_map(struct reader *r, struct str key, struct str value, s
 	return true;
 }
 
-static bool write_list(struct reader *r, size_t indent)
+static bool write_list(struct front_reader *r, size_t indent)
 {
 	size_t own = SIZE_MAX;
 
@@ -352,7 +353,7 @@ static bool write_list(struct reader *r, size_t indent)
 	return true;
 }
 
-static bool write_all(struct reader *r)
+static bool write_all(struct front_reader *r)
 {
 	jw_obj(r->w);
 	while (next_line(r)) {
@@ -407,7 +408,9 @@ static int read_front(struct arena *ar, struct str front, const cleat_json **ret
 {
 	struct buf out, scratch;
 	struct jw w;
-	struct reader r = { .text = front, .number = 1, .scratch = &scratch, .w = &w, .err = err };
+	struct front_reader r = {
+		.text = front, .number = 1, .scratch = &scratch, .w = &w, .err = err
+	};
 	int rc;
 
 	buf_init(&out, &ar->mem, 8 * FRONTMATTER_MAX);

@@ -164,7 +164,7 @@ static bool fill_messages(struct prompt *p, struct draft *b, const cleat_json *a
 }
 
 /* What a prompt is made of, wherever it stands. */
-struct plan {
+struct prompt_plan {
 	const cleat_json *at;   /* for problems */
 	const cleat_json *node; /* NULL: a file of a directory */
 	const char *path;       /* for problems; "text" */
@@ -173,7 +173,7 @@ struct plan {
 	cleat_prompt prompt; /* name, title, description, input */
 };
 
-static void add_prompt(struct draft *b, struct plan *plan)
+static void add_prompt(struct draft *b, struct prompt_plan *plan)
 {
 	const cleat_json *names = names_of(b, plan->prompt.input);
 	size_t before = conf_problems(b->conf);
@@ -201,7 +201,7 @@ static void add_prompt(struct draft *b, struct plan *plan)
 }
 
 /* Takes over what a file says, where the configuration itself does not say it. */
-static bool read_file(struct draft *b, struct plan *plan)
+static bool read_file(struct draft *b, struct prompt_plan *plan)
 {
 	struct arena *ar = conf_arena(b->conf);
 	struct prompt_file file;
@@ -233,7 +233,7 @@ void source_prompt(struct draft *b, const char *name, const cleat_json *node)
 	const cleat_json *text = json_member(node, "text"), *file = json_member(node, "file");
 	const cleat_json *args = json_member(node, "args");
 	cleat_error err;
-	struct plan plan = {
+	struct prompt_plan plan = {
 		.at = node,
 		.node = node,
 		.path = "text",
@@ -324,8 +324,8 @@ void source_prompt_dir(struct draft *b, const cleat_json *node)
 	n = read_names(b, node, path, dir, names);
 	closedir(dir);
 	for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
-		struct plan plan = { .at = node,
-				     .path = arena_printf(ar, "%s/%s", path, names[i]) };
+		struct prompt_plan plan = { .at = node,
+					    .path = arena_printf(ar, "%s/%s", path, names[i]) };
 
 		if (!plan.path || !read_file(b, &plan))
 			continue;

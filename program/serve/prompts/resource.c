@@ -33,7 +33,7 @@ struct resource {
 	struct completion *completion;
 	uint64_t ttl_ms; /* what was read is good for so long */
 	struct kept kept;
-	struct variable {
+	struct uri_variable {
 		const char *name;
 		bool wide;
 	} * variables;
@@ -202,8 +202,8 @@ static bool read_variables(struct resource *r, const char *uri, const cleat_json
 		arena_zalloc(&r->arena, (cleat_json_size(properties) + 1) * sizeof *r->variables);
 	while (r->variables && cleat_json_next(&it))
 		r->variables[r->n++] =
-			(struct variable){ arena_strdup(&r->arena, cleat_json_str(it.key, "")),
-					   resource_is_wide(uri, json_str(it.key)) };
+			(struct uri_variable){ arena_strdup(&r->arena, cleat_json_str(it.key, "")),
+					       resource_is_wide(uri, json_str(it.key)) };
 	return r->variables && !arena_failed(&r->arena);
 }
 

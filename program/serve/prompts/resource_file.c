@@ -27,7 +27,7 @@
 
 enum { GLOB_LISTED_MAX = 1000, VARIABLES_MAX = 16 };
 
-struct variable {
+struct path_variable {
 	const char *name;
 	bool wide; /* may hold a '/' */
 };
@@ -40,7 +40,7 @@ struct file {
 	const char *uri;
 	const char *path; /* of one file, or what is behind the directory, with {variables} */
 	const char *mime; /* NULL: what it looks like */
-	struct variable variables[VARIABLES_MAX];
+	struct path_variable variables[VARIABLES_MAX];
 	size_t n;
 	struct completion *completion;
 };
@@ -80,7 +80,7 @@ static int open_regular(const char *path, cleat_error *err)
 	return beneath_fail(err, str_of(path), ENXIO);
 }
 
-static const struct variable *variable(const struct file *x, struct str name)
+static const struct path_variable *variable(const struct file *x, struct str name)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (str_eqz(name, x->variables[i].name))
@@ -96,7 +96,7 @@ static bool render(const struct file *x, cleat_request *req, struct buf *out)
 	while (*p) {
 		size_t n = strcspn(p, "{");
 		const char *end = p[n] ? strchr(p + n, '}') : NULL;
-		const struct variable *v;
+		const struct path_variable *v;
 		struct str value;
 
 		buf_append(out, p, n);
@@ -186,8 +186,9 @@ static bool read_variables(struct draft *b, struct file *x, const cleat_json *no
 			conf_problem(b->conf, node, "at most %d variables", VARIABLES_MAX);
 			return false;
 		}
-		x->variables[x->n++] = (struct variable){ arena_strndup(&x->arena, name.p, name.n),
-							  resource_is_wide(x->uri, name) };
+		x->variables[x->n++] =
+			(struct path_variable){ arena_strndup(&x->arena, name.p, name.n),
+						resource_is_wide(x->uri, name) };
 	}
 	for (const char *p = strchr(x->path, '{'); p; p = strchr(p + 1, '{')) {
 		size_t n = strcspn(p + 1, "}");

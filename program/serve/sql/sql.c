@@ -7,7 +7,7 @@
  * parameters are compared with the arguments. An argument that is not given is NULL.
  */
 #include "base/mem.h"
-#include "serve/argument/question.h"
+#include "serve/argument/inquiry.h"
 #include "serve/kit/tool.h"
 #include "serve/sql/database.h"
 #include "serve/sql/source.h"
@@ -19,7 +19,7 @@
 struct statement {
 	cleat_allocator mem;
 	struct sqldb *db;
-	struct question *question;
+	struct inquiry *question;
 	char *sql;
 	bool write;
 	size_t max_rows, output_max;
@@ -32,7 +32,7 @@ static void statement_free(void *p)
 
 	if (!s)
 		return;
-	question_free(s->question);
+	inquiry_free(s->question);
 	sqldb_unref(s->db);
 	mem_free(&s->mem, s->sql);
 	mem_free(&s->mem, s);
@@ -48,7 +48,7 @@ static int call(cleat_request *req)
 				     .max_rows = s->max_rows,
 				     .output_max = s->output_max,
 				     .timeout_ms = s->timeout_ms };
-	int status = question_ask(s->question, req, &o.params);
+	int status = inquiry_ask(s->question, req, &o.params);
 
 	return status == CLEAT_OK ? sqlrows_reply(req, s->db, &o) : status;
 }
@@ -165,7 +165,7 @@ void source_sql(struct draft *b, const char *name, const cleat_json *node)
 		statement_free(s);
 		return;
 	}
-	s->question = question_new(b, node, &t);
+	s->question = inquiry_new(b, node, &t);
 	hint(s, node, &t);
 	if (!t.output_schema)
 		t.output_schema = s->write ? sqlrows_change_schema : sqlrows_schema;

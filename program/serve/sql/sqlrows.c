@@ -108,7 +108,7 @@ bool sqlrows_params(struct sqlconn *c, const char *sql, size_t n,
 /* ---- values --------------------------------------------------------------------------------- */
 
 /* One run of a statement. */
-struct run {
+struct query_run {
 	struct sqlconn *c;
 	sqlite3_stmt *stmt;
 	const struct sqlrows_options *o;
@@ -121,7 +121,7 @@ struct run {
 	char why[200]; /* "" as long as all is well */
 };
 
-static int bind_value(struct run *r, int at, const cleat_json *v)
+static int bind_value(struct query_run *r, int at, const cleat_json *v)
 {
 	const struct sqlite *k = &r->c->lib;
 	const char *s;
@@ -155,7 +155,7 @@ static int bind_value(struct run *r, int at, const cleat_json *v)
 	}
 }
 
-static const cleat_json *value_of(const struct run *r, int at, const char *name)
+static const cleat_json *value_of(const struct query_run *r, int at, const char *name)
 {
 	const cleat_json *params = r->o->params;
 
@@ -164,7 +164,7 @@ static const cleat_json *value_of(const struct run *r, int at, const char *name)
 	return cleat_json_at(params, (size_t)at - 1);
 }
 
-static bool has_param(const struct run *r, const char *name)
+static bool has_param(const struct query_run *r, const char *name)
 {
 	char full[300];
 
@@ -177,7 +177,7 @@ static bool has_param(const struct run *r, const char *name)
 }
 
 /* A value that the statement has no place for is a mistake that would go unnoticed. */
-static void check_extra(struct run *r, int count)
+static void check_extra(struct query_run *r, int count)
 {
 	const cleat_json *params = r->o->params;
 	cleat_json_iter it = cleat_json_each(params);
@@ -197,7 +197,7 @@ static void check_extra(struct run *r, int count)
 				 cleat_json_str(it.key, ""));
 }
 
-static bool bind_all(struct run *r)
+static bool bind_all(struct query_run *r)
 {
 	int count = r->c->lib.sqlite3_bind_parameter_count(r->stmt);
 
@@ -221,7 +221,7 @@ static bool bind_all(struct run *r)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static bool is_name_taken(const struct run *r, int before, const char *name)
+static bool is_name_taken(const struct query_run *r, int before, const char *name)
 {
 	for (int i = 0; i < before; i++)
 		if (strcmp(r->names[i], name) == 0)
@@ -230,7 +230,7 @@ static bool is_name_taken(const struct run *r, int before, const char *name)
 }
 
 /* The columns' names, once for all rows. One that was there before gets a number: no two are the same. */
-static bool name_columns(struct run *r)
+static bool name_columns(struct query_run *r)
 {
 	const struct sqlite *k = &r->c->lib;
 
@@ -250,7 +250,7 @@ static bool name_columns(struct run *r)
 	return r->names != NULL;
 }
 
-static void put_columns(struct run *r)
+static void put_columns(struct query_run *r)
 {
 	jw_key(&r->w, "columns");
 	jw_arr(&r->w);
@@ -259,7 +259,7 @@ static void put_columns(struct run *r)
 	jw_arr_end(&r->w);
 }
 
-static void put_value(struct run *r, int i)
+static void put_value(struct query_run *r, int i)
 {
 	const struct sqlite *k = &r->c->lib;
 	const void *p;
@@ -282,7 +282,7 @@ static void put_value(struct run *r, int i)
 	}
 }
 
-static void put_row(struct run *r)
+static void put_row(struct query_run *r)
 {
 	jw_obj(&r->w);
 	for (int i = 0; i < r->n; i++) {
@@ -293,7 +293,7 @@ static void put_row(struct run *r)
 }
 
 /* Adds rows until there are no more, or no room. False: r->why. */
-static bool put_rows(struct run *r)
+static bool put_rows(struct query_run *r)
 {
 	bool changes = !r->c->lib.sqlite3_stmt_readonly(r->stmt);
 	int rc;
@@ -325,7 +325,7 @@ static bool put_rows(struct run *r)
 	return !*r->why;
 }
 
-static void put_ending(struct run *r)
+static void put_ending(struct query_run *r)
 {
 	const struct sqlite *k = &r->c->lib;
 
@@ -351,7 +351,7 @@ static void put_ending(struct run *r)
 	jw_obj_end(&r->w);
 }
 
-static int reply(cleat_request *req, struct run *r)
+static int reply(cleat_request *req, struct query_run *r)
 {
 	struct str text = buf_str(&r->text);
 	cleat_json_limits limits = { .max_nodes = 4000000 };
@@ -371,7 +371,7 @@ static int reply(cleat_request *req, struct run *r)
 	return status;
 }
 
-static int run_statement(cleat_request *req, struct run *r)
+static int run_statement(cleat_request *req, struct query_run *r)
 {
 	bool good;
 
@@ -388,7 +388,7 @@ static int run_statement(cleat_request *req, struct run *r)
 
 int sqlrows_reply(cleat_request *req, struct sqldb *db, const struct sqlrows_options *o)
 {
-	struct run r = { .o = o };
+	struct query_run r = { .o = o };
 	cleat_error err = { 0 };
 	int status;
 

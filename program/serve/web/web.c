@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "fetch/fetcher.h"
 #include "http/token.h"
-#include "serve/argument/question.h"
+#include "serve/argument/inquiry.h"
 #include "serve/kit/gate.h"
 #include "serve/kit/output.h"
 #include "serve/kit/reqmem.h"
@@ -30,7 +30,7 @@ struct web {
 	cleat_allocator mem;
 	struct runtime *rt;
 	struct web_request *request;
-	struct question *question;
+	struct inquiry *question;
 	struct gate *gate;
 	struct tool_limits limits;
 	struct output output; /* with AS_JSON, and with an output schema */
@@ -327,7 +327,7 @@ static int call(cleat_request *req)
 	const cleat_json *args = NULL;
 	cleat_error err = { 0 };
 	struct arena ar;
-	int rc = question_ask(w->question, req, &args);
+	int rc = inquiry_ask(w->question, req, &args);
 
 	if (rc != CLEAT_OK)
 		return rc;
@@ -359,7 +359,7 @@ static void web_free(void *p)
 	if (!w)
 		return;
 	web_request_free(w->request);
-	question_free(w->question);
+	inquiry_free(w->question);
 	gate_free(w->gate);
 	output_done(&w->output);
 	arena_done(&w->arena);
@@ -452,7 +452,7 @@ void web_add(struct draft *b, const cleat_json *at, const char *name, const clea
 		web_free(w);
 		return;
 	}
-	w->question = question_new(b, node, &t);
+	w->question = inquiry_new(b, node, &t);
 	hint(node, &t);
 	t.call = call;
 	t.userdata = w;

@@ -1,11 +1,11 @@
-/* program/serve/argument/question.c - "confirm" and "ask": what the user is asked before a tool works; and the arguments
+/* program/serve/argument/inquiry.c - "confirm" and "ask": what the user is asked before a tool works; and the arguments
  * that the work is given: those of the call, the defaults of the others, and the answers.
  *
  * A handler that asks runs again from the top when the answer is there (cleat/request.h), so this stands at
  * the very beginning of a tool's handler. A question belongs to its tool and needs nothing of the
  * configuration that it came from.
  */
-#include "serve/argument/question.h"
+#include "serve/argument/inquiry.h"
 
 #include "base/mem.h"
 #include "serve/argument/argtext.h"
@@ -17,7 +17,7 @@
 
 enum { ARGUMENTS_MAX = 16 << 20 };
 
-struct question {
+struct inquiry {
 	cleat_allocator mem;
 	struct arena arena; /* owns all of this */
 	const struct argtext *confirm, *message;
@@ -57,7 +57,7 @@ static bool check_names(struct draft *b, const cleat_json *fields, const char *f
 	return true;
 }
 
-static bool keep_defaults(struct draft *b, struct question *q, const cleat_json *properties)
+static bool keep_defaults(struct draft *b, struct inquiry *q, const cleat_json *properties)
 {
 	cleat_json_iter it = cleat_json_each(properties);
 	struct build all;
@@ -81,8 +81,8 @@ static bool keep_defaults(struct draft *b, struct question *q, const cleat_json 
 }
 
 /* `names`: what may stand in braces. */
-static bool question_fill(struct draft *b, struct question *q, const cleat_json *node,
-			  const cleat_tool *t, const cleat_json *names)
+static bool inquiry_fill(struct draft *b, struct inquiry *q, const cleat_json *node,
+			 const cleat_tool *t, const cleat_json *names)
 {
 	const cleat_json *confirm = cleat_json_get(node, "confirm"),
 			 *ask = cleat_json_get(node, "ask");
@@ -110,10 +110,10 @@ static bool question_fill(struct draft *b, struct question *q, const cleat_json 
 	return keep_defaults(b, q, cleat_json_get(names, "properties"));
 }
 
-struct question *question_new(struct draft *b, const cleat_json *node, const cleat_tool *t)
+struct inquiry *inquiry_new(struct draft *b, const cleat_json *node, const cleat_tool *t)
 {
 	const cleat_json *names = tool_arguments(b, node, t);
-	struct question *q;
+	struct inquiry *q;
 
 	if (!cleat_json_get(node, "confirm") && !cleat_json_get(node, "ask") &&
 	    !any_default(cleat_json_get(names, "properties")))
@@ -126,15 +126,15 @@ struct question *question_new(struct draft *b, const cleat_json *node, const cle
 	q->mem = b->rt->mem;
 	arena_init(&q->arena, &q->mem, 0);
 	q->arena.first = 512; /* most have one or two defaults, and that is all */
-	if (question_fill(b, q, node, t, names))
+	if (inquiry_fill(b, q, node, t, names))
 		return q;
 	if (arena_failed(&q->arena))
 		conf_problem(b->conf, node, "out of memory");
-	question_free(q);
+	inquiry_free(q);
 	return NULL;
 }
 
-void question_free(struct question *q)
+void inquiry_free(struct inquiry *q)
 {
 	cleat_allocator mem;
 
@@ -173,7 +173,7 @@ static void put_defaults(struct build *to, const cleat_json *defaults, const cle
 }
 
 /* Arguments, answers and defaults as one object, in the request's memory. */
-static int merge(const struct question *q, cleat_request *req, const cleat_json *args,
+static int merge(const struct inquiry *q, cleat_request *req, const cleat_json *args,
 		 const cleat_json *answers, const cleat_json **ret)
 {
 	const cleat_allocator mem = reqmem(req);
@@ -206,7 +206,7 @@ static const char *words_of(const struct argtext *t, cleat_request *req, const c
 	return buf_status(&words) ? NULL : buf_str(&words).p;
 }
 
-int question_ask(const struct question *q, cleat_request *req, const cleat_json **ret_args)
+int inquiry_ask(const struct inquiry *q, cleat_request *req, const cleat_json **ret_args)
 {
 	const cleat_json *args = cleat_request_arguments(req), *answers = NULL, *all;
 	const char *text;

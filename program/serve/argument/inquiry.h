@@ -1,20 +1,20 @@
-/* program/serve/argument/question.h - what the user is asked before a tool works, and the arguments that the work is
+/* program/serve/argument/inquiry.h - what the user is asked before a tool works, and the arguments that the work is
  * given: those of the call, the defaults of the others, and the answers.
  */
-#ifndef PROGRAM_SERVE_ARGUMENT_QUESTION_H
-#define PROGRAM_SERVE_ARGUMENT_QUESTION_H
+#ifndef PROGRAM_SERVE_ARGUMENT_INQUIRY_H
+#define PROGRAM_SERVE_ARGUMENT_INQUIRY_H
 
 #include "serve/kit/draft.h"
 
 /* "confirm" (text with {arg}) and "ask" ({"message", "fields": signature inside}): a question to the user
  * before the work is done. The answers to "ask" are added to the arguments under their names. */
-struct question;
+struct inquiry;
 /* NULL: nothing is asked and no argument has a default, or a problem was added. It does not need the conf
  * any more. */
-struct question *question_new(struct draft *b, const cleat_json *node, const cleat_tool *t);
+struct inquiry *inquiry_new(struct draft *b, const cleat_json *node, const cleat_tool *t);
 /* CLEAT_OK and all arguments in *ret (those of the call, defaults filled in, with the answers); otherwise what
  * the handler has to return. q may be NULL (arguments and defaults then). */
-int question_ask(const struct question *q, cleat_request *req, const cleat_json **ret_args);
-void question_free(struct question *q);
+int inquiry_ask(const struct inquiry *q, cleat_request *req, const cleat_json **ret_args);
+void inquiry_free(struct inquiry *q);
 
 #endif

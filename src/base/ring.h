@@ -27,10 +27,16 @@ static inline bool ring_alone(const struct ring *r)
 	return r->next == r;
 }
 
-static inline void ring_remove(struct ring *r)
+/* Takes it out; it goes on pointing at its former neighbours. */
+static inline void ring_cut(struct ring *r)
 {
 	r->prev->next = r->next;
 	r->next->prev = r->prev;
+}
+
+static inline void ring_remove(struct ring *r)
+{
+	ring_cut(r);
 	ring_init(r);
 }
 

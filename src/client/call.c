@@ -546,7 +546,7 @@ void client_cancel_marked(cleat_client *c)
 
 static cleat_call *sent(struct rpc_node *n)
 {
-	cleat_call *call = n ? RPC_CONTAINER(n, cleat_call, node) : NULL;
+	cleat_call *call = n ? CONTAINER_OF(n, cleat_call, node) : NULL;
 
 	return call && call->state == CALL_SENT ? call : NULL;
 }
@@ -590,7 +590,7 @@ void call_each(cleat_client *c, enum call_state state, void (*fn)(cleat_call *, 
 	struct rpc_node *n = rpc_table_first(&c->calls);
 
 	while (n && n->order < end) {
-		cleat_call *call = RPC_CONTAINER(n, cleat_call, node);
+		cleat_call *call = CONTAINER_OF(n, cleat_call, node);
 
 		if (n->order < seen || call->state != state) {
 			n = rpc_table_next(n);

@@ -79,7 +79,7 @@ static void free_calls(cleat_client *c)
 
 	while ((n = rpc_table_first(&c->calls))) {
 		rpc_table_remove(&c->calls, n);
-		call_free(RPC_CONTAINER(n, cleat_call, node));
+		call_free(CONTAINER_OF(n, cleat_call, node));
 	}
 	while (c->done_first) {
 		cleat_call *call = c->done_first;

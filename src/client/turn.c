@@ -138,7 +138,7 @@ static void check_deadlines(cleat_client *c, uint64_t now)
 	struct rpc_node *n;
 
 	while ((n = rpc_table_expired(&c->calls, now)))
-		expire(RPC_CONTAINER(n, cleat_call, node), now);
+		expire(CONTAINER_OF(n, cleat_call, node), now);
 }
 
 static void earlier(uint64_t *at, uint64_t other)

@@ -128,7 +128,7 @@ static void fetcher_run(struct fetcher *h)
 
 static void on_kick(struct loop_call *c)
 {
-	fetcher_run((struct fetcher *)((char *)c - offsetof(struct fetcher, kick)));
+	fetcher_run(CONTAINER_OF(c, struct fetcher, kick));
 }
 
 static void on_time(void *client)

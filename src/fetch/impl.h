@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/ring.h"
 #include "fetch/curl.h"
 #include "fetch/fetcher.h"
 #include "uri/reference.h"

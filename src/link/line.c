@@ -1,13 +1,12 @@
 /* link/line.c - see line.h. */
 #include "link/line.h"
+#include "base/ring.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "net/plain.h"
 
 #include <stdio.h>
-
-#define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 void line_note(struct line_link *l, int level, const char *fmt, ...)
 {
@@ -92,7 +91,7 @@ static int op_send(struct link *link, const struct link_message *m)
 
 static void on_turn(struct loop_turn *t)
 {
-	CONTAINER(t, struct line_link, turn)->wrote = false;
+	CONTAINER_OF(t, struct line_link, turn)->wrote = false;
 }
 
 /* ---- input -------------------------------------------------------------------------------- */
@@ -291,7 +290,7 @@ void line_run(struct line_link *l)
 
 static void on_call(struct loop_call *c)
 {
-	line_run(CONTAINER(c, struct line_link, call));
+	line_run(CONTAINER_OF(c, struct line_link, call));
 }
 
 /* ---- ops ---------------------------------------------------------------------------------- */

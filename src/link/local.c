@@ -7,9 +7,8 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ring.h"
 #include "link/line.h"
-
-#define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 enum { LOCAL_BURST = 64, LOCAL_KEEP = 64 * 1024 };
 
@@ -281,7 +280,7 @@ static void exchange(struct link_local *k)
 
 static void on_call(struct loop_call *c)
 {
-	struct link_local *k = CONTAINER(c, struct link_local, call);
+	struct link_local *k = CONTAINER_OF(c, struct link_local, call);
 
 	k->entered = true;
 	if (k->state == OPENING)

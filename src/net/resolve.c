@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "net/resolve.h"
+#include "base/ring.h"
 
 #include "base/mem.h"
 
@@ -15,8 +16,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-
-#define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 struct resolve {
 	cleat_loop *loop;
@@ -72,7 +71,7 @@ static void *resolve_run(void *arg)
 
 static void resolve_on_done(struct loop_call *c)
 {
-	struct resolve *r = CONTAINER(c, struct resolve, call);
+	struct resolve *r = CONTAINER_OF(c, struct resolve, call);
 	const char *why = r->rc == EAI_SYSTEM ? strerror(r->error) : gai_strerror(r->rc);
 	struct addrinfo *list = r->list;
 	resolve_fn *fn = r->fn;

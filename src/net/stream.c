@@ -5,6 +5,7 @@
  * (the sink) only note what happened and leave the rest to a deferred call.
  */
 #include "net/stream.h"
+#include "base/ring.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -13,8 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 enum state { OPEN, DRAINING, FLUSHING, CLOSED };
 
@@ -230,7 +229,7 @@ static void stream_on_ready(void *ctx, unsigned events, bool failed)
 
 static void on_flush(struct loop_call *c)
 {
-	struct stream *s = CONTAINER(c, struct stream, flush_call);
+	struct stream *s = CONTAINER_OF(c, struct stream, flush_call);
 
 	s->handling = true;
 	linestream_flush(&s->io);
@@ -239,7 +238,7 @@ static void on_flush(struct loop_call *c)
 
 static void on_turn(struct loop_turn *t)
 {
-	stream_settle(CONTAINER(t, struct stream, turn));
+	stream_settle(CONTAINER_OF(t, struct stream, turn));
 }
 
 /* ---- the beginning ------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@
 
 static struct pending *of_node(struct rpc_node *node)
 {
-	return RPC_CONTAINER(node, struct pending, node);
+	return CONTAINER_OF(node, struct pending, node);
 }
 
 /* ---- the end of a request ----------------------------------------------------------------- */

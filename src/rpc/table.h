@@ -9,11 +9,9 @@
 #ifndef RPC_TABLE_H
 #define RPC_TABLE_H
 
+#include "base/ring.h"
 #include <cleat/base.h>
 #include <cleat/json.h>
-
-/* The object around a node. */
-#define RPC_CONTAINER(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 /* Embedded in a request; zeroed before the first put. All members belong to the table; reading id
  * and number is fine. */

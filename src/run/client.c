@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ring.h"
 #include "base/sized.h"
 #include "child/child.h"
 
@@ -76,8 +77,7 @@ static uint32_t random32(void *ctx)
 
 static void on_cancel(struct loop_call *k)
 {
-	struct client_run *run =
-		(struct client_run *)(void *)((char *)k - offsetof(struct client_run, cancel));
+	struct client_run *run = CONTAINER_OF(k, struct client_run, cancel);
 
 	client_cancel_marked(run->client);
 }

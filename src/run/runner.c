@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "run/runner.h"
+#include "base/ring.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -9,8 +10,6 @@
 
 #include <errno.h>
 #include <time.h>
-
-#define CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* ---- events ------------------------------------------------------------------------------- */
 
@@ -31,7 +30,7 @@ void runner_drain(struct runner *r)
 
 static void on_drain(struct loop_call *c)
 {
-	runner_drain(CONTAINER(c, struct runner, drain_call));
+	runner_drain(CONTAINER_OF(c, struct runner, drain_call));
 }
 
 static void deadline_after(struct timespec *ts, unsigned ms)
@@ -232,7 +231,7 @@ static void stop(struct runner *r)
 
 static void on_turn(struct loop_turn *t)
 {
-	struct runner *r = CONTAINER(t, struct runner, turn);
+	struct runner *r = CONTAINER_OF(t, struct runner, turn);
 	atomic_bool *asked = server_stop_flag(r->server);
 
 	atomic_store_explicit(&r->owner, loop_thread(), memory_order_relaxed);

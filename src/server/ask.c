@@ -318,7 +318,7 @@ void ask_answered(struct conn *c, const struct rpc_message *m)
 		server_note(c->server, CLEAT_LOG_NOTICE, "a response to no question was ignored");
 		return;
 	}
-	q = RPC_CONTAINER(node, struct question, pending);
+	q = CONTAINER_OF(node, struct question, pending);
 	req = q->req;
 	rpc_table_remove(&c->pending, node);
 	if (m->kind == RPC_RESULT) {
@@ -339,7 +339,7 @@ void ask_expire(struct conn *c, uint64_t now)
 	struct rpc_node *node;
 
 	while ((node = rpc_table_expired(&c->pending, now))) {
-		struct question *q = RPC_CONTAINER(node, struct question, pending);
+		struct question *q = CONTAINER_OF(node, struct question, pending);
 
 		question_take_back(q, "no answer in time");
 		q->failure = CLEAT_ETIMEOUT;

@@ -132,7 +132,7 @@ static void receive_cancelled(struct conn *c, const struct rpc_message *m)
 	struct rpc_node *node = rpc_table_find(&c->inflight, json_member(m->params, "requestId"));
 
 	if (node)
-		request_cancel(RPC_CONTAINER(node, cleat_request, inflight));
+		request_cancel(CONTAINER_OF(node, cleat_request, inflight));
 }
 
 static COLD void receive_notification(struct conn *c, const struct rpc_message *m)

@@ -54,7 +54,7 @@ static void expire(struct conn *c, uint64_t now)
 	struct rpc_node *node;
 
 	while ((node = rpc_table_expired(&c->inflight, now))) {
-		cleat_request *req = RPC_CONTAINER(node, cleat_request, inflight);
+		cleat_request *req = CONTAINER_OF(node, cleat_request, inflight);
 
 		rpc_table_set_deadline(&c->inflight, node, 0);
 		if (req->phase != PHASE_LISTENING)

@@ -69,7 +69,7 @@ static struct event_stream *events_find(const struct events *ev, const struct ev
 	struct bucket_node *n = buckets_first(&ev->streams, hash_of(ev, o, number));
 
 	for (; n; n = buckets_next(n)) {
-		struct event_stream *s = RING_OF(n, struct event_stream, node);
+		struct event_stream *s = CONTAINER_OF(n, struct event_stream, node);
 
 		if (s->owner == o && s->number == number)
 			return s;
@@ -114,7 +114,7 @@ static void stream_free(struct events *ev, struct event_stream *s)
 
 static void forget_oldest(struct events *ev)
 {
-	struct event_stream *s = RING_OF(ev->quiet.next, struct event_stream, quiet);
+	struct event_stream *s = CONTAINER_OF(ev->quiet.next, struct event_stream, quiet);
 	struct events_owner *o = s->owner;
 
 	if (!o->forgot || s->number > o->forgot_up_to)
@@ -138,28 +138,28 @@ static void purge(struct events *ev, struct event *e)
 
 	ring_remove(&e->of_all);
 	ring_remove(&e->of_owner);
-	ring_remove(&e->of_stream);
+	ring_cut(&e->of_stream); /* see events_replay() */
 	s->owner->bytes -= e->n + COST;
 	ev->bytes -= e->n + COST;
 	ev->count--;
-	if (ring_empty(&s->events))
+	if (ring_alone(&s->events))
 		quiet_add(ev, s);
 	events_release(&ev->mem, e);
 }
 
 static void purge_stream(struct events *ev, struct event_stream *s)
 {
-	while (!ring_empty(&s->events))
-		purge(ev, RING_OF(s->events.next, struct event, of_stream));
+	while (!ring_alone(&s->events))
+		purge(ev, CONTAINER_OF(s->events.next, struct event, of_stream));
 }
 
 /* What was put in last stays: it alone is not over a limit. */
 static void purge_excess(struct events *ev, struct events_owner *o)
 {
 	while (o->bytes > ev->max_owner_bytes)
-		purge(ev, RING_OF(o->order.next, struct event, of_owner));
+		purge(ev, CONTAINER_OF(o->order.next, struct event, of_owner));
 	while (ev->bytes > ev->max_bytes)
-		purge(ev, RING_OF(ev->order.next, struct event, of_all));
+		purge(ev, CONTAINER_OF(ev->order.next, struct event, of_all));
 	while (ev->n_quiet > EVENTS_QUIET_MAX)
 		forget_oldest(ev);
 }
@@ -176,8 +176,9 @@ void events_stream_drop(struct events *ev, struct events_owner *o, uint64_t stre
 
 void events_owner_done(struct events *ev, struct events_owner *o)
 {
-	while (!ring_empty(&o->streams)) {
-		struct event_stream *s = RING_OF(o->streams.next, struct event_stream, of_owner);
+	while (!ring_alone(&o->streams)) {
+		struct event_stream *s =
+			CONTAINER_OF(o->streams.next, struct event_stream, of_owner);
 
 		purge_stream(ev, s);
 		stream_free(ev, s);
@@ -202,7 +203,7 @@ static void events_put(struct events *ev, struct event_stream *s, struct event *
 {
 	if (e->number != s->last + 1) /* a gap */
 		purge_stream(ev, s);
-	if (ring_empty(&s->events))
+	if (ring_alone(&s->events))
 		quiet_remove(ev, s);
 	e->stream = s;
 	s->last = e->number;
@@ -252,7 +253,7 @@ static struct event *hold(struct event_stream *s, uint64_t after)
 	struct event *e = NULL;
 
 	for (; r != &s->events; r = r->prev) {
-		struct event *older = RING_OF(r, struct event, of_stream);
+		struct event *older = CONTAINER_OF(r, struct event, of_stream);
 
 		if (older->number <= after)
 			break;
@@ -275,8 +276,8 @@ int events_replay(struct events *ev, struct events_owner *o, uint64_t stream, ui
 	last = s->last;
 	if (after >= last)
 		return CLEAT_OK;
-	if (ring_empty(&s->events) ||
-	    RING_OF(s->events.next, struct event, of_stream)->number > after + 1)
+	if (ring_alone(&s->events) ||
+	    CONTAINER_OF(s->events.next, struct event, of_stream)->number > after + 1)
 		return CLEAT_ENOENT;
 	/* From here on ev, o and s may vanish. The held events keep their links to the next one, also
 	 * when they are taken out of the ring, because that happens oldest first. */
@@ -284,7 +285,8 @@ int events_replay(struct events *ev, struct events_owner *o, uint64_t stream, ui
 		uint64_t number = e->number;
 
 		each(ctx, number, (struct str){ e->data, e->n });
-		next = number < last ? RING_OF(e->of_stream.next, struct event, of_stream) : NULL;
+		next = number < last ? CONTAINER_OF(e->of_stream.next, struct event, of_stream)
+				     : NULL;
 		events_release(&mem, e);
 	}
 	return CLEAT_OK;

@@ -15,8 +15,8 @@
 #ifndef STORE_EVENTS_H
 #define STORE_EVENTS_H
 
+#include "base/ring.h"
 #include "store/buckets.h"
-#include "store/ring.h"
 #include "store/store.h"
 
 enum { EVENTS_QUIET_MAX = 4096 };

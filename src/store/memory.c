@@ -98,7 +98,7 @@ static struct session *memory_find(struct memory *m, struct str id)
 	struct bucket_node *n = buckets_first(&m->sessions, str_hash(id, m->seed));
 
 	for (; n; n = buckets_next(n)) {
-		struct session *s = RING_OF(n, struct session, node);
+		struct session *s = CONTAINER_OF(n, struct session, node);
 
 		if (str_eq(s->record->s.id, id))
 			return s;
@@ -250,15 +250,15 @@ static void op_expire(struct store *st, uint64_t before_ms, void (*fn)(void *ctx
 	struct ring gone;
 
 	ring_init(&gone);
-	while (!ring_empty(&m->use)) {
-		s = RING_OF(m->use.next, struct session, use);
+	while (!ring_alone(&m->use)) {
+		s = CONTAINER_OF(m->use.next, struct session, use);
 		if (s->used_ms >= before_ms)
 			break;
 		session_remove(m, s);
 		ring_add(&gone, &s->use);
 	}
-	while (!ring_empty(&gone)) {
-		s = RING_OF(gone.next, struct session, use);
+	while (!ring_alone(&gone)) {
+		s = CONTAINER_OF(gone.next, struct session, use);
 		ring_remove(&s->use);
 		fn(ctx, s->record->s.id);
 		session_free(&mem, s);
@@ -270,8 +270,8 @@ static void op_free(struct store *st)
 	struct memory *m = memory_of(st);
 	cleat_allocator mem = m->mem;
 
-	while (!ring_empty(&m->use)) {
-		struct session *s = RING_OF(m->use.next, struct session, use);
+	while (!ring_alone(&m->use)) {
+		struct session *s = CONTAINER_OF(m->use.next, struct session, use);
 
 		session_remove(m, s);
 		session_free(&mem, s);

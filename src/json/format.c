@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "json/build.h"
+#include "json/token.h"
 #include "json/writer.h"
 
 #include <string.h>
@@ -39,26 +40,11 @@ static int format_fail(const struct tpl *t, const char *at, const char *reason)
 			 (size_t)(at - t->fmt));
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_word_start(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-
-static bool is_word(char c)
-{
-	return is_word_start(c) || is_digit(c) || c == '-' || c == '.' || c == '/';
-}
-
 static struct str take_word(struct tpl *t)
 {
 	struct str s = { t->p, 0 };
 
-	while (is_word(*t->p))
+	while (token_is_word(*t->p))
 		t->p++;
 	s.n = (size_t)(t->p - s.p);
 	return s;
@@ -151,114 +137,34 @@ static void put_end(struct tpl *t, bool object)
 
 /* ---- quoted text -------------------------------------------------------------------------- */
 
-/* Four hexadecimal digits as a number, or -1. */
-static long hex4(const char *p)
+/* Text with escapes. */
+static int take_escaped(struct tpl *t, bool key)
 {
-	long n = 0;
+	struct buf text = BUF_INIT(t->b ? &t->b->ar->mem : &t->w->b->mem, SIZE_MAX / 2);
+	const char *why, *end = token_quoted(t->p, &text, &why);
+	int rc = buf_status(&text);
 
-	for (int i = 0; i < 4; i++) {
-		static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-		const char *d = p[i] ? strchr(digits, p[i]) : NULL;
-
-		if (!d)
-			return -1;
-		n = n * 16 + (d - digits) % 16;
-	}
-	return n;
-}
-
-/* Length of the \u escape at p, with its low surrogate if it needs one, and what it stands for; 0 when
- * it is wrong. */
-static size_t unicode_escape(const char *p, long *ret)
-{
-	long low;
-
-	*ret = hex4(p + 2);
-	if (*ret < 0 || (*ret >= 0xDC00 && *ret <= 0xDFFF))
-		return 0;
-	if (*ret < 0xD800 || *ret > 0xDBFF)
-		return 6;
-	if (p[6] != '\\' || p[7] != 'u')
-		return 0;
-	low = hex4(p + 8);
-	*ret = 0x10000 + ((*ret - 0xD800) << 10) + (low - 0xDC00);
-	return low >= 0xDC00 && low <= 0xDFFF ? 12 : 0;
-}
-
-static void append_utf8(struct buf *b, long c)
-{
-	if (c >= 0x80) {
-		static const unsigned char marks[] = { 0xC0, 0xE0, 0xF0 };
-		int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-
-		buf_putc(b, (char)(marks[more - 1] | c >> 6 * more));
-		while (more-- > 0)
-			buf_putc(b, (char)(0x80 | (c >> 6 * more & 0x3F)));
-	} else {
-		buf_putc(b, (char)c);
-	}
-}
-
-/* What the escape at t->p stands for, and steps over it. `\'` is the one that JSON does not know. */
-static int take_escape(struct tpl *t, struct buf *to)
-{
-	static const char letters[] = "\"'\\/bfnrt", meant[] = "\"'\\/\b\f\n\r\t";
-	const char *known = t->p[1] ? strchr(letters, t->p[1]) : NULL;
-	size_t n = known ? 2 : 0;
-	long c = known ? meant[known - letters] : 0;
-
-	if (t->p[1] == 'u')
-		n = unicode_escape(t->p, &c);
-	if (n == 0)
-		return format_fail(t, t->p, "wrong escape");
-	append_utf8(to, c);
-	t->p += n;
-	return CLEAT_OK;
-}
-
-/* Text with escapes, up to the quote. */
-static int take_escaped(struct tpl *t, char quote, struct buf *to)
-{
-	const char *start = t->p - 1;
-	int rc = CLEAT_OK;
-
-	while (rc == CLEAT_OK && *t->p != quote) {
-		size_t run = strcspn(t->p, quote == '"' ? "\"\\%" : "'\\%");
-
-		buf_append(to, t->p, run);
-		t->p += run;
-		if (*t->p == '\0')
-			return format_fail(t, start, "unterminated text");
-		if (*t->p == '%')
-			return format_fail(t, t->p, "'%' inside text");
-		if (*t->p == '\\')
-			rc = take_escape(t, to);
-	}
-	return rc != CLEAT_OK   ? rc
-	       : buf_status(to) ? error_set(t->err, buf_status(to), "out of memory")
-				: CLEAT_OK;
+	if (why)
+		rc = format_fail(t, end, why);
+	else if (rc)
+		error_set(t->err, rc, "out of memory");
+	else
+		put_text(t, buf_str(&text), key);
+	buf_done(&text);
+	t->p = end;
+	return rc;
 }
 
 /* Text up to the matching quote; most has no escapes and goes as it stands. */
 static int take_quoted(struct tpl *t, bool key)
 {
-	char quote = *t->p++;
-	size_t run = strcspn(t->p, quote == '"' ? "\"\\%" : "'\\%");
-	struct buf text = BUF_INIT(t->b ? &t->b->ar->mem : &t->w->b->mem, SIZE_MAX / 2);
-	int rc = CLEAT_OK;
+	size_t run = strcspn(t->p + 1, *t->p == '"' ? "\"\\%" : "'\\%");
 
-	if (t->p[run] == quote) {
-		put_text(t, (struct str){ t->p, run }, key);
-		t->p += run + 1;
-		return CLEAT_OK;
-	}
-	rc = take_escaped(t, quote, &text);
-	if (rc == CLEAT_OK) {
-		put_text(t, buf_str(&text), key);
-		t->p++;
-	}
-	buf_done(&text);
-	return rc;
+	if (t->p[run + 1] != *t->p)
+		return take_escaped(t, key);
+	put_text(t, (struct str){ t->p + 1, run }, key);
+	t->p += run + 2;
+	return CLEAT_OK;
 }
 
 /* ---- conversions -------------------------------------------------------------------------- */
@@ -408,39 +314,9 @@ static void close_container(struct tpl *t)
 	after_value(t);
 }
 
-static const char *skip_digits(const char *p)
-{
-	while (is_digit(*p))
-		p++;
-	return p;
-}
-
-/* End of the JSON number at p, or NULL. */
-static const char *number_end(const char *p)
-{
-	const char *q;
-
-	p += *p == '-';
-	if (!is_digit(*p))
-		return NULL;
-	p = *p == '0' ? p + 1 : skip_digits(p);
-	if (*p == '.') {
-		q = skip_digits(p + 1);
-		if (q == p + 1)
-			return NULL;
-		p = q;
-	}
-	if (*p == 'e' || *p == 'E') {
-		p += p[1] == '-' || p[1] == '+' ? 2 : 1;
-		q = skip_digits(p);
-		return q == p ? NULL : q;
-	}
-	return p;
-}
-
 static int take_number(struct tpl *t)
 {
-	const char *end = number_end(t->p);
+	const char *end = token_number_end(t->p);
 
 	if (!end)
 		return format_fail(t, t->p, "wrong number");
@@ -472,9 +348,9 @@ static int take_value(struct tpl *t)
 		rc = take_conversion(t);
 	else if (*t->p == '"' || *t->p == '\'')
 		rc = take_quoted(t, false);
-	else if (*t->p == '-' || is_digit(*t->p))
+	else if (*t->p == '-' || token_is_digit(*t->p))
 		rc = take_number(t);
-	else if (is_word_start(*t->p))
+	else if (token_is_word_start(*t->p))
 		rc = take_literal(t);
 	else
 		rc = format_fail(t, t->p, "expected a value");
@@ -504,7 +380,7 @@ static int take_key(struct tpl *t)
 		rc = take_key_conversion(t);
 	else if (*t->p == '"' || *t->p == '\'')
 		rc = take_quoted(t, true);
-	else if (is_word_start(*t->p))
+	else if (token_is_word_start(*t->p))
 		put_text(t, take_word(t), true);
 	else
 		rc = format_fail(t, t->p, "expected a key or '}'");

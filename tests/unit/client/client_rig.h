@@ -14,8 +14,6 @@
 
 enum { RIG_MAX = 256 };
 
-#define RIG_LIT(s) ((struct str){ "" s, sizeof(s) - 1 })
-
 /* A call, and its answer. */
 #define ADD       "{\"name\":\"add\",\"arguments\":{\"a\":1,\"b\":2.50}}"
 #define TOOL_TEXT "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"3.5\"}]}"

@@ -750,7 +750,7 @@ public:
 			return g(r, r.args<T>());
 		});
 	}
-	/* With whatever else a tool has. */
+	/* With whatever else a tool has; its call, userdata and destroy are taken for the handler. */
 	template <class F> server &tool(cleat_tool t, F &&f)
 	{
 		keep(t, t.call, std::forward<F>(f));

@@ -63,6 +63,13 @@ for compiler in "${cc[@]}"; do
 	try "no struct ends in padding: $compiler" "$compiler" -std=c11 -xc < <(ends)
 done
 [[ $(ends | grep -c _Static_assert) -ge 20 ]] || { echo "# the structs were not found" && failed=1; }
+# What is deprecated says so, unless it is told not to.
+warns() { local text=$1 && shift && "$@" 2>&1 | grep -q "$text"; }
+deprecated() { printf '#include <cleat/base.h>\nCLEAT_DEPRECATED("use new") int old(void);\nint main(void) { return old(); }\n'; }
+for compiler in "${cc[@]}"; do
+	try "deprecation is said: $compiler" warns 'use new' "$compiler" -std=c99 -xc < <(deprecated)
+	try "and silenced: $compiler" "$compiler" -std=c99 -DCLEAT_NO_DEPRECATED -xc < <(deprecated)
+done
 for compiler in "${cxx[@]}"; do
 	for std in c++17 c++20; do
 		for exceptions in -fexceptions -fno-exceptions; do

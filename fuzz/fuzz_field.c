@@ -40,7 +40,13 @@ struct all {
 	size_t nq;
 	const uint32_t *n;
 	size_t nn;
+	char c[5];
+	enum { ONE = 1, MANY = 300 } m;
+	const char (*t)[3];
+	size_t nt;
 };
+
+static const cleat_enum names[] = { { "one", ONE }, { "many", MANY }, CLEAT_ENUM_END };
 
 static const cleat_field point_fields[] = {
 	CLEAT_FIELD(struct point, x, NULL),
@@ -62,6 +68,9 @@ static const cleat_field all_fields[] = {
 	CLEAT_ARRAY(struct all, a, na, NULL, .fallback = "[\"z\"]", CLEAT_AT_MOST(5)),
 	CLEAT_RECORD_ARRAY(struct all, q, nq, point_fields, NULL, .optional = true),
 	CLEAT_ARRAY(struct all, n, nn, NULL, .optional = true),
+	CLEAT_FIELD(struct all, c, NULL, .optional = true, CLEAT_AT_MOST(3)),
+	CLEAT_ENUM(struct all, m, names, NULL, .fallback = "\"one\""),
+	CLEAT_ARRAY(struct all, t, nt, NULL, .optional = true),
 	CLEAT_FIELD_END,
 };
 

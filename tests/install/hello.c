@@ -7,5 +7,6 @@
 int main(void)
 {
 	printf("cleat %s: %s\n", cleat_version(), cleat_strstatus(CLEAT_OK));
-	return strcmp(cleat_version(), CLEAT_VERSION) != 0 || cleat_version_num() != CLEAT_VERSION_NUM;
+	return strcmp(cleat_version(), CLEAT_VERSION) != 0 ||
+	       cleat_version_num() != CLEAT_VERSION_NUM;
 }

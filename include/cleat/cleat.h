@@ -4,6 +4,7 @@
 
 #include <cleat/base.h>
 #include <cleat/client.h>
+#include <cleat/connection.h>
 #include <cleat/field.h>
 #include <cleat/http.h>
 #include <cleat/json.h>

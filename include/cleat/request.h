@@ -74,6 +74,9 @@ CLEAT_API const cleat_json *cleat_request_meta(cleat_request *req);
 CLEAT_API void *cleat_request_userdata(cleat_request *req);
 /* The server that the request belongs to; in its userdata live things that all handlers share. */
 CLEAT_API struct cleat_server *cleat_request_server(cleat_request *req);
+/* The connection that it came over, see <cleat/connection.h>: there as long as the request, also when the
+ * client is gone. */
+CLEAT_API struct cleat_connection *cleat_request_connection(cleat_request *req);
 /* Zeroed memory that lives as long as the request. NULL when out of memory (latched: the answer
  * becomes an error). */
 CLEAT_API void *cleat_request_alloc(cleat_request *req, size_t n);

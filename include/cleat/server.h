@@ -27,6 +27,7 @@
 #define CLEAT_SERVER_H
 
 #include <cleat/base.h>
+#include <cleat/connection.h>
 #include <cleat/field.h>
 #include <cleat/loop.h>
 #include <cleat/request.h>
@@ -102,6 +103,10 @@ typedef struct cleat_server_options {
 	/* SIGHUP came: read your files again. With this SIGHUP does not end a server on standard input and
 	 * output either. (Certificates and tokens are read again before.) NULL: nothing is to be done. */
 	void (*on_reload)(cleat_server *s, void *userdata);
+	/* A client's connection has begun, and has ended: see <cleat/connection.h>. Loop thread. NULL: nobody
+	 * wants to know. */
+	void (*on_open)(cleat_connection *c, void *userdata);
+	void (*on_close)(cleat_connection *c, void *userdata);
 } cleat_server_options;
 
 /* A tool. Either a `signature` (which gives name and arguments) or a `name` with `input` fields or
@@ -193,11 +198,34 @@ CLEAT_API int cleat_server_main(cleat_server *s, int argc, char **argv);
 /* Serves standard input and output until end of file or cleat_server_stop(). Standard output is
  * taken over as above and given back afterwards. CLEAT_OK or the first error. */
 CLEAT_API int cleat_server_run_stdio(cleat_server *s);
+
+typedef struct cleat_attach_options {
+	/* The server closes the descriptors when the connection has ended, before on_close; also when it
+	 * cannot be made, except where CLEAT_EEXIST says that they belong to another one. False: they stay
+	 * yours, and are free again in on_close. */
+	bool own_fds;
+	void *userdata; /* cleat_connection_userdata(), from on_open on */
+	/* Called exactly once when the connection is gone, also when it cannot be made. May be NULL. */
+	void (*destroy)(void *userdata);
+} cleat_attach_options;
+
+CLEAT_API int cleat_server_attach_(cleat_server *s, int in, int out,
+				   const cleat_attach_options *opts, size_t size);
 /* Serves a pair of descriptors (pipe, socket; the same one twice is fine) on the server's loop and
- * returns at once; drive cleat_server_loop(). The descriptors stay yours; they are made
- * non-blocking while in use. When the other side closes, cleat_loop_step() gives CLEAT_ECLOSED once
- * nothing is attached any more. */
-CLEAT_API int cleat_server_attach_fds(cleat_server *s, int in, int out);
+ * returns at once; drive cleat_server_loop(). They are made non-blocking while in use. When the other
+ * side closes, the connection ends (on_close); cleat_loop_step() gives CLEAT_ECLOSED once nothing is
+ * attached any more. `opts` may be NULL. CLEAT_OK; CLEAT_EINVAL (no such descriptor), CLEAT_EEXIST (the
+ * loop serves it already), CLEAT_EIO, CLEAT_ENOMEM, or the error that the server was built with. */
+static inline int cleat_server_attach(cleat_server *s, int in, int out,
+				      const cleat_attach_options *opts)
+{
+	return cleat_server_attach_(s, in, out, opts, sizeof(cleat_attach_options));
+}
+/* The same without options: the descriptors stay yours. */
+static inline int cleat_server_attach_fds(cleat_server *s, int in, int out)
+{
+	return cleat_server_attach_(s, in, out, NULL, 0);
+}
 /* Ends the run function after the running calls were cancelled; the next one, if none runs. On a loop
  * that is driven by hand it closes every connection. Any thread, also a signal handler. */
 CLEAT_API void cleat_server_stop(cleat_server *s);

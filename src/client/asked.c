@@ -159,7 +159,10 @@ static bool need_peer(cleat_client *c)
 				  .ended = sink_ended,
 				  .congested = asked_sink_congested,
 				  .ctx = c };
-	struct peer_facts facts = { .mode = PEER_ASKED, .http = c->link->http, .rev = c->rev };
+	struct peer_facts facts = { .mode = PEER_ASKED,
+				    .transport = c->link->http ? CLEAT_TRANSPORT_HTTP
+							       : CLEAT_TRANSPORT_FDS,
+				    .rev = c->rev };
 
 	if (!c->asked)
 		c->asked = c->hooks.asked(c->hooks.ctx, &sink, &facts);

@@ -182,16 +182,16 @@ static bool same_principal(struct str a, struct str b)
 	return !a.p == !b.p && str_eq(a, b);
 }
 
-static bool connect_peer(struct modern *x, struct str principal)
+static bool connect_peer(struct modern *x, const struct http_exchange *ex, struct str principal)
 {
 	const struct peer_sink sink = { .begin = modern_sink_begin,
 					.end = modern_sink_end,
 					.ended = sink_ended,
 					.congested = modern_sink_congested,
 					.ctx = x };
-	const struct peer_facts facts = { .mode = PEER_MODERN,
-					  .http = true,
-					  .principal = principal };
+	struct peer_facts facts = { .mode = PEER_MODERN,
+				    .transport = CLEAT_TRANSPORT_HTTP,
+				    .principal = principal };
 
 	if (x->peer && same_principal(x->principal, principal))
 		return true;
@@ -204,6 +204,7 @@ static bool connect_peer(struct modern *x, struct str principal)
 		if (!x->principal.p)
 			return false;
 	}
+	facts.address = str_of(http_exchange_address(ex));
 	x->peer = x->m->o.accept(x->m->o.ctx, &sink, &facts);
 	return x->peer != NULL;
 }
@@ -214,7 +215,7 @@ void modern_post(struct endpoint *m, struct http_exchange *ex, struct str princi
 	const struct peer_headers headers = endpoint_headers(r);
 	struct modern *x = modern_of(m, ex);
 
-	if (!x || !connect_peer(x, principal)) {
+	if (!x || !connect_peer(x, ex, principal)) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
 		return;
 	}

@@ -150,14 +150,16 @@ static bool old_sink_congested(void *ctx)
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-static struct old_link *link_new(struct endpoint *m, struct str principal)
+static struct old_link *link_new(struct endpoint *m, const struct http_exchange *ex,
+				 struct str principal)
 {
 	struct peer_sink sink = { .begin = old_sink_begin,
 				  .end = old_sink_end,
 				  .ended = sink_ended,
 				  .congested = old_sink_congested };
 	const struct peer_facts facts = { .mode = PEER_LEGACY,
-					  .http = true,
+					  .transport = CLEAT_TRANSPORT_HTTP,
+					  .address = str_of(http_exchange_address(ex)),
 					  .principal = principal };
 	struct old_link *k = mem_zalloc(&m->mem, sizeof *k);
 
@@ -196,7 +198,7 @@ void old_get(struct endpoint *m, struct http_exchange *ex, struct str principal)
 				     "Accept must have text/event-stream");
 		return;
 	}
-	k = m->stopping ? NULL : link_new(m, principal);
+	k = m->stopping ? NULL : link_new(m, ex, principal);
 	if (!k) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "no connection can be made now; try again later");

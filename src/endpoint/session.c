@@ -326,7 +326,8 @@ void session_post(struct endpoint *m, struct http_exchange *ex, struct str princ
 
 /* ---- initialize ------------------------------------------------------------------------------------ */
 
-static struct session *session_new(struct endpoint *m, struct str principal)
+static struct session *session_new(struct endpoint *m, const struct http_exchange *ex,
+				   struct str principal)
 {
 	const struct peer_sink sink_ops = { .begin = session_sink_begin,
 					    .end = session_sink_end,
@@ -334,7 +335,8 @@ static struct session *session_new(struct endpoint *m, struct str principal)
 					    .release = sink_release,
 					    .congested = session_sink_congested };
 	const struct peer_facts facts = { .mode = PEER_LEGACY,
-					  .http = true,
+					  .transport = CLEAT_TRANSPORT_HTTP,
+					  .address = str_of(http_exchange_address(ex)),
 					  .principal = principal };
 	struct session *s = mem_zalloc(&m->mem, sizeof *s);
 	struct peer_sink sink = sink_ops;
@@ -453,7 +455,7 @@ static void answer_opening(struct session *s, struct channel *st)
 
 void session_open(struct endpoint *m, struct http_exchange *ex, struct str principal)
 {
-	struct session *s = session_new(m, principal);
+	struct session *s = session_new(m, ex, principal);
 	struct channel *st = NULL;
 
 	if (s) {

@@ -14,6 +14,8 @@
 #include "base/buf.h"
 #include "http/fields.h"
 
+#include <cleat/connection.h>
+
 struct peer;
 
 #define PEER_LOST ((size_t)-1)
@@ -39,6 +41,8 @@ struct peer_ops {
 	/* The other side is gone, or the transport is being closed: cancels what runs. The sink is not
 	 * used any more when this returns; the peer frees itself when its last request has ended. */
 	void (*close)(struct peer *p);
+	/* After close(), where facts.lingers was said, and only there: the transport is through. */
+	void (*gone)(struct peer *p);
 	/* Requests that are not answered yet. */
 	size_t (*inflight)(const struct peer *p);
 	/* The revision that a legacy session has agreed on; NULL: none (yet). Static. */
@@ -57,9 +61,14 @@ enum peer_mode {
 struct peer_facts {
 	enum peer_mode mode;
 	struct str principal; /* who it is, as authorization has found out; absent: anybody */
-	bool http;            /* the end of an answer's stream says what other transports need a
-				 notification for */
-	int rev;              /* PEER_ASKED: enum revision that client and server have agreed on */
+	struct str address;   /* where it comes from; absent: not known */
+	enum cleat_transport transport;
+	/* After close() the transport still has something of the connection, such as descriptors that it
+	 * writes to, and says gone() when not. */
+	bool lingers;
+	void *userdata; /* of the connection at first; see <cleat/connection.h> */
+	void (*destroy)(void *userdata);
+	int rev; /* PEER_ASKED: enum revision that client and server have agreed on */
 };
 
 struct peer {

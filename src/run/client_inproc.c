@@ -7,8 +7,11 @@ static struct peer *accept_peer(void *ctx, const struct peer_sink *sink,
 				const struct peer_facts *facts)
 {
 	struct runner *r = ctx;
-	struct peer *p = server_accept(r->server, sink, facts);
+	struct peer_facts local = *facts;
+	struct peer *p;
 
+	local.transport = CLEAT_TRANSPORT_INPROC;
+	p = server_accept(r->server, sink, &local);
 	r->connected |= p != NULL;
 	return p;
 }

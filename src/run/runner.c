@@ -6,10 +6,12 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "run/hooks.h"
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- events ------------------------------------------------------------------------------- */
 
@@ -122,6 +124,8 @@ struct runner_link {
 	struct runner *r;
 	struct runner_link *next;
 	struct stream *stream;
+	struct peer *peer;
+	int in, out; /* to be closed; -1: not by us */
 	struct runner_end *end;
 };
 
@@ -130,6 +134,14 @@ static void runner_on_note(void *ctx, int level, const char *text)
 	struct runner_link *k = ctx;
 
 	server_note(k->r->server, level, "%s", text);
+}
+
+static void close_fds(int in, int out)
+{
+	if (in >= 0)
+		close(in);
+	if (out >= 0 && out != in)
+		close(out);
 }
 
 static void drop_link(struct runner_link *k)
@@ -142,6 +154,9 @@ static void drop_link(struct runner_link *k)
 	if (*at)
 		*at = k->next;
 	stream_free(k->stream);
+	close_fds(k->in, k->out);
+	if (k->peer)
+		k->peer->ops->gone(k->peer);
 	mem_free(&r->mem, k);
 }
 
@@ -155,14 +170,14 @@ static void on_closed(void *ctx, struct stream *s, int status)
 	drop_link(k);
 }
 
-static int open_stream(struct runner_link *k, int in, int out, cleat_error *err)
+static int open_stream(struct runner_link *k, const struct runner_attachment *a, cleat_error *err)
 {
 	struct runner *r = k->r;
 	struct stream_options o = {
 		.loop = atomic_load(&r->loop),
 		.mem = &r->mem,
-		.in = in,
-		.out = out,
+		.in = a->in,
+		.out = a->out,
 		.max_message = server_max_message(r->server),
 		.max_reply = server_max_reply(r->server),
 		.sigpipe_ignored = r->sigpipe_ignored,
@@ -170,21 +185,28 @@ static int open_stream(struct runner_link *k, int in, int out, cleat_error *err)
 		.closed = on_closed,
 		.ctx = k,
 	};
+	const struct peer_facts facts = { .transport = a->transport,
+					  .lingers = true,
+					  .userdata = a->opts.userdata,
+					  .destroy = a->opts.destroy };
 	struct peer_sink sink;
-	struct peer *peer;
 	int rc = stream_open(&o, &k->stream, err);
 
 	if (rc)
 		return rc;
 	sink = stream_sink(k->stream);
-	peer = server_accept(r->server, &sink, NULL);
-	if (!peer)
+	k->peer = server_accept(r->server, &sink, &facts);
+	if (!k->peer)
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
-	stream_start(k->stream, peer);
+	if (a->opts.own_fds) {
+		k->in = a->in;
+		k->out = a->out;
+	}
+	stream_start(k->stream, k->peer);
 	return CLEAT_OK;
 }
 
-int runner_attach(struct runner *r, int in, int out, struct runner_end *end, cleat_error *err)
+int runner_attach(struct runner *r, const struct runner_attachment *a, cleat_error *err)
 {
 	struct runner_link *k = mem_zalloc(&r->mem, sizeof *k);
 	int rc;
@@ -192,8 +214,9 @@ int runner_attach(struct runner *r, int in, int out, struct runner_end *end, cle
 	if (!k)
 		return error_set(err, CLEAT_ENOMEM, "out of memory");
 	k->r = r;
-	k->end = end;
-	rc = open_stream(k, in, out, err);
+	k->end = a->end;
+	k->in = k->out = -1;
+	rc = open_stream(k, a, err);
 	if (rc) {
 		drop_link(k);
 		return rc;
@@ -371,7 +394,7 @@ cleat_loop *cleat_server_loop(cleat_server *s)
 	return r ? atomic_load(&r->loop) : NULL;
 }
 
-int cleat_server_attach_fds(cleat_server *s, int in, int out)
+static int attach(cleat_server *s, const struct runner_attachment *a)
 {
 	struct runner *r;
 	cleat_error err;
@@ -382,8 +405,26 @@ int cleat_server_attach_fds(cleat_server *s, int in, int out)
 	r = runner_with_loop(s);
 	if (!r)
 		return CLEAT_ENOMEM;
-	rc = runner_attach(r, in, out, NULL, &err);
+	rc = runner_attach(r, a, &err);
 	if (rc)
 		server_note(s, CLEAT_LOG_ERROR, "%s", err.message);
+	return rc;
+}
+
+int cleat_server_attach_(cleat_server *s, int in, int out, const cleat_attach_options *opts,
+			 size_t size)
+{
+	struct runner_attachment a = { .in = in, .out = out };
+	cleat_error err;
+	int rc = SIZED_TAKE(&a.opts, opts, size, cleat_attach_options, &err);
+
+	if (rc && s)
+		server_refuse(s, rc, "%s", err.message);
+	if (!rc)
+		rc = attach(s, &a);
+	if (rc && a.opts.own_fds && rc != CLEAT_EEXIST)
+		close_fds(in, out);
+	if (rc && a.opts.destroy)
+		a.opts.destroy(a.opts.userdata);
 	return rc;
 }

@@ -90,9 +90,17 @@ struct runner *runner_get(cleat_server *s);
 /* The same, with a loop. */
 struct runner *runner_with_loop(cleat_server *s);
 
-/* A connection over two descriptors. `end` may be NULL; otherwise it is filled in when the
- * connection has ended and must live until then. */
-int runner_attach(struct runner *r, int in, int out, struct runner_end *end, cleat_error *err);
+/* What is to be served. */
+struct runner_attachment {
+	int in, out;
+	enum cleat_transport transport;
+	cleat_attach_options opts;
+	/* Filled in when the connection has ended, and must live until then; NULL: nobody asks. */
+	struct runner_end *end;
+};
+
+/* A connection over two descriptors. On failure opts.userdata and descriptors are still the caller's. */
+int runner_attach(struct runner *r, const struct runner_attachment *a, cleat_error *err);
 /* Ends that connection at once, if it has not ended yet. */
 void runner_detach(struct runner *r, struct runner_end *end);
 

@@ -71,7 +71,12 @@ static int stdio_serve(cleat_server *s, const struct stdio_claim *c, cleat_error
 {
 	struct runner_end end = { .over = false };
 	struct runner *r = runner_with_loop(s);
-	int rc = r ? runner_attach(r, c->in, c->out, &end, err)
+	int rc = r ? runner_attach(r,
+				   &(struct runner_attachment){ .in = c->in,
+								.out = c->out,
+								.transport = CLEAT_TRANSPORT_STDIO,
+								.end = &end },
+				   err)
 		   : error_set(err, CLEAT_ENOMEM, "no event loop");
 
 	if (rc)

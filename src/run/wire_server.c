@@ -219,7 +219,9 @@ static struct server_wire *new_wire(struct runner *r, const cleat_wire_options *
 	linestream_init(&w->io, &w->mem, &user, w, server_max_message(r->server),
 			server_max_reply(r->server));
 	w->io.pauses = w->io.reading = true;
-	w->peer = server_accept(r->server, &sink, NULL);
+	w->peer = server_accept(
+		r->server, &sink,
+		&(struct peer_facts){ .transport = CLEAT_TRANSPORT_WIRE, .userdata = o->userdata });
 	if (!w->peer) {
 		mem_free(&r->mem, w);
 		return NULL;

@@ -241,7 +241,7 @@ static void send_if_waiting(cleat_request *req)
 	}
 }
 
-void ask_flush_waiting(struct conn *c)
+void ask_flush_waiting(cleat_connection *c)
 {
 	conn_each_request(c, send_if_waiting);
 }
@@ -308,7 +308,7 @@ static int take_answer(struct question *q, const cleat_json *result)
 	return json_copy(&req->arena, result, &q->answer);
 }
 
-void ask_answered(struct conn *c, const struct rpc_message *m)
+void ask_answered(cleat_connection *c, const struct rpc_message *m)
 {
 	struct rpc_node *node = rpc_table_find(&c->pending, m->id);
 	struct question *q;
@@ -334,7 +334,7 @@ void ask_answered(struct conn *c, const struct rpc_message *m)
 	question_settled(q);
 }
 
-void ask_expire(struct conn *c, uint64_t now)
+void ask_expire(cleat_connection *c, uint64_t now)
 {
 	struct rpc_node *node;
 

@@ -21,10 +21,10 @@ void ask_send(cleat_request *req);
 /* Reads inputResponses and requestState of a modern request. False: an error was sent. */
 bool ask_restore(cleat_request *req);
 /* A response to one of our requests. */
-void ask_answered(struct conn *c, const struct rpc_message *m);
+void ask_answered(cleat_connection *c, const struct rpc_message *m);
 /* Questions that waited too long. */
-void ask_expire(struct conn *c, uint64_t now);
+void ask_expire(cleat_connection *c, uint64_t now);
 /* The session is initialized now: sends what waited for that. */
-void ask_flush_waiting(struct conn *c);
+void ask_flush_waiting(cleat_connection *c);
 
 #endif

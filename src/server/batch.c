@@ -14,7 +14,7 @@ enum { BATCH_MAX = 100, BATCH_ERRORS_MAX = BATCH_MAX * 8192 };
 struct batch {
 	struct answers answers; /* first */
 	struct batch *next;     /* in conn->unsent_batches */
-	struct conn *conn;
+	cleat_connection *conn;
 	void *tag;
 	size_t open; /* members that have not ended, plus one while the batch is being read */
 	bool taken;  /* the transport waits for its end */
@@ -22,7 +22,7 @@ struct batch {
 
 static void free_batch(struct batch *b, bool lost)
 {
-	struct conn *c = b->conn;
+	cleat_connection *c = b->conn;
 
 	if (b->taken && c->sink.ended && !c->closed)
 		c->sink.ended(c->sink.ctx, b->tag, lost);
@@ -56,7 +56,7 @@ static void take_batch(struct batch *b)
 /* The transport cannot carry so much at once: an error without an id says at least that. */
 static COLD void lose_batch(struct batch *b, int status)
 {
-	struct conn *c = b->conn;
+	cleat_connection *c = b->conn;
 	struct out o;
 
 	server_note(c->server, CLEAT_LOG_ERROR, "the answer to a batch was lost: %s",
@@ -72,7 +72,7 @@ static COLD void lose_batch(struct batch *b, int status)
 /* Memory that is too short for the answers is waited for, as with PHASE_UNSENT. */
 static void finish_batch(struct batch *b)
 {
-	struct conn *c = b->conn;
+	cleat_connection *c = b->conn;
 	int rc = send_batch(b);
 
 	if (rc == CLEAT_ENOMEM) {
@@ -99,7 +99,7 @@ static void member_ended(struct answers *a)
 /* Each member becomes a message of its own, with memory of its own. */
 static int receive_member(struct batch *b, const cleat_json *v, batch_receive *receive)
 {
-	struct conn *c = b->conn;
+	cleat_connection *c = b->conn;
 	cleat_request *req = request_new(c);
 	const cleat_json *root;
 	int rc;
@@ -125,7 +125,7 @@ static int receive_member(struct batch *b, const cleat_json *v, batch_receive *r
 	return CLEAT_OK;
 }
 
-static const char *batch_problem(const struct conn *c, const cleat_json *list)
+static const char *batch_problem(const cleat_connection *c, const cleat_json *list)
 {
 	if (!conn_has_revision(c) || !(revision_features(c->session.rev) & FEAT_BATCH))
 		return "a batch (JSON array) is only part of revision 2025-03-26, after initialize; send "
@@ -139,7 +139,7 @@ static const char *batch_problem(const struct conn *c, const cleat_json *list)
 
 COLD void batch_read(cleat_request *req, const cleat_json *list, batch_receive *receive)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	const char *problem = batch_problem(c, list);
 	struct batch *b = problem ? NULL : mem_zalloc(&c->server->mem, sizeof *b);
 	cleat_json_iter it = cleat_json_each(list);
@@ -168,7 +168,7 @@ COLD void batch_read(cleat_request *req, const cleat_json *list, batch_receive *
 	member_ended(&b->answers);
 }
 
-static struct batch *take_unsent_batches(struct conn *c)
+static struct batch *take_unsent_batches(cleat_connection *c)
 {
 	struct batch *list = c->unsent_batches;
 
@@ -177,7 +177,7 @@ static struct batch *take_unsent_batches(struct conn *c)
 	return list;
 }
 
-void batch_retry(struct conn *c)
+void batch_retry(cleat_connection *c)
 {
 	struct batch *b = take_unsent_batches(c), *next;
 
@@ -187,7 +187,7 @@ void batch_retry(struct conn *c)
 	}
 }
 
-void batch_drop(struct conn *c)
+void batch_drop(cleat_connection *c)
 {
 	struct batch *b = take_unsent_batches(c), *next;
 

@@ -12,8 +12,8 @@ typedef void batch_receive(cleat_request *req, const cleat_json *root);
  * here. */
 void batch_read(cleat_request *req, const cleat_json *list, batch_receive *receive);
 /* Those whose answer waits for memory: tries again. */
-void batch_retry(struct conn *c);
+void batch_retry(cleat_connection *c);
 /* The connection is closed: those are lost. */
-void batch_drop(struct conn *c);
+void batch_drop(cleat_connection *c);
 
 #endif

@@ -9,20 +9,38 @@ enum {
 	PENDING_MAX = 1024
 };
 
-/* The facts, with a principal of its own. */
-static bool take_facts(struct conn *c, const struct peer_facts *facts)
+/* A text of its own; absent stays absent. */
+static bool keep(cleat_connection *c, struct str *text)
+{
+	bool given = text->p != NULL;
+
+	if (given)
+		text->p = mem_strndup(&c->server->mem, text->p, text->n);
+	return !given || text->p;
+}
+
+static void drop_texts(cleat_connection *c)
+{
+	mem_free(&c->server->mem, (char *)c->facts.principal.p);
+	mem_free(&c->server->mem, (char *)c->facts.address.p);
+}
+
+static bool take_facts(cleat_connection *c, const struct peer_facts *facts)
 {
 	if (!facts)
 		return true;
 	c->facts = *facts;
-	c->facts.principal.p = NULL;
-	if (facts->principal.p)
-		c->facts.principal.p =
-			mem_strndup(&c->server->mem, facts->principal.p, facts->principal.n);
-	return c->facts.principal.p || !facts->principal.p;
+	c->facts.address.p = NULL;
+	if (keep(c, &c->facts.principal)) {
+		c->facts.address = facts->address;
+		if (keep(c, &c->facts.address))
+			return true;
+	}
+	drop_texts(c);
+	return false;
 }
 
-static void link_conn(struct conn *c)
+static void link_conn(cleat_connection *c)
 {
 	cleat_server *s = c->server;
 
@@ -32,9 +50,10 @@ static void link_conn(struct conn *c)
 	s->conns = c;
 }
 
-struct conn *conn_new(cleat_server *s, const struct peer_sink *sink, const struct peer_facts *facts)
+cleat_connection *conn_new(cleat_server *s, const struct peer_sink *sink,
+			   const struct peer_facts *facts)
 {
-	struct conn *c = mem_zalloc(&s->mem, sizeof *c);
+	cleat_connection *c = mem_zalloc(&s->mem, sizeof *c);
 	size_t most = (size_t)s->opts.max_inflight + s->opts.max_queued + s->opts.max_subscriptions;
 
 	if (!c)
@@ -57,7 +76,7 @@ struct conn *conn_new(cleat_server *s, const struct peer_sink *sink, const struc
 	return c;
 }
 
-static void unlink_conn(struct conn *c)
+static void unlink_conn(cleat_connection *c)
 {
 	if (c->next)
 		c->next->prev = c->prev;
@@ -67,14 +86,33 @@ static void unlink_conn(struct conn *c)
 		c->server->conns = c->next;
 }
 
-void conn_maybe_free(struct conn *c)
+static void drop_userdata(cleat_connection *c)
+{
+	if (c->facts.destroy)
+		c->facts.destroy(c->facts.userdata);
+}
+
+void conn_gone(cleat_connection *c)
+{
+	const cleat_server_options *o = &c->server->opts;
+
+	c->facts.lingers = false;
+	if (!o->on_close)
+		return;
+	c->busy++;
+	o->on_close(c, o->userdata);
+	c->busy--;
+}
+
+void conn_maybe_free(cleat_connection *c)
 {
 	cleat_server *s = c->server;
 
-	if (!c->closed || c->n_requests || c->busy)
+	if (!c->closed || c->facts.lingers || c->n_requests || c->busy)
 		return;
 	unlink_conn(c);
-	mem_free(&s->mem, (char *)c->facts.principal.p);
+	drop_userdata(c);
+	drop_texts(c);
 	rpc_table_done(&c->inflight);
 	rpc_table_done(&c->pending);
 	arena_done(&c->arena);
@@ -82,7 +120,7 @@ void conn_maybe_free(struct conn *c)
 }
 
 /* Each step looks for the first one that was not visited yet. */
-void conn_each_request(struct conn *c, void (*fn)(cleat_request *req))
+void conn_each_request(cleat_connection *c, void (*fn)(cleat_request *req))
 {
 	unsigned visit = ++c->visit;
 	cleat_request *req;
@@ -99,11 +137,46 @@ void conn_each_request(struct conn *c, void (*fn)(cleat_request *req))
 	c->busy--;
 }
 
-void conn_retry_later(struct conn *c)
+void conn_retry_later(cleat_connection *c)
 {
 	const struct server_hooks *h = &c->server->hooks;
 
 	c->server->unsent = true;
 	if (!c->server->pumping) /* otherwise server_pump() says when */
 		h->wake(h->ctx);
+}
+
+/* ---- <cleat/connection.h> ----------------------------------------------------------------------- */
+
+enum cleat_transport cleat_connection_transport(const cleat_connection *c)
+{
+	return c->facts.transport;
+}
+
+const char *cleat_connection_address(const cleat_connection *c)
+{
+	return c->facts.address.p;
+}
+
+const char *cleat_connection_principal(const cleat_connection *c)
+{
+	return c->facts.principal.p;
+}
+
+cleat_server *cleat_connection_server(const cleat_connection *c)
+{
+	return c->server;
+}
+
+void *cleat_connection_userdata(const cleat_connection *c)
+{
+	return c->facts.userdata;
+}
+
+void cleat_connection_set_userdata(cleat_connection *c, void *userdata,
+				   void (*destroy)(void *userdata))
+{
+	drop_userdata(c);
+	c->facts.userdata = userdata;
+	c->facts.destroy = destroy;
 }

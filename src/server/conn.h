@@ -20,13 +20,13 @@ struct subscription {
 	struct str uri;
 };
 
-struct conn {
+struct cleat_connection {
 	struct peer peer; /* first */
 	cleat_server *server;
-	struct conn *next, *prev;
+	cleat_connection *next, *prev;
 	struct peer_sink sink;
 	void (*dispatch)(cleat_request *req); /* serves one that may start: method.h */
-	struct peer_facts facts;              /* with a principal of its own */
+	struct peer_facts facts;              /* with texts and userdata of its own */
 	size_t taken;                         /* requests, in the call of receive() at hand */
 	bool lost;                            /* an error without an id could not be sent in it */
 	const struct peer_headers *headers;   /* of the message at hand */
@@ -52,17 +52,19 @@ struct conn {
 
 /* A connection on the server's list; NULL when out of memory. Sink and facts are copied; `facts` may be
  * NULL. */
-struct conn *conn_new(cleat_server *s, const struct peer_sink *sink,
-		      const struct peer_facts *facts);
-/* Frees a closed connection without requests. */
-void conn_maybe_free(struct conn *c);
+cleat_connection *conn_new(cleat_server *s, const struct peer_sink *sink,
+			   const struct peer_facts *facts);
+/* The transport is through with a closed connection: the program learns of its end. */
+void conn_gone(cleat_connection *c);
+/* Frees a closed connection that is gone and has no requests. */
+void conn_maybe_free(cleat_connection *c);
 /* There is an answer that could not be written for lack of memory: it is tried again. */
-void conn_retry_later(struct conn *c);
+void conn_retry_later(cleat_connection *c);
 /* Calls fn once for every request there is; fn may end any of them and start others. */
-void conn_each_request(struct conn *c, void (*fn)(cleat_request *req));
+void conn_each_request(cleat_connection *c, void (*fn)(cleat_request *req));
 
 /* Has a revision been agreed on, before or with the session that is open now? */
-static inline bool conn_has_revision(const struct conn *c)
+static inline bool conn_has_revision(const cleat_connection *c)
 {
 	return c->session.open || c->facts.mode == PEER_ASKED;
 }

@@ -63,8 +63,8 @@ void server_hook_subscriptions(cleat_server *s, struct subscription_hook *h);
 void server_unhook_subscriptions(cleat_server *s, struct subscription_hook *h);
 bool server_is_subscribed(const cleat_server *s, struct str uri);
 
-/* A new connection; NULL when out of memory, and for PEER_ASKED before server_set_asked(). Sink and
- * facts are copied; `facts` NULL is all-zero. */
+/* A new connection; NULL when out of memory, and for PEER_ASKED before server_set_asked(), and then
+ * facts.userdata is still the caller's. Sink and facts are copied; `facts` NULL is all-zero. */
 struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 			   const struct peer_facts *facts);
 /* Handles an event from hooks.post. */

@@ -42,31 +42,12 @@ void entry_discard(struct entry *e)
 	mem_free(&mem, e);
 }
 
-void entry_ref(struct entry *e)
-{
-	e->refs++;
-}
-
-void *entry_userdata(const struct entry *e)
-{
-	switch (e->kind) {
-	case SHELF_TOOLS: return e->tool.userdata;
-	case SHELF_PROMPTS: return e->prompt.userdata;
-	default: return e->resource.userdata;
-	}
-}
-
 void entry_unref(struct entry *e)
 {
-	void (*destroy)(void *);
-
 	if (!e || --e->refs)
 		return;
-	destroy = e->kind == SHELF_TOOLS     ? e->tool.destroy
-		  : e->kind == SHELF_PROMPTS ? e->prompt.destroy
-					     : e->resource.destroy;
-	if (destroy)
-		destroy(entry_userdata(e));
+	if (e->destroy)
+		e->destroy(e->userdata);
 	entry_discard(e);
 }
 
@@ -322,6 +303,8 @@ int entry_from_tool(const cleat_allocator *mem, const cleat_tool *t, struct entr
 		return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	c = &e->tool;
 	*c = *t;
+	e->userdata = t->userdata;
+	e->destroy = t->destroy;
 	c->name = arena_strdup(&e->arena, t->name);
 	c->title = arena_strdup(&e->arena, t->title);
 	c->description = arena_strdup(&e->arena, t->description);
@@ -404,6 +387,8 @@ int entry_from_resource(const cleat_allocator *mem, const cleat_resource *r, str
 		return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	c = &e->resource;
 	*c = *r;
+	e->userdata = r->userdata;
+	e->destroy = r->destroy;
 	c->uri = arena_strdup(&e->arena, r->uri);
 	c->name = arena_strdup(&e->arena, r->name ? r->name : r->uri);
 	c->title = arena_strdup(&e->arena, r->title);
@@ -443,6 +428,8 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 		return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
 	c = &e->prompt;
 	*c = *p;
+	e->userdata = p->userdata;
+	e->destroy = p->destroy;
 	c->name = arena_strdup(&e->arena, p->name);
 	c->title = arena_strdup(&e->arena, p->title);
 	c->description = arena_strdup(&e->arena, p->description);

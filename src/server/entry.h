@@ -28,6 +28,8 @@ struct entry {
 		cleat_resource resource;
 		cleat_prompt prompt;
 	};
+	void *userdata;                  /* of these */
+	void (*destroy)(void *userdata); /* likewise */
 	struct tool_schemas schemas;
 	/* What arguments and results are checked against: a tool's own schema, compiled, or where that
 	 * is NULL the fields (a checked copy), which are NULL where there is nothing to say. */
@@ -49,11 +51,13 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 /* Is there nothing in them that only a newer library knows? NULL is an empty list. */
 int entry_icons_check(const cleat_icon *icons, cleat_error *err);
 const cleat_icon *entry_copy_icons(struct arena *ar, const cleat_icon *icons);
-void entry_ref(struct entry *e);
+static inline void entry_ref(struct entry *e)
+{
+	e->refs++;
+}
 /* The last one destroys userdata and frees. Accepts NULL. */
 void entry_unref(struct entry *e);
 /* Frees without destroying userdata: for a failed registration. */
 void entry_discard(struct entry *e);
-void *entry_userdata(const struct entry *e);
 
 #endif

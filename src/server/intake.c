@@ -56,7 +56,7 @@ static int check_params(cleat_request *req, cleat_error *err)
 				   err);
 }
 
-static const struct era *era_for(const struct conn *c, const struct rpc_message *m,
+static const struct era *era_for(const cleat_connection *c, const struct rpc_message *m,
 				 const cleat_json *meta)
 {
 	switch (c->facts.mode) {
@@ -68,7 +68,7 @@ static const struct era *era_for(const struct conn *c, const struct rpc_message 
 
 static bool admit(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	const cleat_json *meta = era_meta(&req->msg);
 	const struct era *era = era_for(c, &req->msg, meta);
 	cleat_error err;
@@ -93,7 +93,7 @@ static bool admit(cleat_request *req)
 
 static void receive_request(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	const cleat_server_options *o = &c->server->opts;
 	int rc;
 
@@ -127,7 +127,7 @@ static void receive_request(cleat_request *req)
 
 /* 2025-11-25 utilities/cancellation, 2026-07-28 patterns/cancellation: unknown, finished and
  * malformed ones are ignored; initialize is never in flight here, so it cannot be cancelled. */
-static void receive_cancelled(struct conn *c, const struct rpc_message *m)
+static void receive_cancelled(cleat_connection *c, const struct rpc_message *m)
 {
 	struct rpc_node *node = rpc_table_find(&c->inflight, json_member(m->params, "requestId"));
 
@@ -135,7 +135,7 @@ static void receive_cancelled(struct conn *c, const struct rpc_message *m)
 		request_cancel(CONTAINER_OF(node, cleat_request, inflight));
 }
 
-static COLD void receive_notification(struct conn *c, const struct rpc_message *m)
+static COLD void receive_notification(cleat_connection *c, const struct rpc_message *m)
 {
 	const cleat_server_options *o = &c->server->opts;
 	cleat_error err;
@@ -163,7 +163,7 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 	static const struct rpc_rules mcp = { .integer_ids = true,
 					      .no_lookalikes = true,
 					      .named_params = true };
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	cleat_error err;
 
 	if (rpc_classify(root, &mcp, &req->msg, &err)) {
@@ -209,7 +209,7 @@ static COLD void parse_failed(cleat_request *req, int status, const cleat_error 
 static size_t peer_receive(struct peer *p, struct str text, void *tag,
 			   const struct peer_headers *headers)
 {
-	struct conn *c = (struct conn *)(void *)p;
+	cleat_connection *c = (cleat_connection *)(void *)p;
 	cleat_request *req;
 	const cleat_json *root;
 	cleat_error err;
@@ -244,7 +244,7 @@ static size_t peer_receive(struct peer *p, struct str text, void *tag,
 
 static void peer_oversize(struct peer *p, size_t limit)
 {
-	struct conn *c = (struct conn *)(void *)p;
+	cleat_connection *c = (cleat_connection *)(void *)p;
 	cleat_request *req = c->closed || !limit ? NULL : request_new(c);
 
 	if (c->closed)
@@ -260,12 +260,20 @@ static void peer_oversize(struct peer *p, size_t limit)
 
 static void peer_close(struct peer *p)
 {
-	conn_close((struct conn *)(void *)p);
+	conn_close((cleat_connection *)(void *)p);
+}
+
+static void peer_gone(struct peer *p)
+{
+	cleat_connection *c = (cleat_connection *)(void *)p;
+
+	conn_gone(c);
+	conn_maybe_free(c);
 }
 
 static size_t peer_inflight(const struct peer *p)
 {
-	const struct conn *c = (const struct conn *)(const void *)p;
+	const cleat_connection *c = (const cleat_connection *)(const void *)p;
 
 	/* a subscription is never answered on its own */
 	return c->n_requests - c->n_listening + c->n_unsent_batches;
@@ -273,7 +281,7 @@ static size_t peer_inflight(const struct peer *p)
 
 static const char *peer_revision(const struct peer *p)
 {
-	const struct conn *c = (const struct conn *)(const void *)p;
+	const cleat_connection *c = (const cleat_connection *)(const void *)p;
 
 	return conn_has_revision(c) ? revision_name(c->session.rev) : NULL;
 }
@@ -284,6 +292,7 @@ static const struct peer_ops conn_ops = {
 	.receive = peer_receive,
 	.oversize = peer_oversize,
 	.close = peer_close,
+	.gone = peer_gone,
 	.inflight = peer_inflight,
 	.revision = peer_revision,
 };
@@ -291,7 +300,7 @@ static const struct peer_ops conn_ops = {
 /* Closed ones may wait for a request that somebody still holds. */
 static bool any_open(const cleat_server *s)
 {
-	const struct conn *c = s->conns;
+	const cleat_connection *c = s->conns;
 
 	while (c && c->closed)
 		c = c->next;
@@ -303,7 +312,7 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 {
 	bool asked = facts && facts->mode == PEER_ASKED;
 	bool again = !any_open(s);
-	struct conn *c = asked && !s->asked ? NULL : conn_new(s, sink, facts);
+	cleat_connection *c = asked && !s->asked ? NULL : conn_new(s, sink, facts);
 
 	if (!c)
 		return NULL;
@@ -312,5 +321,7 @@ struct peer *server_accept(cleat_server *s, const struct peer_sink *sink,
 	s->serving = true;
 	if (again)
 		s->stopping = false; /* a server that was stopped is being run again */
+	if (s->opts.on_open)
+		s->opts.on_open(c, s->opts.userdata);
 	return &c->peer;
 }

@@ -53,7 +53,7 @@ static cleat_request *from_pool(cleat_server *s)
 /* The library's memset: for this size compilers write "rep stos" in place, which is slower. */
 static void *(*const volatile zero)(void *, int, size_t) = memset;
 
-cleat_request *request_new(struct conn *c)
+cleat_request *request_new(cleat_connection *c)
 {
 	const size_t from = offsetof(cleat_request, conn);
 	cleat_request *req = from_pool(c->server);
@@ -84,7 +84,7 @@ void request_use(cleat_request *req, struct entry *e, enum shape shape)
 {
 	entry_ref(e);
 	req->entry = e;
-	req->userdata = entry_userdata(e);
+	req->userdata = e->userdata;
 	req->shape = shape;
 }
 
@@ -195,7 +195,7 @@ void cleat_request_finish(cleat_request *req, int status)
 
 void request_complete(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 
 	c->busy++;
 	if (req->silent || req->answered || c->closed)
@@ -219,7 +219,7 @@ static void close_cancel_fd(cleat_request *req)
 
 static void unlink_request(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 
 	rpc_table_remove(&c->inflight, &req->inflight);
 	if (c->starting == req)
@@ -253,7 +253,7 @@ static void back_to_pool(cleat_request *req)
 
 /* Who waits for the end of a request: its batch, and the transport. */
 struct waiting {
-	struct conn *conn;
+	cleat_connection *conn;
 	struct answers *answers;
 	void *tag;
 	bool taken, lost;
@@ -276,7 +276,7 @@ static struct waiting take_waiting(cleat_request *req)
 /* Nothing more will be sent because of it. */
 static void tell_waiting(const struct waiting *w)
 {
-	struct conn *c = w->conn;
+	cleat_connection *c = w->conn;
 
 	if (w->answers)
 		w->answers->ended(w->answers);
@@ -298,7 +298,7 @@ static void let_go(cleat_request *req)
  * has not been told yet that something will follow. */
 static void stay_unsent(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 
 	if (!req->taken && !req->answers) {
 		req->taken = true;
@@ -309,7 +309,7 @@ static void stay_unsent(cleat_request *req)
 
 void request_end(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	struct waiting w;
 
 	if (req->counted) {

@@ -9,7 +9,7 @@
 #include "server/conn.h"
 
 /* A request of this connection, PHASE_READING; NULL when out of memory. */
-cleat_request *request_new(struct conn *c);
+cleat_request *request_new(cleat_connection *c);
 void request_free(cleat_request *req); /* for the pool's end */
 /* It is about this entry, which is counted, and its handler replies in this shape. */
 void request_use(cleat_request *req, struct entry *e, enum shape shape);

@@ -103,7 +103,7 @@ static bool open_session(cleat_request *req, enum revision rev)
 void serve_initialize(cleat_request *req)
 {
 	struct result_facts f = { 0 };
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	struct str version;
 	enum revision rev;
 	struct out o;

@@ -81,7 +81,7 @@ void notify_release(cleat_request *req, uint64_t retry_ms)
 		sink->release(sink->ctx, req->tag, retry_ms);
 }
 
-static void send_log(struct conn *c, cleat_request *about, int level, const char *logger,
+static void send_log(cleat_connection *c, cleat_request *about, int level, const char *logger,
 		     struct str text)
 {
 	struct out o;
@@ -120,7 +120,7 @@ void cleat_server_log(cleat_server *s, int level, const char *logger, const char
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	for (struct conn *c = s->conns; c; c = c->next)
+	for (cleat_connection *c = s->conns; c; c = c->next)
 		if (c->session.initialized && level >= c->session.log_level)
 			send_log(c, NULL, level, logger, str_of(text));
 }
@@ -154,7 +154,7 @@ static void end_if_behind(cleat_request *req)
 			      "this subscription ends; subscribe again");
 }
 
-void notify_end_behind(struct conn *c)
+void notify_end_behind(cleat_connection *c)
 {
 	if (!c->any_behind)
 		return;
@@ -163,7 +163,8 @@ void notify_end_behind(struct conn *c)
 }
 
 /* `listen` NULL: to a legacy session. `uri` absent: none. */
-static void send_notice(struct conn *c, cleat_request *listen, const char *method, struct str uri)
+static void send_notice(cleat_connection *c, cleat_request *listen, const char *method,
+			struct str uri)
 {
 	struct out o;
 
@@ -182,7 +183,7 @@ static void send_notice(struct conn *c, cleat_request *listen, const char *metho
 	if (out_end(&o) == CLEAT_OK)
 		return;
 	server_note(c->server, CLEAT_LOG_WARNING, "%s could not be sent", method);
-	if (listen && c->facts.http)
+	if (listen && c->facts.transport == CLEAT_TRANSPORT_HTTP)
 		fall_behind(listen);
 }
 
@@ -206,7 +207,7 @@ static void flush_kind(cleat_server *s, unsigned bit, const char *method)
 
 	if (!(s->changed & bit))
 		return;
-	for (struct conn *c = s->conns; c; c = c->next) {
+	for (cleat_connection *c = s->conns; c; c = c->next) {
 		if (c->session.initialized && (c->session.announced & bit))
 			send_notice(c, NULL, method, no_uri);
 		for (cleat_request *req = c->n_listening ? c->requests : NULL; req; req = req->next)
@@ -242,7 +243,7 @@ void cleat_server_resource_changed(cleat_server *s, const char *uri)
 
 	if (!s || !uri)
 		return;
-	for (struct conn *c = s->conns; c; c = c->next) {
+	for (cleat_connection *c = s->conns; c; c = c->next) {
 		for (struct subscription *sub = c->subscriptions; sub; sub = sub->next)
 			if (str_eq(sub->uri, key))
 				send_notice(c, NULL, method, key);

@@ -10,7 +10,7 @@ void notify_progress(cleat_request *req, double done, double total, struct str t
 void notify_release(cleat_request *req, uint64_t retry_ms);
 void notify_log(cleat_request *req, int level, struct str text);
 /* Ends the subscriptions whose client did not take a notification. */
-void notify_end_behind(struct conn *c);
+void notify_end_behind(cleat_connection *c);
 /* Sends the list_changed notices that are due. */
 void notify_flush(cleat_server *s);
 /* "_meta":{"io.modelcontextprotocol/subscriptionId":ID} */

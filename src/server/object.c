@@ -108,7 +108,7 @@ static void forget_early(cleat_server *s)
 
 void cleat_server_free(cleat_server *s)
 {
-	struct conn *c, *next;
+	cleat_connection *c, *next;
 	cleat_allocator mem;
 
 	if (!s)

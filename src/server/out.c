@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_weight weight)
+bool out_begin(struct out *o, cleat_connection *c, cleat_request *about, enum peer_weight weight)
 {
 	if (c->closed || (weight == PEER_SHOULD && c->sink.congested(c->sink.ctx)))
 		return false;
@@ -23,7 +23,7 @@ bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_we
 	return true;
 }
 
-bool out_begin_for(struct out *o, struct conn *c, void *tag, int kind)
+bool out_begin_for(struct out *o, cleat_connection *c, void *tag, int kind)
 {
 	if (c->closed)
 		return false;
@@ -87,7 +87,7 @@ int out_end(struct out *o)
 
 /* Until 2025-06-18 the schema knows no error without an id, and JSON-RPC says null; later revisions
  * leave it out. */
-static bool null_id(const struct conn *c)
+static bool null_id(const cleat_connection *c)
 {
 	return conn_has_revision(c) && !(revision_features(c->session.rev) & FEAT_ERROR_WITHOUT_ID);
 }
@@ -138,7 +138,7 @@ void out_error(cleat_request *req, int code, const char *data, const char *messa
 	}
 }
 
-void out_lost(struct conn *c, void *tag)
+void out_lost(cleat_connection *c, void *tag)
 {
 	struct out o;
 	int rc = CLEAT_ECLOSED;

@@ -17,7 +17,7 @@ struct answers {
 };
 
 struct out {
-	struct conn *conn;
+	cleat_connection *conn;
 	void *tag;
 	cleat_request *req;   /* whose answer this is, or whom the message is about; NULL: nobody */
 	struct answers *into; /* the batch that it is part of; NULL: none */
@@ -29,9 +29,9 @@ struct out {
 };
 
 /* False when nothing can be sent (closed, or congested and not important). */
-bool out_begin(struct out *o, struct conn *c, cleat_request *about, enum peer_weight weight);
+bool out_begin(struct out *o, cleat_connection *c, cleat_request *about, enum peer_weight weight);
 /* For what is about no request, but about a message with this tag. */
-bool out_begin_for(struct out *o, struct conn *c, void *tag, int kind);
+bool out_begin_for(struct out *o, cleat_connection *c, void *tag, int kind);
 /* CLEAT_OK, or why the message could not be written; then nothing of it is sent. */
 int out_end(struct out *o);
 
@@ -42,7 +42,7 @@ COLD void out_error(cleat_request *req, int code, const char *data, const char *
 COLD void out_errorf(cleat_request *req, int code, const char *data, const char *fmt, ...)
 	CLEAT_PRINTF(4, 5);
 /* The same where there is not even a request: a message could not be read for want of memory. */
-COLD void out_lost(struct conn *c, void *tag);
+COLD void out_lost(cleat_connection *c, void *tag);
 /* The error for something unknown: names it, and the nearest known thing in data.details. */
 COLD void out_unknown(cleat_request *req, int code, const char *what, struct str name,
 		      struct str nearest);

@@ -65,7 +65,7 @@ int question_check_answer(const struct question *q, const cleat_json *v, cleat_e
 int question_send(struct question *q)
 {
 	cleat_request *req = q->req;
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	const struct server_hooks *h = &req->server->hooks;
 	struct out o;
 	int rc = rpc_table_put_int(&c->pending, &q->pending, ++c->next_id);
@@ -92,7 +92,7 @@ int question_send(struct question *q)
 
 void question_take_back(struct question *q, const char *reason)
 {
-	struct conn *c = q->req->conn;
+	cleat_connection *c = q->req->conn;
 	struct out o;
 
 	rpc_table_remove(&c->pending, &q->pending);

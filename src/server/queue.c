@@ -22,7 +22,7 @@ static void enlist(cleat_request *req)
 /* Most requests are answered before this returns; only the others need a place in the table. */
 void queue_start(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	cleat_request *outer = c->starting;
 
 	req->phase = PHASE_RUNNING;
@@ -38,7 +38,7 @@ void queue_start(cleat_request *req)
 
 COLD void queue_wait(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 
 	req->phase = PHASE_QUEUED;
 	*c->queue_tail = req;
@@ -49,7 +49,7 @@ COLD void queue_wait(cleat_request *req)
 
 void queue_leave(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	cleat_request **p = &c->queue;
 
 	while (*p && *p != req)
@@ -62,7 +62,7 @@ void queue_leave(cleat_request *req)
 	c->n_queued--;
 }
 
-void queue_advance(struct conn *c)
+void queue_advance(cleat_connection *c)
 {
 	while (c->queue && !c->closed && !c->server->stopping &&
 	       c->n_running < c->server->opts.max_inflight) {

@@ -11,7 +11,7 @@ void queue_start(cleat_request *req);
 /* Puts it at the end of those that wait. */
 void queue_wait(cleat_request *req);
 /* Starts waiting requests while there is room. */
-void queue_advance(struct conn *c);
+void queue_advance(cleat_connection *c);
 /* Does not wait any more. */
 void queue_leave(cleat_request *req);
 

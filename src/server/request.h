@@ -18,7 +18,6 @@
 
 struct answers;
 struct asked_call;
-struct conn;
 struct entry;
 struct question;
 
@@ -99,7 +98,7 @@ struct cleat_request {
 	int status; /* what the handler returned */
 
 	/* zeroed from here on */
-	struct conn *conn;
+	cleat_connection *conn;
 	void *tag;                  /* the transport's name for it */
 	bool taken;                 /* the transport waits for its end */
 	bool read;                  /* the message is in order: its method decides */

@@ -122,6 +122,11 @@ struct cleat_server *cleat_request_server(cleat_request *req)
 	return req->server;
 }
 
+cleat_connection *cleat_request_connection(cleat_request *req)
+{
+	return req->conn;
+}
+
 void *cleat_request_alloc(cleat_request *req, size_t n)
 {
 	return arena_zalloc(&req->arena, n);

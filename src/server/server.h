@@ -17,7 +17,6 @@
 #include <stdatomic.h>
 
 struct asked;
-struct conn;
 struct subscription_hook;
 
 struct cleat_server {
@@ -42,7 +41,7 @@ struct cleat_server {
 	atomic_bool stop_asked;
 	void (*runner_done)(void *runner);
 	struct registry registry;
-	struct conn *conns;
+	cleat_connection *conns;
 	cleat_request *pool, **pool_tail; /* oldest first, so that a late double finish is seen */
 	size_t pooled, running;
 	unsigned changed; /* LISTEN_* bits: list_changed is due */

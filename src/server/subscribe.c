@@ -112,7 +112,7 @@ static bool read_filter(cleat_request *req)
 
 void serve_listen(cleat_request *req)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	int rc;
 
 	if (!read_filter(req)) {
@@ -145,7 +145,8 @@ void subscribe_end(cleat_request *listen)
 		server_note(listen->server, CLEAT_LOG_WARNING,
 			    "the end of a subscription was lost: out of memory");
 	/* over HTTP the end of the stream says it */
-	if (!listen->conn->facts.http && out_begin(&o, listen->conn, listen, PEER_MUST)) {
+	if (listen->conn->facts.transport != CLEAT_TRANSPORT_HTTP &&
+	    out_begin(&o, listen->conn, listen, PEER_MUST)) {
 		rpc_begin_notification(&o.w, "notifications/cancelled");
 		rpc_params(&o.w);
 		jw_obj(&o.w);
@@ -161,7 +162,7 @@ void subscribe_end(cleat_request *listen)
 
 /* ---- resources/subscribe of the legacy era -------------------------------------------------- */
 
-static struct subscription **find_subscription(struct conn *c, struct str uri)
+static struct subscription **find_subscription(cleat_connection *c, struct str uri)
 {
 	struct subscription **p = &c->subscriptions;
 
@@ -172,7 +173,7 @@ static struct subscription **find_subscription(struct conn *c, struct str uri)
 
 static void subscribe(cleat_request *req, struct str uri)
 {
-	struct conn *c = req->conn;
+	cleat_connection *c = req->conn;
 	struct subscription *sub;
 
 	if (*find_subscription(c, uri)) {
@@ -229,7 +230,7 @@ void serve_unsubscribe(cleat_request *req)
 	request_end(req);
 }
 
-void subscribe_drop_all(struct conn *c)
+void subscribe_drop_all(cleat_connection *c)
 {
 	while (c->subscriptions) {
 		struct subscription *sub = c->subscriptions;

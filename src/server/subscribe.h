@@ -7,6 +7,6 @@
 /* Ends a subscriptions/listen, and says so. */
 void subscribe_end(cleat_request *listen);
 /* The connection is closed: forgets those of the legacy era. */
-void subscribe_drop_all(struct conn *c);
+void subscribe_drop_all(cleat_connection *c);
 
 #endif

@@ -38,7 +38,7 @@ void server_hook_subscriptions(cleat_server *s, struct subscription_hook *h)
 {
 	h->next = s->subscription_hooks;
 	s->subscription_hooks = h;
-	for (struct conn *c = s->conns; c; c = c->next) {
+	for (cleat_connection *c = s->conns; c; c = c->next) {
 		for (struct subscription *sub = c->subscriptions; sub; sub = sub->next)
 			h->fn(h, sub->uri);
 		for (cleat_request *req = c->n_listening ? c->requests : NULL; req; req = req->next)
@@ -59,7 +59,7 @@ void server_unhook_subscriptions(cleat_server *s, struct subscription_hook *h)
 
 bool server_is_subscribed(const cleat_server *s, struct str uri)
 {
-	for (const struct conn *c = s->conns; c; c = c->next) {
+	for (const cleat_connection *c = s->conns; c; c = c->next) {
 		for (struct subscription *sub = c->subscriptions; sub; sub = sub->next)
 			if (str_eq(sub->uri, uri))
 				return true;

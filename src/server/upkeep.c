@@ -11,7 +11,7 @@
 
 enum { RETRY_MS = 20 }; /* for answers that memory was too short for */
 
-void conn_close(struct conn *c)
+void conn_close(cleat_connection *c)
 {
 	if (c->closed)
 		return;
@@ -19,6 +19,8 @@ void conn_close(struct conn *c)
 	conn_each_request(c, request_cancel);
 	batch_drop(c);
 	subscribe_drop_all(c);
+	if (!c->facts.lingers)
+		conn_gone(c);
 	conn_maybe_free(c);
 }
 
@@ -27,7 +29,7 @@ static void shut_down(cleat_request *req)
 {
 	if (req->phase == PHASE_LISTENING && !req->behind)
 		subscribe_end(req);
-	else if (req->phase == PHASE_RUNNING && req->conn->facts.http)
+	else if (req->phase == PHASE_RUNNING && req->conn->facts.transport == CLEAT_TRANSPORT_HTTP)
 		return;
 	else if (req->phase != PHASE_UNSENT && req->phase != PHASE_READING)
 		request_abort(req, req->ctx.era->cancelled_code, "the server is stopping");
@@ -49,7 +51,7 @@ static void retry(cleat_request *req)
 }
 
 /* Requests over their deadline. */
-static void expire(struct conn *c, uint64_t now)
+static void expire(cleat_connection *c, uint64_t now)
 {
 	struct rpc_node *node;
 
@@ -64,7 +66,7 @@ static void expire(struct conn *c, uint64_t now)
 
 void server_shutdown(cleat_server *s)
 {
-	struct conn *c, *next;
+	cleat_connection *c, *next;
 
 	s->stopping = true;
 	for (c = s->conns; c; c = next) {
@@ -76,7 +78,7 @@ void server_shutdown(cleat_server *s)
 
 void server_abort(cleat_server *s)
 {
-	struct conn *c, *next;
+	cleat_connection *c, *next;
 
 	for (c = s->conns; c; c = next) {
 		next = c->next;
@@ -94,7 +96,7 @@ static void sooner(uint64_t *next, uint64_t deadline)
 int server_pump(cleat_server *s)
 {
 	uint64_t now = s->hooks.now_ms(s->hooks.ctx), deadline = 0;
-	struct conn *c, *next;
+	cleat_connection *c, *next;
 
 	s->pumping = true;
 	s->unsent = false;

@@ -5,6 +5,6 @@
 #include "server/conn.h"
 
 /* The other side is gone: cancels what runs. Frees the connection when its last request has ended. */
-void conn_close(struct conn *c);
+void conn_close(cleat_connection *c);
 
 #endif

@@ -207,6 +207,16 @@ async function until(test, what) {
 
 // ---- one test an example -------------------------------------------------------------------------
 
+// A Unix socket that a program is about to listen at.
+async function dial(at) {
+	for (let i = 0; i < 400; i++) {
+		const socket = net.connect(at);
+		if (await once(socket, 'connect').then(() => true, () => false)) return socket;
+		await new Promise((resolve) => setTimeout(resolve, 25));
+	}
+	throw new Error(`no connection to ${at}`);
+}
+
 const examples = {
 	hello: () => bothEras('hello', async (c) => {
 		const { tools } = await c.get('tools/list');
@@ -474,6 +484,30 @@ const examples = {
 	embed: () => bothEras('embed', async (c) => {
 		check(/^\d+ ticks$/.test(text(await c.call('uptime', {}))), 'ticks');
 	}),
+
+	connections: async () => {
+		const at = path.join(scratch, 'seats.sock');
+		const child = spawn(path.join(build, 'examples/connections'), [at], { stdio: ['ignore', 'inherit', 'pipe'] });
+		let said = '';
+		child.stderr.on('data', (chunk) => { said += chunk; });
+		try {
+			const sockets = [await dial(at), await dial(at)]; // both at once
+			const clients = sockets.map((socket) => new Client(socket, socket, {}));
+			await clients[1].initialize();
+			equal(text(await clients[0].call('order', { dish: 'soup' })), 'soup, your order 1');
+			equal(text(await clients[1].call('order', { dish: 'pie' })), 'pie, your order 1');
+			equal(text(await clients[0].call('order', { dish: 'tea' })), 'tea, your order 2');
+			for (const socket of sockets) {
+				socket.end();
+				await within(once(socket, 'close'), 'end of the connection');
+			}
+			while (said.split('\n').length < 3) await within(once(child.stderr, 'data'), 'the ends');
+			equal(said, 'a client has left after 2 orders\na client has left after 1 orders\n');
+		} finally {
+			child.kill();
+			await once(child, 'exit');
+		}
+	},
 
 	wire: () => withWire(async (at) => {
 		for (const legacy of [false, true]) { // one client after the other

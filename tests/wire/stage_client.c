@@ -553,7 +553,7 @@ static bool read_other(struct session *s, const char *name, struct text *into)
 		{ "server", cleat_client_server_name(rig->c), 0 },
 		{ "error", cleat_client_error(rig->c)->message, 0 },
 		{ "asked", revision_name(rig->facts.rev), 0 },
-		{ "asked-http", NULL, rig->facts.http },
+		{ "asked-http", NULL, rig->facts.transport == CLEAT_TRANSPORT_HTTP },
 		{ "last", rig->n_sent ? rig_last(rig)->text : "", 0 },
 		{ "name", m ? m->name : "", 0 },
 		{ "fields", m ? m->fields : "", 0 },

@@ -74,7 +74,7 @@ static struct peer *fake_accept(void *ctx, const struct peer_sink *sink,
 	struct fake *f = ctx;
 
 	assert_int_equal(facts->mode, PEER_ANY);
-	assert_false(facts->http);
+	assert_true(facts->transport != CLEAT_TRANSPORT_HTTP);
 	assert_null(facts->principal.p);
 	if (f->refuse)
 		return NULL;

@@ -4,6 +4,8 @@
  *
  * A function of cmake/libcleat.symbols whose name ends in _ and that has no row here fails the test.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "support.h"
 #include "test.h"
 
@@ -12,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { MORE = 24, BIGGEST = 1024 };
 
@@ -150,6 +154,18 @@ static int use_wire(void *p, size_t size)
 	int rc = w ? CLEAT_OK : cleat_server_error(server)->status;
 
 	cleat_wire_free(w);
+	return of_server(rc);
+}
+
+static int use_server_attach(void *p, size_t size)
+{
+	int ends[2], rc;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	((cleat_attach_options *)p)->own_fds = true; /* also when it is refused */
+	rc = cleat_server_attach_(server, ends[0], ends[0], p, size);
+	assert_int_equal(recv(ends[1], &(char){ 0 }, 1, MSG_DONTWAIT), rc ? 0 : -1);
+	close(ends[1]);
 	return of_server(rc);
 }
 
@@ -349,6 +365,7 @@ static const struct sized_row {
 	{ "cleat_wire_server_", sizeof(cleat_wire_options), use_wire, false },
 	{ "cleat_wire_client_", sizeof(cleat_client_options), use_wire_client, false },
 	{ "cleat_wire_client_", sizeof(cleat_wire_options), use_wire_of_client, false },
+	{ "cleat_server_attach_", sizeof(cleat_attach_options), use_server_attach, false },
 	{ "cleat_client_spawn_", sizeof(cleat_client_options), use_spawn, false },
 	{ "cleat_client_connect_", sizeof(cleat_client_options), use_connect, false },
 	{ "cleat_client_inproc_", sizeof(cleat_client_options), use_inproc, false },

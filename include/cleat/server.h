@@ -173,6 +173,32 @@ typedef struct cleat_prompt {
 	void (*destroy)(void *userdata);
 } cleat_prompt;
 
+/* A method of the program's own, beside those of the protocol: "com.example/reindex". Its handler is like any
+ * other (arguments, asking, progress, cancelling, worker threads, deferring), in every revision and over
+ * every transport; clients call it with cleat_client_requestf(). Everything is copied.
+ *
+ * The request's params, without what the protocol itself puts there (_meta, ...), are the handler's arguments.
+ * They are described by one of `signature` (which gives the name, too), `input` and `input_schema`, and
+ * checked; with none of them they are taken as they come. The result is an object: cleat_reply_jsonf(),
+ * cleat_reply_json(), cleat_reply_record() with `output`, or cleat_reply_nothing() for an empty one;
+ * "_meta" (see cleat_reply_meta()) and "resultType" are not for it. */
+typedef struct cleat_method {
+	const char *name; /* not one of the protocol's own, nor rpc.* or notifications/... */
+	cleat_handler *call;
+	const char *signature;
+	const cleat_field *input;
+	const char *input_schema;
+	const cleat_field *output; /* see cleat_tool */
+	const char *output_schema;
+	/* It comes as a notification: nobody waits for an answer, and there are no questions, no progress and
+	 * no log messages. What does not fit, or is too much at once, is dropped. */
+	bool notification;
+	bool blocking;  /* run on a worker thread */
+	void *userdata; /* cleat_request_userdata() */
+	/* Called exactly once when the method is gone and no call uses it, also when adding fails. */
+	void (*destroy)(void *userdata);
+} cleat_method;
+
 /* ---- making and running ------------------------------------------------------------------- */
 
 CLEAT_API cleat_server *cleat_server_new_(const char *name, const char *version,
@@ -249,10 +275,14 @@ CLEAT_API int cleat_server_add_resources_(cleat_server *s, const cleat_resource 
 CLEAT_API int cleat_server_add_prompts_(cleat_server *s, const cleat_prompt *prompts, size_t n,
 					size_t size);
 
+CLEAT_API int cleat_server_add_methods_(cleat_server *s, const cleat_method *methods, size_t n,
+					size_t size);
+
 /* Adds one or several. CLEAT_OK; CLEAT_EINVAL (bad name, schema, fields; the reason is in
  * cleat_server_error()), CLEAT_EUNSUPPORTED (a schema of another dialect, or a pattern where PCRE2 is
  * not installed), CLEAT_EEXIST (name or URI taken), CLEAT_ELIMIT, CLEAT_ENOMEM. On failure nothing of
- * the call is added and every userdata of the call is destroyed. Clients that listen are told. */
+ * the call is added and every userdata of the call is destroyed. Clients that listen are told (of methods
+ * there is nothing to tell). */
 static inline int cleat_server_add_tool(cleat_server *s, const cleat_tool *tool)
 {
 	return cleat_server_add_tools_(s, tool, 1, sizeof(cleat_tool));
@@ -277,12 +307,21 @@ static inline int cleat_server_add_prompts(cleat_server *s, const cleat_prompt *
 {
 	return cleat_server_add_prompts_(s, prompts, n, sizeof(cleat_prompt));
 }
+static inline int cleat_server_add_method(cleat_server *s, const cleat_method *method)
+{
+	return cleat_server_add_methods_(s, method, 1, sizeof(cleat_method));
+}
+static inline int cleat_server_add_methods(cleat_server *s, const cleat_method *m, size_t n)
+{
+	return cleat_server_add_methods_(s, m, n, sizeof(cleat_method));
+}
 
 /* Removes by name (resources and templates by URI). CLEAT_OK or CLEAT_ENOENT. Calls that run go on
  * to their end. Clients that listen are told. */
 CLEAT_API int cleat_server_remove_tool(cleat_server *s, const char *name);
 CLEAT_API int cleat_server_remove_resource(cleat_server *s, const char *uri);
 CLEAT_API int cleat_server_remove_prompt(cleat_server *s, const char *name);
+CLEAT_API int cleat_server_remove_method(cleat_server *s, const char *name);
 
 /* Tells the clients that subscribed to `uri` that its content changed. */
 CLEAT_API void cleat_server_resource_changed(cleat_server *s, const char *uri);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "server/core.h"
+#include "server/method.h"
 #include "server/notify.h"
 #include "server/server.h"
 
@@ -61,12 +62,38 @@ static void destroy_prompt(const void *in)
 		p->destroy(p->userdata);
 }
 
+static int make_method(const cleat_allocator *mem, const void *in, struct entry **ret,
+		       cleat_error *note, cleat_error *err)
+{
+	int rc = entry_from_method(mem, in, ret, note, err);
+
+	if (!rc && method_is_reserved((*ret)->key)) {
+		rc = error_set(err, CLEAT_EINVAL,
+			       "method \"%s\": the name belongs to the protocol; write for example "
+			       "\"com.example/%s\"",
+			       (*ret)->key.p, (*ret)->key.p);
+		entry_discard(*ret);
+		*ret = NULL;
+	}
+	return rc;
+}
+
+static void destroy_method(const void *in)
+{
+	const cleat_method *m = in;
+
+	if (m->destroy)
+		m->destroy(m->userdata);
+}
+
 static const struct kind_ops tool_ops = { "cleat_tool", sizeof(cleat_tool), make_tool,
 					  destroy_tool };
 static const struct kind_ops resource_ops = { "cleat_resource", sizeof(cleat_resource),
 					      make_resource, destroy_resource };
 static const struct kind_ops prompt_ops = { "cleat_prompt", sizeof(cleat_prompt), make_prompt,
 					    destroy_prompt };
+static const struct kind_ops method_ops = { "cleat_method", sizeof(cleat_method), make_method,
+					    destroy_method };
 
 /* The public struct i of an array whose elements may be shorter or longer than ours. */
 static int add_load(cleat_server *s, const struct kind_ops *k, const void *from, size_t size,
@@ -82,6 +109,7 @@ union any_public {
 	cleat_tool tool;
 	cleat_resource resource;
 	cleat_prompt prompt;
+	cleat_method method;
 };
 
 static int add_one(cleat_server *s, const struct kind_ops *k, const void *in, enum shelf_kind *ret)
@@ -177,6 +205,11 @@ int cleat_server_add_prompts_(cleat_server *s, const cleat_prompt *prompts, size
 	return add_all(s, &prompt_ops, prompts, n, size);
 }
 
+int cleat_server_add_methods_(cleat_server *s, const cleat_method *methods, size_t n, size_t size)
+{
+	return add_all(s, &method_ops, methods, n, size);
+}
+
 static int remove_entry(cleat_server *s, enum shelf_kind kind, const char *key)
 {
 	struct entry *e = s && key ? registry_take(&s->registry, kind, str_of(key)) : NULL;
@@ -203,6 +236,11 @@ int cleat_server_remove_resource(cleat_server *s, const char *uri)
 int cleat_server_remove_prompt(cleat_server *s, const char *name)
 {
 	return remove_entry(s, SHELF_PROMPTS, name);
+}
+
+int cleat_server_remove_method(cleat_server *s, const char *name)
+{
+	return remove_entry(s, SHELF_METHODS, name);
 }
 
 /* ---- many at once ---- */

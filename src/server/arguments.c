@@ -19,7 +19,7 @@ bool arguments_param(cleat_request *req, const char *key, struct str *ret)
 	if (ret->p && !str_has_nul(*ret))
 		return true;
 	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: params.%s must be a string%s, not %s",
-		   req->method->name, key, ret->p ? " without NUL" : "",
+		   req->msg.method.p, key, ret->p ? " without NUL" : "",
 		   ret->p ? "one with NUL" : json_type_name(v));
 	return false;
 }
@@ -30,7 +30,7 @@ bool arguments_take(cleat_request *req)
 
 	if (v && !json_is_object(v)) {
 		out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL,
-			   "%s: params.arguments must be an object, not %s", req->method->name,
+			   "%s: params.arguments must be an object, not %s", req->msg.method.p,
 			   json_type_name(v));
 		return false;
 	}
@@ -88,19 +88,16 @@ static bool only_strings(const cleat_field *f)
 	return true;
 }
 
-bool arguments_take_strings(cleat_request *req)
+/* The arguments anew, as `write` makes them of what is there. */
+static bool rewrite(cleat_request *req, void (*write)(struct jw *w, cleat_request *req))
 {
 	struct buf b;
 	struct jw w;
 	int rc;
 
-	if (!arguments_take(req))
-		return false;
-	if (!req->arguments || only_strings(req->entry->input))
-		return true;
 	buf_init(&b, &req->server->mem, req->server->opts.max_message);
 	jw_init(&w, &b);
-	convert(&w, req);
+	write(&w, req);
 	rc = buf_status(&b);
 	if (!rc)
 		rc = json_parse(&req->arena, buf_str(&b), NULL, &req->arguments, NULL);
@@ -110,12 +107,55 @@ bool arguments_take_strings(cleat_request *req)
 	return rc == CLEAT_OK;
 }
 
+bool arguments_take_strings(cleat_request *req)
+{
+	return arguments_take(req) &&
+	       (!req->arguments || only_strings(req->entry->input) || rewrite(req, convert));
+}
+
+static bool is_protocols(struct str key)
+{
+	return str_eqz(key, "_meta") || str_eqz(key, "inputResponses") ||
+	       str_eqz(key, "requestState");
+}
+
+static void leave_out(struct jw *w, cleat_request *req)
+{
+	cleat_json_iter it = cleat_json_each(req->msg.params);
+
+	jw_obj(w);
+	while (cleat_json_next(&it))
+		if (!is_protocols(json_str(it.key))) {
+			jw_keyn(w, json_str(it.key));
+			jw_value(w, it.value);
+		}
+	jw_obj_end(w);
+}
+
+bool arguments_take_params(cleat_request *req)
+{
+	cleat_json_iter it = cleat_json_each(req->msg.params);
+	cleat_error err;
+
+	req->arguments = req->msg.params;
+	if (req->entry->open && req->arguments && json_check_all_keys(req->arguments, &err)) {
+		out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: params: %s", req->msg.method.p,
+			   err.message);
+		return false;
+	}
+	while (cleat_json_next(&it))
+		if (is_protocols(json_str(it.key)))
+			return rewrite(req, leave_out);
+	return true;
+}
+
 /* Arguments that do not fit: from 2025-11-25 on a tool error that the model reads and mends, before
  * that, and for prompts, a protocol error. */
 static COLD void server_arguments_refuse(cleat_request *req, struct buf *problems)
 {
 	bool tool = req->entry->kind == SHELF_TOOLS;
-	const char *name = req->entry->key.p, *what = tool ? "tool" : "prompt";
+	const char *name = req->entry->key.p;
+	const char *what = tool ? "tool" : req->entry->kind == SHELF_PROMPTS ? "prompt" : "method";
 	struct str lines = buf_str(problems);
 	struct buf data;
 	struct jw w;
@@ -167,6 +207,8 @@ bool arguments_check(cleat_request *req)
 	struct buf problems = BUF_INIT(&req->server->mem, PROBLEMS_MAX);
 	int rc;
 
+	if (req->entry->open)
+		return true;
 	if (req->entry->input_schema)
 		rc = check_schema(req, &problems);
 	else

@@ -13,6 +13,8 @@ bool arguments_take(cleat_request *req);
 /* The same for prompts, whose arguments are strings on the wire: numbers, booleans and JSON are read
  * out of them. */
 bool arguments_take_strings(cleat_request *req);
+/* A method of the program's: all of params, but for what the protocol has put there. */
+bool arguments_take_params(cleat_request *req);
 /* Checks against the entry's fields or schema and fills req->args. */
 bool arguments_check(cleat_request *req);
 

@@ -21,7 +21,7 @@ enum { KEY_MAX = 128, PARAMS_MAX = 1 << 20, STATE_MAX = 4096 };
 
 static int misuse(cleat_request *req, const char *what)
 {
-	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "the handler of %s %s", req->method->name,
+	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "the handler of %s %s", req->msg.method.p,
 			   what);
 	return CLEAT_EMISUSE;
 }
@@ -127,7 +127,7 @@ static int program_json(cleat_request *req, const char *key, const char *text,
 		return CLEAT_OK;
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 			   "the handler of %s asked with a %s that is no JSON %s",
-			   req->method->name, key, type == CLEAT_JSON_ARRAY ? "array" : "object");
+			   req->msg.method.p, key, type == CLEAT_JSON_ARRAY ? "array" : "object");
 	return CLEAT_EINVAL;
 }
 
@@ -175,7 +175,7 @@ static int form_params(cleat_request *req, struct question *q, const char *messa
 	if (field_form_fits(fields, style, &err)) {
 		cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 				   "the handler of %s asked with a form that cannot be shown: %s",
-				   req->method->name, err.message);
+				   req->msg.method.p, err.message);
 		return CLEAT_EINVAL;
 	}
 	w = begin_params(req, &b);
@@ -219,7 +219,7 @@ int cleat_ask_form(cleat_request *req, const char *key, const char *message,
 	if (field_table_check(fields, &err) || field_form_check(fields, &err)) {
 		cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 				   "the handler of %s asked with wrong form fields: %s",
-				   req->method->name, err.message);
+				   req->msg.method.p, err.message);
 		return CLEAT_EINVAL;
 	}
 	if (field_count(fields))
@@ -263,7 +263,7 @@ static int take_schema(cleat_request *req, const char *text, const cleat_json **
 		return CLEAT_ENOMEM;
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 			   "the handler of %s asked with a wrong requestedSchema: %s",
-			   req->method->name, err.message);
+			   req->msg.method.p, err.message);
 	return CLEAT_EINVAL;
 }
 

@@ -17,7 +17,7 @@ bool asked_refuse(cleat_request *req, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why, sizeof why, fmt, ap);
 	va_end(ap);
-	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: %s", req->method->name, why);
+	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL, "%s: %s", req->msg.method.p, why);
 	return false;
 }
 
@@ -63,7 +63,7 @@ int asked_read(cleat_request *req, struct str text, const cleat_json **ret)
 void asked_misfit(cleat_request *req, const char *told, const char *why)
 {
 	server_note(req->server, CLEAT_LOG_ERROR, "the answer to %s cannot be sent: %s",
-		    req->method->name, why);
+		    req->msg.method.p, why);
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", told);
 }
 

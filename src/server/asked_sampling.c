@@ -170,7 +170,7 @@ void asked_sample(cleat_request *req)
 static int misplaced(cleat_request *req, const char *what)
 {
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "the handler of %s cannot reply with %s",
-			   req->method->name, what);
+			   req->msg.method.p, what);
 	return CLEAT_EMISUSE;
 }
 

@@ -1,10 +1,11 @@
 /* server/calls.c - the three methods that run a handler of the program: tools/call, resources/read,
- * prompts/get; and completion/complete beside them.
+ * prompts/get; methods of its own, and completion/complete beside them.
  */
 #include "field/field.h"
 #include "server/arguments.h"
 #include "server/ask.h"
 #include "server/life.h"
+#include "server/note.h"
 #include "server/out.h"
 #include "server/reply.h"
 #include "server/serve.h"
@@ -185,6 +186,50 @@ void serve_prompts_get(cleat_request *req)
 {
 	if (prepare_prompt(req))
 		request_call(req, req->entry->prompt.get, req->entry->prompt.blocking, settle);
+	else
+		request_end(req);
+}
+
+/* ---- a method of the program's own -------------------------------------------------------- */
+
+/* The handler's object becomes the result, so it may have none of the members that the era adds. */
+static const char *own_problem(cleat_request *req)
+{
+	struct str json = buf_str(&req->structured);
+	const cleat_json *v = NULL;
+	cleat_error err;
+
+	if (!json.n)
+		return NULL;
+	if (json_parse(&req->arena, json, NULL, &v, &err) || !json_is_object(v))
+		return "the result must be an object";
+	if (json_check_keys(v, &err))
+		return "the result has a member twice";
+	if (json_member(v, "_meta") || json_member(v, "resultType"))
+		return "\"_meta\" and \"resultType\" are not for the handler; there is cleat_reply_meta()";
+	return NULL;
+}
+
+static void settle_own(cleat_request *req)
+{
+	bool done = req->status == CLEAT_OK && !req->rejected && !buf_status(&req->structured);
+	const char *problem = done ? own_problem(req) : NULL;
+
+	if (problem) {
+		server_note(req->server, CLEAT_LOG_ERROR, "the handler of %s: %s",
+			    req->msg.method.p, problem);
+		cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
+				   "the handler's reply cannot be sent");
+	}
+	settle(req);
+}
+
+void serve_own(cleat_request *req)
+{
+	const cleat_method *m = &req->entry->method;
+
+	if (arguments_take_params(req) && arguments_check(req) && ask_restore(req))
+		request_call(req, m->call, m->blocking, settle_own);
 	else
 		request_end(req);
 }

@@ -455,3 +455,44 @@ int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct 
 	c->signature = NULL;
 	return entry_finish(e, rc, ret, err);
 }
+
+int entry_from_method(const cleat_allocator *mem, const cleat_method *m, struct entry **ret,
+		      cleat_error *note, cleat_error *err)
+{
+	/* Arguments and result are described as those of a tool. */
+	const cleat_tool like = { .signature = m->signature,
+				  .input = m->input,
+				  .input_schema = m->input_schema,
+				  .output = m->output,
+				  .output_schema = m->output_schema };
+	struct entry *e = new_entry(mem, SHELF_METHODS);
+	const char *description = "";
+	cleat_method *c;
+	int rc = CLEAT_OK;
+
+	error_clear(note);
+	if (!e)
+		return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+	c = &e->method;
+	*c = *m;
+	e->userdata = m->userdata;
+	e->destroy = m->destroy;
+	e->open = !m->signature && !m->input && !m->input_schema;
+	c->name = arena_strdup(&e->arena, m->name);
+	if (m->signature)
+		rc = read_signature(e, m->signature, &c->name, &description, err);
+	if (!rc)
+		rc = check_name("method", c->name, note, err);
+	error_clear(note); /* a slash is as it should be */
+	e->key = str_of(c->name ? c->name : "");
+	if (!rc && !m->call)
+		rc = error_set(err, CLEAT_EINVAL, "method \"%s\" has no call handler", c->name);
+	if (!rc)
+		rc = tool_input(e, &like, err);
+	if (!rc)
+		rc = tool_output(e, &like, err);
+	c->input = e->input;
+	c->output = e->output;
+	c->signature = c->input_schema = c->output_schema = NULL;
+	return entry_finish(e, rc, ret, err);
+}

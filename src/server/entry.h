@@ -1,4 +1,5 @@
-/* server/entry.h - one thing that a server offers: a tool, a resource, a template or a prompt.
+/* server/entry.h - one thing that a server offers: a tool, a resource, a template, a prompt or
+ * a method of its own.
  *
  * Made from a public struct, checked and copied; immutable from then on, and counted: the registry holds
  * one reference, every request that uses it one more, so that removing it disturbs no running call.
@@ -14,7 +15,14 @@
 #include <cleat/schema.h>
 #include <cleat/server.h>
 
-enum shelf_kind { SHELF_TOOLS, SHELF_RESOURCES, SHELF_TEMPLATES, SHELF_PROMPTS, SHELF_COUNT };
+enum shelf_kind {
+	SHELF_TOOLS,
+	SHELF_RESOURCES,
+	SHELF_TEMPLATES,
+	SHELF_PROMPTS,
+	SHELF_METHODS,
+	SHELF_COUNT
+};
 
 struct entry {
 	enum shelf_kind kind;
@@ -27,6 +35,7 @@ struct entry {
 		cleat_tool tool;
 		cleat_resource resource;
 		cleat_prompt prompt;
+		cleat_method method;
 	};
 	void *userdata;                  /* of these */
 	void (*destroy)(void *userdata); /* likewise */
@@ -35,6 +44,7 @@ struct entry {
 	 * is NULL the fields (a checked copy), which are NULL where there is nothing to say. */
 	cleat_schema *input_schema, *output_schema;
 	const cleat_field *input, *output;
+	bool open;                    /* a method that says nothing of its arguments */
 	bool decodes;                 /* input describes a struct (not a signature) */
 	struct header_param *headers; /* arguments that HTTP repeats; NULL: none */
 	const struct uri_template *pattern;
@@ -47,6 +57,8 @@ int entry_from_tool(const cleat_allocator *mem, const cleat_tool *t, struct entr
 int entry_from_resource(const cleat_allocator *mem, const cleat_resource *r, struct entry **ret,
 			cleat_error *note, cleat_error *err);
 int entry_from_prompt(const cleat_allocator *mem, const cleat_prompt *p, struct entry **ret,
+		      cleat_error *note, cleat_error *err);
+int entry_from_method(const cleat_allocator *mem, const cleat_method *m, struct entry **ret,
 		      cleat_error *note, cleat_error *err);
 /* Is there nothing in them that only a newer library knows? NULL is an empty list. */
 int entry_icons_check(const cleat_icon *icons, cleat_error *err);

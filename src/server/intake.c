@@ -156,6 +156,56 @@ static COLD void receive_notification(cleat_connection *c, const struct rpc_mess
 	}
 }
 
+/* A notification's context: what a request would need to say of itself, it need not. */
+static bool admit_notification(cleat_request *req)
+{
+	cleat_connection *c = req->conn;
+	const cleat_json *meta = era_meta(&req->msg);
+	const struct era *era = era_for(c, &req->msg, meta);
+	struct buf data = BUF_INIT(&c->server->mem, 4096);
+	cleat_error err;
+	int rc;
+
+	req->ctx.meta = meta;
+	req->ctx.headers = c->headers;
+	if (era->modern && !json_member(meta, META_PROTOCOL_VERSION)) {
+		req->ctx = (struct context){ .era = era,
+					     .rev = REV_MODERN,
+					     .features = revision_features(REV_MODERN),
+					     .meta = meta,
+					     .log_level = -1 };
+		return true;
+	}
+	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
+	buf_done(&data);
+	if (rc)
+		server_note(c->server, CLEAT_LOG_WARNING, "%s ignored: %s", req->msg.method.p,
+			    err.message);
+	return rc == CLEAT_OK;
+}
+
+/* One that the program wants to have. True when it has been taken on. */
+static COLD bool receive_own(cleat_request *req)
+{
+	cleat_connection *c = req->conn;
+	const cleat_server_options *o = &c->server->opts;
+	const struct entry *e = registry_find(&c->server->registry, SHELF_METHODS, req->msg.method);
+
+	if (!e || !e->method.notification || c->server->stopping || !admit_notification(req))
+		return false;
+	if (c->n_running >= o->max_inflight && c->n_queued >= o->max_queued) {
+		server_note(c->server, CLEAT_LOG_WARNING, "%s ignored: too much at once", e->key.p);
+		return false;
+	}
+	req->silent = true;
+	request_let_go(req);
+	if (c->n_running >= o->max_inflight)
+		queue_wait(req);
+	else
+		queue_start(req);
+	return true;
+}
+
 /* ---- messages ----------------------------------------------------------------------------- */
 
 static void receive_message(cleat_request *req, const cleat_json *root)
@@ -180,7 +230,11 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 	}
 	switch (req->msg.kind) {
 	case RPC_REQUEST: receive_request(req); return;
-	case RPC_NOTIFICATION: receive_notification(c, &req->msg); break;
+	case RPC_NOTIFICATION:
+		if (receive_own(req))
+			return;
+		receive_notification(c, &req->msg);
+		break;
 	case RPC_RESULT:
 	case RPC_ERROR:
 		if (c->facts.mode ==

@@ -285,7 +285,7 @@ static void tell_waiting(const struct waiting *w)
 }
 
 /* Whenever its handler ends. */
-static void let_go(cleat_request *req)
+void request_let_go(cleat_request *req)
 {
 	struct waiting w = take_waiting(req);
 
@@ -361,7 +361,7 @@ void request_cancel(cleat_request *req)
 	switch (req->phase) {
 	case PHASE_RUNNING:
 		tell_handler(req);
-		let_go(req);
+		request_let_go(req);
 		break;
 	case PHASE_QUEUED:
 		queue_leave(req);

@@ -20,6 +20,8 @@ void request_call(cleat_request *req, cleat_handler *fn, bool blocking,
 void request_run(cleat_request *req);
 /* The run is over. Owner's thread. */
 void request_complete(cleat_request *req);
+/* Neither its batch nor the transport waits for it any more. */
+void request_let_go(cleat_request *req);
 /* Nothing more is to be done: takes it out of its tables and back to the pool. */
 void request_end(cleat_request *req);
 /* Tells the handler to stop. No answer will be sent. Ends the request at once if no handler

@@ -44,7 +44,7 @@ static bool read_cursor(cleat_request *req, uint64_t *after)
 	}
 	out_errorf(req, CLEAT_RPC_INVALID_PARAMS, NULL,
 		   "%s: this cursor is not one that this server gave; start again without a cursor",
-		   req->method->name);
+		   req->msg.method.p);
 	return false;
 }
 
@@ -63,6 +63,7 @@ static void write_entry(struct jw *w, unsigned features, const struct entry *e)
 	case SHELF_RESOURCES: describe_resource(w, features, &e->resource); break;
 	case SHELF_TEMPLATES: describe_template(w, features, &e->resource); break;
 	case SHELF_PROMPTS: describe_prompt(w, features, &e->prompt); break;
+	case SHELF_METHODS:
 	case SHELF_COUNT: break;
 	}
 }

@@ -83,6 +83,25 @@ static const struct method methods[] = {
 	{ .name = "subscriptions/listen", .modern = true, .serve = serve_listen },
 };
 
+/* A method of the program's own. */
+static const struct method own = { BOTH, .asks = true, .serve = serve_own,
+				   .write = reply_write_own };
+static const struct method own_notification = { BOTH, .serve = serve_own };
+
+bool method_is_reserved(struct str name)
+{
+	static const char *const others[] = { "elicitation/create", "sampling/createMessage",
+					      "roots/list" }; /* asked of clients */
+
+	for (size_t i = 0; i < CLEAT_COUNT(methods); i++)
+		if (str_eqz(name, methods[i].name))
+			return true;
+	for (size_t i = 0; i < CLEAT_COUNT(others); i++)
+		if (str_eqz(name, others[i]))
+			return true;
+	return str_starts(name, "rpc.") || str_starts(name, "notifications/");
+}
+
 static bool known(const struct method *m, const cleat_request *req)
 {
 	return (req->ctx.era->modern ? m->modern : m->legacy) &&
@@ -97,6 +116,16 @@ static struct method_table table_of(const cleat_request *req)
 	return (struct method_table){ methods, CLEAT_COUNT(methods) };
 }
 
+static void offer_own(const cleat_request *req, struct str_nearest *n)
+{
+	enum { ENOUGH = 1000 }; /* names looked at: a hint must not become work */
+	const struct shelf *own_ones = &req->server->registry.shelves[SHELF_METHODS];
+
+	for (size_t i = 0; i < own_ones->count && i < ENOUGH; i++)
+		if (!own_ones->list[i]->method.notification)
+			str_nearest_offer(n, own_ones->list[i]->key);
+}
+
 COLD void method_unknown(cleat_request *req)
 {
 	struct method_table t = table_of(req);
@@ -105,8 +134,22 @@ COLD void method_unknown(cleat_request *req)
 	for (size_t i = 0; i < t.n; i++)
 		if (known(&t.v[i], req) && !str_eqz(req->msg.method, t.v[i].name))
 			str_nearest_offer(&n, str_of(t.v[i].name));
+	offer_own(req, &n);
 	out_unknown(req, CLEAT_RPC_METHOD_NOT_FOUND, "method", req->msg.method, n.best);
 	request_end(req);
+}
+
+static bool dispatch_own(cleat_request *req)
+{
+	bool notification = req->msg.kind == RPC_NOTIFICATION;
+	struct entry *e = registry_find(&req->server->registry, SHELF_METHODS, req->msg.method);
+
+	if (!e || e->method.notification != notification)
+		return false;
+	req->method = notification ? &own_notification : &own;
+	request_use(req, e, SHAPE_OWN);
+	req->method->serve(req);
+	return true;
 }
 
 void method_dispatch(cleat_request *req)
@@ -122,5 +165,6 @@ void method_dispatch(cleat_request *req)
 			return;
 		}
 	}
-	method_unknown(req);
+	if (!dispatch_own(req))
+		method_unknown(req);
 }

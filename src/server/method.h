@@ -9,4 +9,7 @@ void method_dispatch(cleat_request *req);
 /* -32601, and the request ends: for a method that its revision does not have, too. */
 void method_unknown(cleat_request *req);
 
+/* Is this the name of a method or notification of the protocol, or one that JSON-RPC keeps for itself? */
+bool method_is_reserved(struct str name);
+
 #endif

@@ -194,7 +194,7 @@ static bool is_listening(const cleat_request *req)
 
 void notify_changed(cleat_server *s, enum shelf_kind kind)
 {
-	if (!s->conns)
+	if (!s->conns || kind == SHELF_METHODS)
 		return; /* there is nobody whose list is old */
 	s->changed |= kind == SHELF_TEMPLATES ? (unsigned)LISTEN_RESOURCES : 1u << kind;
 	if (s->has_hooks)

@@ -66,7 +66,7 @@ static int grow_buckets(struct registry *r, struct shelf *s, size_t count)
 static const char *noun(enum shelf_kind kind)
 {
 	static const char *const nouns[SHELF_COUNT] = { "tool", "resource", "resource template",
-							"prompt" };
+							"prompt", "method" };
 
 	return nouns[kind];
 }

@@ -102,6 +102,15 @@ void reply_write_completion(struct jw *w, cleat_request *req)
 	jw_obj_end(w);
 }
 
+/* The members of the handler's object, beside those of the era. */
+void reply_write_own(struct jw *w, cleat_request *req)
+{
+	struct str json = buf_str(&req->structured);
+
+	if (json.n > 2)
+		jw_raw(w, (struct str){ json.p + 1, json.n - 2 });
+}
+
 /* ---- sending ------------------------------------------------------------------------------ */
 
 static struct result_facts facts_of(const cleat_request *req)
@@ -156,7 +165,7 @@ static COLD void send_missing_capability(cleat_request *req)
 			 era_capability_json(what));
 		out_errorf(req, CLEAT_RPC_MISSING_CAPABILITY, data,
 			   "%s needs a client that supports %s, and this one did not declare it",
-			   req->entry ? req->entry->key.p : req->method->name,
+			   req->entry ? req->entry->key.p : req->msg.method.p,
 			   era_capability_name(what));
 		return;
 	}
@@ -211,11 +220,11 @@ static COLD void send_unanswered(cleat_request *req)
 	} else if (req->status == CLEAT_EMISUSE) {
 		server_note(req->server, CLEAT_LOG_ERROR,
 			    "the handler of %s returned CLEAT_PENDING without cleat_request_defer",
-			    req->entry ? req->entry->key.p : req->method->name);
+			    req->entry ? req->entry->key.p : req->msg.method.p);
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, "the handler gave no reply");
 	} else {
 		server_note(req->server, CLEAT_LOG_ERROR, "the handler of %s failed: %s",
-			    req->entry ? req->entry->key.p : req->method->name,
+			    req->entry ? req->entry->key.p : req->msg.method.p,
 			    cleat_strstatus(req->status));
 		if (is_for_the_model(req))
 			send_as_tool_error(req, cleat_strstatus(req->status));
@@ -247,7 +256,7 @@ void reply_send(cleat_request *req)
 	} else if (!req->replied && !req->complete_arg) {
 		server_note(req->server, CLEAT_LOG_ERROR,
 			    "the handler of %s returned without a reply; call one of cleat_reply_*",
-			    req->entry ? req->entry->key.p : req->method->name);
+			    req->entry ? req->entry->key.p : req->msg.method.p);
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, "the handler gave no reply");
 	} else if (!output_promised(req) || output_check(req)) {
 		send_result(req);

@@ -13,5 +13,6 @@ void reply_write_tool(struct jw *w, cleat_request *req);
 void reply_write_resource(struct jw *w, cleat_request *req);
 void reply_write_prompt(struct jw *w, cleat_request *req);
 void reply_write_completion(struct jw *w, cleat_request *req);
+void reply_write_own(struct jw *w, cleat_request *req); /* of a method of the program's */
 
 #endif

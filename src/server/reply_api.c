@@ -25,7 +25,7 @@ static int done(cleat_request *req)
 static COLD int wrong_place(cleat_request *req, const char *what)
 {
 	return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
-				  "the handler of %s cannot reply with %s", req->method->name,
+				  "the handler of %s cannot reply with %s", req->msg.method.p,
 				  what);
 }
 
@@ -34,13 +34,15 @@ static bool takes_no_blocks(const cleat_request *req)
 {
 	enum shape shape = req->shape;
 
-	return shape == SHAPE_COMPLETION || shape == SHAPE_FORM || shape == SHAPE_URL;
+	return shape == SHAPE_COMPLETION || shape == SHAPE_OWN || shape == SHAPE_FORM ||
+	       shape == SHAPE_URL;
 }
 
 /* What to reply with instead. */
 static COLD int no_blocks(cleat_request *req, const char *what)
 {
 	static const char *const instead[] = { [SHAPE_COMPLETION] = "cleat_reply_suggest",
+					       [SHAPE_OWN] = "cleat_reply_jsonf",
 					       [SHAPE_FORM] = "cleat_reply_jsonf",
 					       [SHAPE_URL] = "cleat_reply_nothing" };
 	char text[80];
@@ -249,7 +251,7 @@ static const char *meta_text(cleat_request *req, const char *json)
 		return copy;
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 			   "the handler of %s gave a _meta that is no JSON object",
-			   req->method->name);
+			   req->msg.method.p);
 	return NULL;
 }
 
@@ -292,7 +294,8 @@ static bool takes_structured(const cleat_request *req)
 {
 	enum shape shape = req->shape;
 
-	return shape == SHAPE_TOOL || shape == SHAPE_FORM || shape == SHAPE_SAMPLING;
+	return shape == SHAPE_TOOL || shape == SHAPE_OWN || shape == SHAPE_FORM ||
+	       shape == SHAPE_SAMPLING;
 }
 
 /* Elsewhere they become text. */
@@ -303,7 +306,7 @@ static int end_structured(cleat_request *req, int rc, const cleat_error *err)
 			req, CLEAT_RPC_INTERNAL_ERROR,
 			"the handler of %s gave a structured result that cannot be "
 			"sent: %s",
-			req->method->name, err->message);
+			req->msg.method.p, err->message);
 	if (!rc && !takes_structured(req)) {
 		rc = text_block(req, buf_str(&req->structured));
 		buf_truncate(&req->structured, 0);
@@ -326,7 +329,7 @@ int cleat_reply_record(cleat_request *req, const void *record)
 		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 					  "the handler of %s replied with a record, but no output "
 					  "fields are declared",
-					  req->method->name);
+					  req->msg.method.p);
 	return end_structured(req, field_encode(&w, fields, record, &err), &err);
 }
 

@@ -45,6 +45,7 @@ enum shape {
 	SHAPE_RESOURCE,
 	SHAPE_PROMPT,
 	SHAPE_COMPLETION,
+	SHAPE_OWN,  /* of a method of the program's: an object */
 	SHAPE_FORM, /* from here on: in the asked mode */
 	SHAPE_URL,
 	SHAPE_SAMPLING

@@ -82,7 +82,7 @@ const char *cleat_request_context(cleat_request *req, const char *name)
 
 const char *cleat_request_method(cleat_request *req)
 {
-	return req->method ? req->method->name : "";
+	return req->method ? req->msg.method.p : "";
 }
 
 const char *cleat_request_name(cleat_request *req)

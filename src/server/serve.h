@@ -19,6 +19,7 @@ void serve_tools_call(cleat_request *req);
 void serve_resources_read(cleat_request *req);
 void serve_prompts_get(cleat_request *req);
 void serve_complete(cleat_request *req);
+void serve_own(cleat_request *req); /* a method of the program's */
 /* Is there such a resource, by itself or by a template? An error is sent when not. */
 bool resource_exists(cleat_request *req, struct str uri);
 /* subscribe.c */

@@ -481,6 +481,13 @@ const examples = {
 		equal(packing.messages[0].content.text, 'What should I pack for a week in Rome?');
 	}),
 
+	methods: () => bothEras('methods', async (c) => {
+		const euros = async () => (await c.get('com.example/convert', { amount: 2 })).amount;
+		equal(await euros(), 23);
+		c.send({ method: 'com.example/rate', params: { rate: 10 } });
+		equal(await euros(), 20, 'after the notification');
+	}),
+
 	embed: () => bothEras('embed', async (c) => {
 		check(/^\d+ ticks$/.test(text(await c.call('uptime', {}))), 'ticks');
 	}),

@@ -1,6 +1,7 @@
 /* fixture.c - see fixture.h. What the parts share. */
 #include "fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const unsigned char fixture_png[70] = {
@@ -16,6 +17,18 @@ const unsigned char fixture_wav[44] = {
 	0x20, 0x10, 0x00, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00, 0x40, 0x1f, 0x00, 0x00, 0x00, 0x7d,
 	0x00, 0x00, 0x02, 0x00, 0x10, 0x00, 0x64, 0x61, 0x74, 0x61, 0x02, 0x00, 0x00, 0x00,
 };
+
+bool fixture_park(cleat_request *req, const char *key)
+{
+	struct fixture *f = cleat_server_userdata(cleat_request_server(req));
+
+	if (!f || f->n_parked == FIXTURE_PARKED)
+		return false;
+	f->parked[f->n_parked] = req;
+	snprintf(f->keys[f->n_parked], sizeof f->keys[0], "%s", key);
+	f->n_parked++;
+	return true;
+}
 
 cleat_request *fixture_parked(const struct fixture *f, const char *key)
 {
@@ -66,6 +79,7 @@ void fixture_add_usual(cleat_server *s)
 	fixture_add_asks(s);
 	fixture_add_contents(s);
 	fixture_add_schemas(s);
+	fixture_add_methods(s);
 }
 
 void fixture_add_all(cleat_server *s)

@@ -19,6 +19,7 @@ struct fixture {
 	size_t n_parked;
 	size_t destroyed; /* userdata that the server gave back */
 	size_t roots_changed;
+	size_t counted; /* by notifications */
 };
 
 /* Everything. */
@@ -38,8 +39,11 @@ void fixture_add_calls(cleat_server *s);
 void fixture_add_asks(cleat_server *s);
 void fixture_add_contents(cleat_server *s);
 void fixture_add_schemas(cleat_server *s);
+void fixture_add_methods(cleat_server *s);
 void fixture_add_misuse(cleat_server *s);
 
+/* For a handler that defers: keeps it under `key`. False when there is no room. */
+bool fixture_park(cleat_request *req, const char *key);
 /* The deferred request that was parked under `key`; NULL when there is none. */
 cleat_request *fixture_parked(const struct fixture *f, const char *key);
 /* Finishes it; false when there is none. */

@@ -24,21 +24,9 @@ static int typed(cleat_request *req)
 
 /* ---- deferred ----------------------------------------------------------------------------- */
 
-static bool park(cleat_request *req, const char *key)
-{
-	struct fixture *f = cleat_server_userdata(cleat_request_server(req));
-
-	if (!f || f->n_parked == FIXTURE_PARKED)
-		return false;
-	f->parked[f->n_parked] = req;
-	snprintf(f->keys[f->n_parked], sizeof f->keys[0], "%s", key);
-	f->n_parked++;
-	return true;
-}
-
 static int parks(cleat_request *req)
 {
-	if (!park(req, cleat_arg_str(req, "key")))
+	if (!fixture_park(req, cleat_arg_str(req, "key")))
 		return cleat_reply_error(req, "No room to park");
 	cleat_reply_textf(req, "parked %s", cleat_arg_str(req, "key"));
 	cleat_request_defer(req);
@@ -61,7 +49,7 @@ static void stop_parking(cleat_request *req)
 /* Ends by itself when it is cancelled. */
 static int parks_until_cancelled(cleat_request *req)
 {
-	if (!park(req, cleat_arg_str(req, "key")))
+	if (!fixture_park(req, cleat_arg_str(req, "key")))
 		return cleat_reply_error(req, "No room to park");
 	cleat_reply_text(req, "never cancelled");
 	cleat_request_defer(req);

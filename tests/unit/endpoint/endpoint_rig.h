@@ -97,6 +97,20 @@ static inline int tool_region(cleat_request *req)
 	return cleat_reply_text(req, "there");
 }
 
+static size_t n_poked;
+
+static inline int method_poke(cleat_request *req)
+{
+	(void)req;
+	n_poked++;
+	return CLEAT_OK;
+}
+
+static inline int method_poked(cleat_request *req)
+{
+	return cleat_reply_jsonf(req, "{poked: %zu}", n_poked);
+}
+
 static inline void add_tools(cleat_server *s)
 {
 	static const cleat_tool tools[] = {
@@ -119,7 +133,13 @@ static inline void add_tools(cleat_server *s)
 		{ .uri = "test://two", .text = "2" },
 	};
 
+	static const cleat_method methods[] = {
+		{ .name = "com.example/poke", .call = method_poke, .notification = true },
+		{ .name = "com.example/poked", .call = method_poked },
+	};
+
 	cleat_server_add_tools(s, tools, CLEAT_COUNT(tools));
+	cleat_server_add_methods(s, methods, CLEAT_COUNT(methods));
 	cleat_server_add_resources(s, resources, CLEAT_COUNT(resources));
 }
 
@@ -205,6 +225,7 @@ static inline void bench_base(struct bench *b, const struct bench_options *o)
 
 	memset(b, 0, sizeof *b);
 	n_parked = n_cancelled = n_roots_changed = 0;
+	n_poked = 0;
 	b->now_ms = 1000000;
 	rig_ground(&b->h);
 	alarm(120); /* these take longer */

@@ -105,6 +105,12 @@ static int use_prompts(void *p, size_t size)
 	return of_server(cleat_server_add_prompts_(server, p, 1, size));
 }
 
+static int use_methods(void *p, size_t size)
+{
+	*(cleat_method *)p = (cleat_method){ .name = "com.example/m", .call = handler };
+	return of_server(cleat_server_add_methods_(server, p, 1, size));
+}
+
 static int use_http(void *p, size_t size)
 {
 	return of_server(cleat_server_listen_http_(server, "127.0.0.1:0", p, size));
@@ -358,6 +364,7 @@ static const struct sized_row {
 	{ "cleat_server_add_tools_", sizeof(cleat_tool), use_tools, false },
 	{ "cleat_server_add_resources_", sizeof(cleat_resource), use_resources, false },
 	{ "cleat_server_add_prompts_", sizeof(cleat_prompt), use_prompts, false },
+	{ "cleat_server_add_methods_", sizeof(cleat_method), use_methods, false },
 	{ "cleat_server_listen_http_", sizeof(cleat_http_options), use_http, false },
 	{ "cleat_main_parse_", sizeof(cleat_main_options), use_main_parse, false },
 	{ "cleat_main_parse_", sizeof(cleat_http_options), use_main_http, false },

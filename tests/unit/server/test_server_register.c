@@ -425,6 +425,8 @@ TEST(null_server_is_accepted_everywhere)
 	assert_int_equal(cleat_server_remove_tool(NULL, "x"), CLEAT_ENOMEM);
 	assert_int_equal(cleat_server_remove_resource(NULL, "x"), CLEAT_ENOMEM);
 	assert_int_equal(cleat_server_remove_prompt(NULL, "x"), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_add_method(NULL, &(cleat_method){ 0 }), CLEAT_ENOMEM);
+	assert_int_equal(cleat_server_remove_method(NULL, "x"), CLEAT_ENOMEM);
 	assert_int_equal(cleat_server_error(NULL)->status, CLEAT_ENOMEM);
 	assert_int_equal(cleat_server_run_stdio(NULL), CLEAT_ENOMEM);
 	assert_int_equal(cleat_server_attach_fds(NULL, 0, 1), CLEAT_ENOMEM);
@@ -437,6 +439,55 @@ TEST(null_server_is_accepted_everywhere)
 	cleat_server_log(NULL, CLEAT_LOG_INFO, NULL, "x");
 	cleat_server_stop(NULL);
 	cleat_server_free(NULL);
+}
+
+/* ---- methods of the program's own ----------------------------------------------------------- */
+
+TEST(names_of_the_protocol_are_refused_for_methods)
+{
+	static const struct {
+		cleat_method m;
+		int status;
+		const char *why;
+	} rows[] = {
+		{ { .name = "com.example/a", .call = ok }, CLEAT_OK, "" },
+		{ { .name = "com.example/a", .call = ok }, CLEAT_EEXIST, "registered already" },
+		{ { .name = "com.example/b" }, CLEAT_EINVAL, "no call handler" },
+		{ { .call = ok }, CLEAT_EINVAL, "needs a name" },
+		{ { .name = "tools/call", .call = ok }, CLEAT_EINVAL, "belongs to the protocol" },
+		{ { .name = "ping", .call = ok }, CLEAT_EINVAL, "belongs to the protocol" },
+		{ { .name = "initialize", .call = ok }, CLEAT_EINVAL, "belongs to the protocol" },
+		{ { .name = "roots/list", .call = ok }, CLEAT_EINVAL, "belongs to the protocol" },
+		{ { .name = "rpc.x", .call = ok }, CLEAT_EINVAL, "belongs to the protocol" },
+		{ { .name = "notifications/x", .call = ok, .notification = true },
+		  CLEAT_EINVAL,
+		  "belongs to the protocol" },
+		{ { .signature = "tools/list()", .call = ok },
+		  CLEAT_EINVAL,
+		  "belongs to the protocol" },
+		{ { .signature = "a()", .input_schema = "{}", .call = ok },
+		  CLEAT_EINVAL,
+		  "one of" },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		cleat_server *s = cleat_server_new("rig", "1", NULL);
+		cleat_method m = rows[i].m;
+		int n_destroyed = 0;
+
+		m.userdata = &n_destroyed;
+		m.destroy = count_destroy;
+		if (rows[i].status == CLEAT_EEXIST)
+			assert_int_equal(cleat_server_add_method(s, &rows[i].m), CLEAT_OK);
+		assert_int_equal(cleat_server_add_method(s, &m), rows[i].status);
+		assert_has(cleat_server_error(s)->message, rows[i].why);
+		assert_int_equal(n_destroyed, rows[i].status != CLEAT_OK);
+		if (rows[i].status == CLEAT_OK)
+			assert_int_equal(cleat_server_remove_method(s, m.name), CLEAT_OK);
+		assert_int_equal(n_destroyed, 1);
+		assert_int_equal(cleat_server_remove_method(s, "x"), CLEAT_ENOENT);
+		cleat_server_free(s);
+	}
 }
 
 /* ---- versions of the structs --------------------------------------------------------------- */

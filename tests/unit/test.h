@@ -49,6 +49,12 @@
 	}                                                                                          \
 	static void name##_on(type *it)
 
+/* With an arena (base/arena.h); with memory of which nothing may be left (support.h). */
+#define ARENA_TEST(name) TEST_ON(name, struct arena, ar, arena_init(ar, NULL, 0), arena_done)
+#define MEMORY_TEST(name)                                                                          \
+	TEST_ON(name, struct fail_alloc, fa, fail_alloc_init(fa, 0, false), test_nothing_left)
+#define test_nothing_left(fa) assert_int_equal((fa)->live, 0)
+
 /* Before the first case of the file, and after the last; once a file. */
 #define TEST_GROUP(set_up, tear_down)                                                              \
 	__attribute__((constructor)) static void group_fixtures(void)                              \

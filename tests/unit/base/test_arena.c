@@ -8,18 +8,16 @@
 #include <stdalign.h>
 #include <string.h>
 
-TEST(arena_blocks_are_aligned_apart_and_writable)
+MEMORY_TEST(arena_blocks_are_aligned_apart_and_writable)
 {
 	static const size_t sizes[] = { 0,    1,    15,   16,    17,    31,    100,
 					4031, 4032, 4033, 16368, 16369, 65472, 70000 };
-	struct fail_alloc fa;
 	struct arena ar;
 	unsigned char *p[CLEAT_COUNT(sizes) * 8];
 	size_t n = 0;
 
-	fail_alloc_init(&fa, 0, false);
-	arena_init(&ar, &fa.hook, 0);
-	assert_int_equal(fa.requests, 0);
+	arena_init(&ar, &fa->hook, 0);
+	assert_int_equal(fa->requests, 0);
 	for (size_t round = 0; round < 8; round++) {
 		for (size_t i = 0; i < CLEAT_COUNT(sizes); i++, n++) {
 			p[n] = arena_alloc(&ar, sizes[i]);
@@ -34,11 +32,10 @@ TEST(arena_blocks_are_aligned_apart_and_writable)
 	assert_ptr_not_equal(p[0], p[1]); /* zero bytes, yet unique */
 	assert_false(arena_failed(&ar));
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
+	assert_int_equal(fa->live, 0);
 	assert_int_equal(ar.total, 0);
 	assert_non_null(arena_alloc(&ar, 5)); /* usable again */
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
 }
 
 TEST(arena_done_accepts_a_zeroed_one)
@@ -67,39 +64,36 @@ TEST(arena_zalloc_clears_recycled_memory)
 	arena_done(&ar);
 }
 
-TEST(arena_reset_keeps_one_ordinary_chunk)
+MEMORY_TEST(arena_reset_keeps_one_ordinary_chunk)
 {
-	struct fail_alloc fa;
 	struct arena ar;
 
-	fail_alloc_init(&fa, 0, false);
-	arena_init(&ar, &fa.hook, 0);
+	arena_init(&ar, &fa->hook, 0);
 	arena_reset(&ar); /* of an empty one */
 	for (int i = 0; i < 1000; i++)
 		assert_non_null(arena_alloc(&ar, 200));
-	assert_true(fa.live > 1);
+	assert_true(fa->live > 1);
 	arena_reset(&ar);
-	assert_int_equal(fa.live, 1);
-	assert_true(ar.total > 0 && ar.total < fa.bytes && fa.bytes < 70000);
-	fa.requests = 0;
+	assert_int_equal(fa->live, 1);
+	assert_true(ar.total > 0 && ar.total < fa->bytes && fa->bytes < 70000);
+	fa->requests = 0;
 	for (int i = 0; i < 300; i++)
 		assert_non_null(arena_alloc(&ar, 200));
-	assert_int_equal(fa.requests, 0); /* the kept chunk is used */
+	assert_int_equal(fa->requests, 0); /* the kept chunk is used */
 	arena_done(&ar);
 
 	assert_non_null(arena_alloc(&ar, 1 << 20)); /* a blob is not ordinary: it goes */
-	assert_int_equal(fa.live, 1);
+	assert_int_equal(fa->live, 1);
 	arena_reset(&ar);
-	assert_int_equal(fa.live, 0);
+	assert_int_equal(fa->live, 0);
 	assert_non_null(arena_alloc(&ar, 10));
 	assert_non_null(
 		arena_alloc(&ar, 1 << 20)); /* behind an ordinary chunk: only the blob goes */
-	assert_int_equal(fa.live, 2);
+	assert_int_equal(fa->live, 2);
 	arena_reset(&ar);
-	assert_int_equal(fa.live, 1);
-	assert_true(fa.bytes < 5000);
+	assert_int_equal(fa->live, 1);
+	assert_true(fa->bytes < 5000);
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
 }
 
 TEST(arena_blob_does_not_waste_the_current_chunk)
@@ -144,17 +138,15 @@ TEST(arena_limit_latches_and_counts_what_the_user_takes)
 	}
 }
 
-TEST(arena_refuses_absurd_sizes)
+MEMORY_TEST(arena_refuses_absurd_sizes)
 {
-	struct fail_alloc fa;
 	struct arena ar;
 
-	fail_alloc_init(&fa, 0, false);
-	arena_init(&ar, &fa.hook, SIZE_MAX);
+	arena_init(&ar, &fa->hook, SIZE_MAX);
 	assert_null(arena_alloc(&ar, SIZE_MAX));
 	assert_null(arena_alloc(&ar, SIZE_MAX - 7));
 	assert_null(arena_alloc(&ar, SIZE_MAX / 2 + 1));
-	assert_int_equal(fa.requests, 0);
+	assert_int_equal(fa->requests, 0);
 	arena_reset(&ar);
 	assert_null(arena_strndup(&ar, "x", SIZE_MAX));
 	assert_true(arena_failed(&ar)); /* a failure of size latches as every other */
@@ -162,7 +154,6 @@ TEST(arena_refuses_absurd_sizes)
 	assert_null(arena_zalloc(&ar, SIZE_MAX));
 	assert_null(arena_realloc(&ar, arena_alloc(&ar, 1), 1, SIZE_MAX));
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
 }
 
 TEST(arena_realloc_grows_the_newest_in_place_and_others_by_copy)
@@ -189,15 +180,13 @@ TEST(arena_realloc_grows_the_newest_in_place_and_others_by_copy)
 	arena_done(&ar);
 }
 
-TEST(arena_realloc_moves_when_the_chunk_is_full)
+MEMORY_TEST(arena_realloc_moves_when_the_chunk_is_full)
 {
-	struct fail_alloc fa;
 	struct arena ar;
 	char *p;
 	size_t n = 1;
 
-	fail_alloc_init(&fa, 0, false);
-	arena_init(&ar, &fa.hook, 0);
+	arena_init(&ar, &fa->hook, 0);
 	p = arena_alloc(&ar, n);
 	p[0] = 'a';
 	for (; n < 1 << 18; n *= 2) { /* through every kind of chunk */
@@ -209,16 +198,13 @@ TEST(arena_realloc_moves_when_the_chunk_is_full)
 	for (size_t from = 1; from < n; from *= 2)
 		assert_int_equal(p[from * 2 - 1], 'a' + from % 23);
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
 }
 
-TEST(arena_text_helpers)
+MEMORY_TEST(arena_text_helpers)
 {
-	struct fail_alloc fa;
 	struct arena ar;
 
-	fail_alloc_init(&fa, 0, false);
-	arena_init(&ar, &fa.hook, 0);
+	arena_init(&ar, &fa->hook, 0);
 	assert_null(arena_strdup(&ar, NULL));
 	assert_null(arena_strndup(&ar, NULL, 3));
 	assert_false(arena_failed(&ar)); /* nothing was asked for */
@@ -229,18 +215,15 @@ TEST(arena_text_helpers)
 	assert_string_equal(arena_printf(&ar, "%s", ""), "");
 	assert_int_equal(strlen(arena_printf(&ar, "%100000d", 1)), 100000);
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
 }
 
-TEST(arena_allocator_is_a_complete_hook)
+MEMORY_TEST(arena_allocator_is_a_complete_hook)
 {
-	struct fail_alloc fa;
 	struct arena ar;
 	cleat_allocator hook;
 	char *p;
 
-	fail_alloc_init(&fa, 0, false);
-	arena_init(&ar, &fa.hook, 1 << 16);
+	arena_init(&ar, &fa->hook, 1 << 16);
 	hook = arena_allocator(&ar);
 	p = mem_strdup(&hook, "inside");
 	p = mem_realloc(&hook, p, 7, 7000);
@@ -250,7 +233,6 @@ TEST(arena_allocator_is_a_complete_hook)
 	assert_null(mem_alloc(&hook, 1 << 17));
 	assert_true(arena_failed(&ar));
 	arena_done(&ar);
-	assert_int_equal(fa.live, 0);
 }
 
 static bool arena_work(struct arena *ar)

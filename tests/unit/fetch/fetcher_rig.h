@@ -536,4 +536,6 @@ static inline void expect_alive(struct rig *r)
 	TEST_ON(name, struct rig, r, rig_open_with(r, (struct fetcher_options){ __VA_ARGS__ }),    \
 		rig_close)
 
+#define RIG_TEST_PLAIN(name) TEST_ON(name, struct rig, r, (void)0, rig_close) /* it opens itself */
+
 #endif

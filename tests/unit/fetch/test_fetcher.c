@@ -74,16 +74,14 @@ RIG_TEST(answers_are_read_whole_and_in_slices_of_any_size)
 		}
 }
 
-TEST(header_of_an_answer_is_found_without_regard_to_case)
+RIG_TEST(header_of_an_answer_is_found_without_regard_to_case)
 {
-	struct rig r;
 	struct got *g;
 
-	rig_open(&r);
-	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nMcp-Session-Id: \t a b \t\r\nEmpty:\r\nX: 1\r\n"
-			   "Content-Length: 1\r\n\r\n");
-	g = start_get(&r, "/");
-	WAIT_FOR(&r, g->heads);
+	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nMcp-Session-Id: \t a b \t\r\nEmpty:\r\nX: 1\r\n"
+			    "Content-Length: 1\r\n\r\n");
+	g = start_get(r, "/");
+	WAIT_FOR(r, g->heads);
 	assert_true(str_eqz(fetch_field(g->f, "mcp-session-id"), "a b"));
 	assert_true(str_eqz(fetch_field(g->f, "MCP-SESSION-ID"), "a b"));
 	assert_non_null(fetch_field(g->f, "empty").p);
@@ -94,10 +92,9 @@ TEST(header_of_an_answer_is_found_without_regard_to_case)
 	assert_int_equal(fetch_status(g->f), 200);
 	fetch_cancel(g->f);
 	free(g);
-	rig_close(&r);
 }
 
-TEST(headers_of_an_answer_come_one_by_one_as_they_were_sent)
+RIG_TEST(headers_of_an_answer_come_one_by_one_as_they_were_sent)
 {
 	static const struct {
 		const char *name, *value;
@@ -107,17 +104,15 @@ TEST(headers_of_an_answer_come_one_by_one_as_they_were_sent)
 		     { "Folded", "a b" },
 		     { "Content-Length", "1" } };
 	const struct http_field *got;
-	struct rig r;
 	struct got *g;
 	size_t n;
 
-	rig_open(&r);
-	r.answer = STR_LIT(
+	r->answer = STR_LIT(
 		"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 		"HTTP/1.1 200 OK\r\nSet-Cookie:  a=1 \r\nX:\r\n: nameless\r\nset-cookie: b=2;\r\n"
 		"Folded: a\r\n\t b\r\nContent-Length: 1\r\n\r\n");
-	g = start_get(&r, "/");
-	WAIT_FOR(&r, g->heads);
+	g = start_get(r, "/");
+	WAIT_FOR(r, g->heads);
 	got = fetch_fields(g->f, &n);
 	assert_int_equal(n, CLEAT_COUNT(sent));
 	for (size_t i = 0; i < n; i++) {
@@ -126,7 +121,6 @@ TEST(headers_of_an_answer_come_one_by_one_as_they_were_sent)
 	}
 	fetch_cancel(g->f);
 	free(g);
-	rig_close(&r);
 }
 
 /* ---- requests ---------------------------------------------------------------------------------- */
@@ -139,7 +133,7 @@ static bool sent_line(const struct rig *r, const char *line)
 	return strstr(r->request, text) != NULL;
 }
 
-TEST(request_is_sent_as_it_was_asked_for)
+RIG_TEST(request_is_sent_as_it_was_asked_for)
 {
 	const char *headers[] = { "Accept: application/json, text/event-stream",
 				  "Content-Type: application/json",
@@ -147,31 +141,28 @@ TEST(request_is_sent_as_it_was_asked_for)
 				  "Authorization: Bearer token",
 				  "X-Spaces:\t  in the middle  ",
 				  NULL };
-	struct rig r;
 	struct got *g;
 	struct fetch_options o;
 
-	rig_open(&r);
-	r.answer = STR_LIT(OK_HELLO);
-	g = got_new(&r);
-	o = got_options(&r, g, "/mcp/a%20b?q=1#fragment");
+	r->answer = STR_LIT(OK_HELLO);
+	g = got_new(r);
+	o = got_options(r, g, "/mcp/a%20b?q=1#fragment");
 	o.method = "POST";
 	set_fields(&o, headers);
 	o.body = (struct str){ "{\"a\":\0 1}", 9 };
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "hello");
-	assert_memory_equal(r.request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
-	assert_true(sent_line(&r, "Accept: application/json, text/event-stream"));
-	assert_true(sent_line(&r, "Content-Type: application/json"));
-	assert_true(sent_line(&r, "Content-Length: 9"));
-	assert_true(sent_line(&r, "Empty:"));
-	assert_true(sent_line(&r, "Authorization: Bearer token"));
-	assert_true(sent_line(&r, "X-Spaces: in the middle"));
-	assert_true(sent_line(&r, "User-Agent: cleat/" CLEAT_VERSION));
-	assert_null(strstr(r.request, "Expect"));
-	assert_null(strstr(r.request, "Accept-Encoding"));
-	assert_null(strstr(r.request, "Cookie"));
-	rig_close(&r);
+	assert_memory_equal(r->request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
+	assert_true(sent_line(r, "Accept: application/json, text/event-stream"));
+	assert_true(sent_line(r, "Content-Type: application/json"));
+	assert_true(sent_line(r, "Content-Length: 9"));
+	assert_true(sent_line(r, "Empty:"));
+	assert_true(sent_line(r, "Authorization: Bearer token"));
+	assert_true(sent_line(r, "X-Spaces: in the middle"));
+	assert_true(sent_line(r, "User-Agent: cleat/" CLEAT_VERSION));
+	assert_null(strstr(r->request, "Expect"));
+	assert_null(strstr(r->request, "Accept-Encoding"));
+	assert_null(strstr(r->request, "Cookie"));
 }
 
 /* The same handles serve all methods. */
@@ -199,24 +190,22 @@ RIG_TEST(methods_alternate_and_leave_nothing_behind)
 	assert_int_equal(r->accepted, 1);
 }
 
-TEST(large_body_is_sent_without_waiting_for_permission)
+RIG_TEST_PLAIN(large_body_is_sent_without_waiting_for_permission)
 {
 	size_t n = 3 << 20;
 	char *body = malloc(n);
-	struct rig r;
 
 	assert_non_null(body);
 	memset(body, 'x', n);
-	rig_open(&r);
-	r.answer = STR_LIT(OK_HELLO);
-	expect_ok(do_post(&r, "/", (struct str){ body, n }), 200, "hello");
-	assert_null(strstr(r.request, "Expect"));
-	assert_true(r.request_n > n);
+	rig_open(r);
+	r->answer = STR_LIT(OK_HELLO);
+	expect_ok(do_post(r, "/", (struct str){ body, n }), 200, "hello");
+	assert_null(strstr(r->request, "Expect"));
+	assert_true(r->request_n > n);
 	free(body);
-	rig_close(&r);
 }
 
-TEST(bad_requests_are_refused_without_repeating_secrets)
+RIG_TEST(bad_requests_are_refused_without_repeating_secrets)
 {
 	static const struct {
 		const char *url, *method, *header;
@@ -250,23 +239,20 @@ TEST(bad_requests_are_refused_without_repeating_secrets)
 		{ "http://h/a b", "GET", NULL },
 		{ "http://b\xc3\xbc/secret", "GET", NULL },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const char *headers[] = { cases[i].header, NULL };
 		cleat_error e = { 0 };
 		struct fetch_options o = { .method = cases[i].method, .url = cases[i].url };
 
 		set_fields(&o, headers);
-		assert_null(fetch_start(r.h, &o, &e));
+		assert_null(fetch_start(r->h, &o, &e));
 		assert_int_equal(e.status, CLEAT_EINVAL);
 		assert_null(strstr(e.message, "secret"));
 		assert_true(e.message[0] != '\0');
-		assert_null(fetch_start(r.h, &o, NULL));
+		assert_null(fetch_start(r->h, &o, NULL));
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 TEST(too_many_headers_and_requests_are_refused)
@@ -306,44 +292,37 @@ TEST(too_many_headers_and_requests_are_refused)
 
 /* ---- connections ------------------------------------------------------------------------------- */
 
-TEST(connection_is_used_again)
+RIG_TEST(connection_is_used_again)
 {
-	struct rig r;
-
-	rig_open(&r);
-	r.answer = STR_LIT(OK_HELLO);
+	r->answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 20; i++)
-		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
-	assert_int_equal(r.accepted, 1);
-	assert_int_equal(r.requests, 20);
+		expect_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
+	assert_int_equal(r->accepted, 1);
+	assert_int_equal(r->requests, 20);
 	/* A server that says so gets a new one. */
-	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-	expect_ok(do_get(&r, "/"), 200, "");
-	assert_int_equal(r.accepted, 1);
-	expect_alive(&r);
-	assert_int_equal(r.accepted, 2);
-	rig_close(&r);
+	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+	expect_ok(do_get(r, "/"), 200, "");
+	assert_int_equal(r->accepted, 1);
+	expect_alive(r);
+	assert_int_equal(r->accepted, 2);
 }
 
-TEST(requests_at_the_same_time_do_not_wait_for_each_other)
+RIG_TEST(requests_at_the_same_time_do_not_wait_for_each_other)
 {
 	struct got *stream, *g[8];
-	struct rig r;
 
-	rig_open(&r);
-	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hi\n\n");
-	stream = start_get(&r, "/stream");
-	WAIT_FOR(&r, stream->bodies);
-	r.answer = STR_LIT(OK_HELLO);
+	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hi\n\n");
+	stream = start_get(r, "/stream");
+	WAIT_FOR(r, stream->bodies);
+	r->answer = STR_LIT(OK_HELLO);
 	for (size_t i = 0; i < 8; i++)
-		g[i] = start_post(&r, "/", STR_LIT("{}"));
+		g[i] = start_post(r, "/", STR_LIT("{}"));
 	for (size_t i = 0; i < 8; i++)
 		expect_ok(wait_end(g[i]), 200, "hello");
-	assert_int_equal(r.accepted, 9);
+	assert_int_equal(r->accepted, 9);
 	assert_int_equal(stream->ends, 0);
 	fetch_cancel(stream->f);
 	free(stream);
-	rig_close(&r);
 }
 
 /* A server closes an idle connection; what follows goes over a new one, unnoticed. */
@@ -361,33 +340,29 @@ RIG_TEST(connection_that_was_closed_meanwhile_is_replaced)
 	assert_int_equal(r->requests, 4);
 }
 
-TEST(unix_socket_is_spoken_to)
+RIG_TEST_PLAIN(unix_socket_is_spoken_to)
 {
 	char path[64];
-	struct rig r;
 
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
-	r.answer = STR_LIT(OK_HELLO);
-	expect_ok(do_post(&r, "/x", STR_LIT("{}")), 200, "hello");
-	assert_true(sent_line(&r, "Host: localhost"));
+	rig_open_with(r, (struct fetcher_options){ .unix_socket = path });
+	r->answer = STR_LIT(OK_HELLO);
+	expect_ok(do_post(r, "/x", STR_LIT("{}")), 200, "hello");
+	assert_true(sent_line(r, "Host: localhost"));
 	/* The URL's host is a name only. */
-	expect_ok(do_get(&r, "/y"), 200, "hello");
-	assert_int_equal(r.accepted, 1);
-	rig_close(&r);
+	expect_ok(do_get(r, "/y"), 200, "hello");
+	assert_int_equal(r->accepted, 1);
 }
 
-TEST(unix_socket_without_a_server_is_named)
+RIG_TEST_PLAIN(unix_socket_without_a_server_is_named)
 {
 	char path[64], words[128];
-	struct rig r;
 
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
 	snprintf(words, sizeof words, "connecting to unix:%s: ", path);
-	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
+	rig_open_with(r, (struct fetcher_options){ .unix_socket = path });
 	unlink(path);
-	expect_failure(do_get(&r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
-	rig_close(&r);
+	expect_failure(do_get(r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
 }
 
 /* ---- proxies ----------------------------------------------------------------------------------- */
@@ -553,22 +528,20 @@ RIG_TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 	free(z);
 }
 
-TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
+RIG_TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
 {
-	struct rig r;
 	struct got *g, *timed;
 	struct fetch_options o;
 
-	rig_open(&r);
-	r.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
+	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+	g = got_new(r);
+	o = got_options(r, g, "/");
 	o.idle_ms = 20;
 	got_start(g, &o);
 	fetch_pause(g->f, true); /* before it began */
-	WAIT_FOR(&r, g->heads);
-	timed = got_new(&r);
-	r.silent = true;
+	WAIT_FOR(r, g->heads);
+	timed = got_new(r);
+	r->silent = true;
 	o.ctx = timed;
 	o.idle_ms = 60;
 	got_start(timed, &o);
@@ -577,8 +550,7 @@ TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
 	assert_int_equal(g->n, 0);
 	fetch_cancel(g->f);
 	expect_silence(g, 1);
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* ---- the trace --------------------------------------------------------------------------------- */
@@ -594,21 +566,20 @@ static void on_trace(void *ctx, bool out, const char *line)
 	snprintf(traced + n, sizeof traced - n, "%c %s\n", out ? '>' : '<', line);
 }
 
-TEST(trace_shows_headers_but_no_secrets)
+RIG_TEST_PLAIN(trace_shows_headers_but_no_secrets)
 {
 	const char *headers[] = { "Authorization: Bearer secret", "X-Api-Key: secret",
 				  "Content-Type: application/json", NULL };
-	struct rig r;
 	struct got *g;
 	struct fetch_options o;
 
 	traced[0] = '\0';
-	rig_open_with(&r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
-	r.answer =
+	rig_open_with(r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
+	r->answer =
 		STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nMcp-Session-Id: secret\r\n"
 			"Set-Cookie: a=secret\r\nContent-Length: 6\r\n\r\nsecret");
-	g = got_new(&r);
-	o = got_options(&r, g, "/mcp?key=secret");
+	g = got_new(r);
+	o = got_options(r, g, "/mcp?key=secret");
 	o.method = "POST";
 	set_fields(&o, headers);
 	o.body = STR_LIT("secret");
@@ -622,5 +593,4 @@ TEST(trace_shows_headers_but_no_secrets)
 	assert_non_null(strstr(traced, "< HTTP/1.1 200 OK\n"));
 	assert_non_null(strstr(traced, "< Mcp-Session-Id: ...\n"));
 	assert_non_null(strstr(traced, "> * Trying 127.0.0.1"));
-	rig_close(&r);
 }

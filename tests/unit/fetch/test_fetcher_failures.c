@@ -6,25 +6,23 @@
 
 /* ---- broken off -------------------------------------------------------------------------------- */
 
-TEST(answer_that_breaks_off_anywhere_is_a_failure)
+RIG_TEST(answer_that_breaks_off_anywhere_is_a_failure)
 {
 	/* (The very last byte of CHUNKED says nothing new.) */
 	static const struct str answers[] = { { OK_HELLO, sizeof(OK_HELLO) - 1 },
 					      { CHUNKED, sizeof(CHUNKED) - 2 },
 					      { "HTTP/1.1 100 Continue\r\n\r\n" OK_HELLO,
 						sizeof(OK_HELLO) + 24 } };
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(answers); i++)
 		for (size_t cut = 1; cut < answers[i].n; cut++)
 			for (int k = 0; k < 4; k++) {
 				struct got *g;
 
-				r.answer = answers[i];
-				r.cut = cut;
-				r.after = k % 2 ? RESET : CLOSE;
-				g = k < 2 ? do_get(&r, "/") : do_post(&r, "/", STR_LIT("{}"));
+				r->answer = answers[i];
+				r->cut = cut;
+				r->after = k % 2 ? RESET : CLOSE;
+				g = k < 2 ? do_get(r, "/") : do_post(r, "/", STR_LIT("{}"));
 				if (g->ok)
 					fail_msg("%zu bytes of %zu are taken for all", cut, i);
 				assert_false(g->why.unsent);
@@ -33,8 +31,7 @@ TEST(answer_that_breaks_off_anywhere_is_a_failure)
 				assert_non_null(strstr(g->why.error.message, "127.0.0.1:"));
 				free(g);
 			}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 static void close_now(struct rig *r, struct conn *c)
@@ -258,43 +255,41 @@ static void read_on(void *rig)
 
 /* What leaves is life, too: some 30 times 20 ms, with a limit of 300. (A unix socket, because those of TCP
  * swallow megabytes.) */
-TEST(large_body_may_take_longer_than_the_limit)
+RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 {
 	size_t n = 7 << 20;
 	char *body = calloc(1, n), path[64];
-	struct rig r;
 	struct got *g;
 	struct fetch_options o;
 
 	assert_non_null(body);
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open_with(&r, (struct fetcher_options){ .unix_socket = path });
-	r.slow = loop_timer_new(r.l, read_on, &r);
-	r.answer = STR_LIT(OK_HELLO);
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
+	rig_open_with(r, (struct fetcher_options){ .unix_socket = path });
+	r->slow = loop_timer_new(r->l, read_on, r);
+	r->answer = STR_LIT(OK_HELLO);
+	g = got_new(r);
+	o = got_options(r, g, "/");
 	o.method = "POST";
 	o.body = (struct str){ body, n };
 	o.idle_ms = 300;
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "hello");
-	assert_true(r.request_n > n);
+	assert_true(r->request_n > n);
 	/* And when nothing follows, that is noticed. */
-	loop_timer_free(r.slow);
-	r.slow = NULL;
-	g = got_new(&r);
+	loop_timer_free(r->slow);
+	r->slow = NULL;
+	g = got_new(r);
 	o.ctx = g;
 	o.idle_ms = 100;
-	r.silent = true;
+	r->silent = true;
 	got_start(g, &o);
 	expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 100 ms");
 	free(body);
-	rig_close(&r);
 }
 
 /* ---- too much ---------------------------------------------------------------------------------- */
 
-TEST(endless_answer_is_stopped_at_the_limit)
+RIG_TEST_PLAIN(endless_answer_is_stopped_at_the_limit)
 {
 	static char chunk[6 + 65536 + 2];
 	static const struct {
@@ -305,30 +300,28 @@ TEST(endless_answer_is_stopped_at_the_limit)
 		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0, sizeof chunk },
 		{ "HTTP/1.1 200 OK\r\n\r\n", 7, 65000 },
 	};
-	struct rig r;
 
 	memset(chunk, 'x', sizeof chunk);
 	memcpy(chunk, "ffff\r\n", 6);
 	memcpy(chunk + 6 + 65535, "\r\n", 2);
-	rig_open(&r);
+	rig_open(r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct got *g = got_new(&r);
-		struct fetch_options o = got_options(&r, g, "/");
+		struct got *g = got_new(r);
+		struct fetch_options o = got_options(r, g, "/");
 
-		r.answer = str_of(cases[i].head);
-		r.pump = (struct str){ chunk + cases[i].from,
-				       cases[i].from ? cases[i].n : cases[i].n - 1 };
+		r->answer = str_of(cases[i].head);
+		r->pump = (struct str){ chunk + cases[i].from,
+					cases[i].from ? cases[i].n : cases[i].n - 1 };
 		o.max_body = 1 << 20;
 		got_start(g, &o);
 		wait_end(g);
 		assert_true(g->n <= o.max_body);
 		assert_true(g->n > o.max_body / 2);
 		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
-		WAIT_FOR(&r, rig_connections(&r) == 0);
+		WAIT_FOR(r, rig_connections(r) == 0);
 	}
-	assert_true(r.fa.peak < 300000);
-	expect_alive(&r);
-	rig_close(&r);
+	assert_true(r->fa.peak < 300000);
+	expect_alive(r);
 }
 
 RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
@@ -348,7 +341,7 @@ RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
 	}
 }
 
-TEST(endless_header_is_stopped)
+RIG_TEST(endless_header_is_stopped)
 {
 	static const struct {
 		const char *head, *pump;
@@ -361,9 +354,7 @@ TEST(endless_header_is_stopped)
 		{ "", "HTTP/1.1 100 Continue\r\n\r\n" },
 		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "Trailer: x\r\n" },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct got *g;
 		char pump[65536];
@@ -371,28 +362,26 @@ TEST(endless_header_is_stopped)
 
 		for (; all + n <= sizeof pump; all += n)
 			memcpy(pump + all, cases[i].pump, n);
-		r.pump = (struct str){ pump, all };
-		r.answer = str_of(cases[i].head);
-		if (!r.answer.n)
-			r.answer = r.pump;
-		g = do_get(&r, "/");
+		r->pump = (struct str){ pump, all };
+		r->answer = str_of(cases[i].head);
+		if (!r->answer.n)
+			r->answer = r->pump;
+		g = do_get(r, "/");
 		assert_int_equal(g->why.step, CLEAT_STEP_PROTOCOL);
 		expect_failure(g, CLEAT_STEP_PROTOCOL, g->why.error.status, "127.0.0.1");
-		WAIT_FOR(&r, rig_connections(&r) == 0);
-		r.pump = (struct str){ 0 };
+		WAIT_FOR(r, rig_connections(r) == 0);
+		r->pump = (struct str){ 0 };
 	}
-	assert_true(r.fa.peak < 400000);
-	expect_alive(&r);
-	rig_close(&r);
+	assert_true(r->fa.peak < 400000);
+	expect_alive(r);
 }
 
-TEST(header_of_the_allowed_size_is_taken)
+RIG_TEST_PLAIN(header_of_the_allowed_size_is_taken)
 {
 	char *z = calloc(1, 100000);
-	struct rig r;
 
 	assert_non_null(z);
-	rig_open(&r);
+	rig_open(r);
 	for (int lines = 199; lines <= 201; lines += 2) {
 		int n = sprintf(z, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
 		struct got *g;
@@ -400,20 +389,19 @@ TEST(header_of_the_allowed_size_is_taken)
 		for (int i = 1; i < lines; i++)
 			n += sprintf(z + n, "X-%d: y\r\n", i);
 		sprintf(z + n, "\r\n");
-		r.answer = str_of(z);
-		g = do_get(&r, "/");
+		r->answer = str_of(z);
+		g = do_get(r, "/");
 		if (lines == 199)
 			expect_ok(g, 200, "");
 		else
 			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "200 lines");
 	}
 	free(z);
-	rig_close(&r);
 }
 
 /* ---- rubbish ----------------------------------------------------------------------------------- */
 
-TEST(rubbish_is_a_failure_of_protocol)
+RIG_TEST(rubbish_is_a_failure_of_protocol)
 {
 	static const struct {
 		const char *bytes, *words;
@@ -440,21 +428,18 @@ TEST(rubbish_is_a_failure_of_protocol)
 		{ "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
 		  "compressed" },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < 2 * CLEAT_COUNT(cases); i++) {
 		struct got *g;
 
-		r.answer = str_of(cases[i / 2].bytes);
-		r.after = CLOSE;
-		r.slice = i % 2;
-		g = do_get(&r, "/");
+		r->answer = str_of(cases[i / 2].bytes);
+		r->after = CLOSE;
+		r->slice = i % 2;
+		g = do_get(r, "/");
 		if (g->ok || g->why.step != CLEAT_STEP_PROTOCOL)
 			fail_msg("%zu: step %d: %s", i, (int)g->why.step,
 				 g->ok ? "taken" : g->why.error.message);
 		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, cases[i / 2].words);
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }

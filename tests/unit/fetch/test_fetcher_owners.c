@@ -121,31 +121,29 @@ TEST(client_can_be_freed_from_inside_any_event)
 	}
 }
 
-TEST(client_can_be_freed_with_fetches_in_every_state)
+RIG_TEST_PLAIN(client_can_be_freed_with_fetches_in_every_state)
 {
-	struct rig r;
 	struct got *g[4];
 
 	fetcher_free(NULL);
-	rig_open(&r);
-	r.answer = STR_LIT(CHUNKED);
-	r.cut = r.answer.n - 5;
-	g[0] = start_get(&r, "/body");
-	WAIT_FOR(&r, g[0]->bodies);
-	r.silent = true;
-	g[1] = start_get(&r, "/sent");
-	WAIT_FOR(&r, r.requests == 2);
-	g[2] = start_get(&r, "/connecting");
-	cleat_loop_step(r.l, 0);
-	g[3] = start_get(&r, "/waiting");
-	got_free_client(&r);
-	rig_turn(&r);
-	assert_int_equal(rig_connections(&r), 0);
+	rig_open(r);
+	r->answer = STR_LIT(CHUNKED);
+	r->cut = r->answer.n - 5;
+	g[0] = start_get(r, "/body");
+	WAIT_FOR(r, g[0]->bodies);
+	r->silent = true;
+	g[1] = start_get(r, "/sent");
+	WAIT_FOR(r, r->requests == 2);
+	g[2] = start_get(r, "/connecting");
+	cleat_loop_step(r->l, 0);
+	g[3] = start_get(r, "/waiting");
+	got_free_client(r);
+	rig_turn(r);
+	assert_int_equal(rig_connections(r), 0);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(g[i]->ends, 0);
 		free(g[i]);
 	}
-	rig_close(&r);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------ */
@@ -244,7 +242,7 @@ RIG_TEST(lack_of_memory_for_a_watch_ends_what_is_under_way)
 	r->h = h;
 }
 
-TEST(options_that_cannot_work_are_refused)
+RIG_TEST(options_that_cannot_work_are_refused)
 {
 	static const struct fetcher_options cases[] = {
 		{ .ca_file = "/nonexistent/ca.pem" },
@@ -255,19 +253,16 @@ TEST(options_that_cannot_work_are_refused)
 			  "/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 			  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct fetcher_options o = cases[i];
 		cleat_error e = { 0 };
 
-		o.loop = r.l;
-		o.mem = &r.fa.hook;
+		o.loop = r->l;
+		o.mem = &r->fa.hook;
 		assert_null(fetcher_new(&o, &e));
 		assert_int_equal(e.status, CLEAT_EINVAL);
 		assert_int_equal(e.os_errno, i < 3 ? ENOENT : 0);
 		assert_null(fetcher_new(&o, NULL));
 	}
-	rig_close(&r);
 }

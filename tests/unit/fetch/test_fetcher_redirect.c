@@ -45,7 +45,7 @@ static struct got *ask(struct rig *r, const char *method, const char *path, int 
 	return wait_end(g);
 }
 
-TEST(same_origin_is_followed_with_headers_and_body)
+RIG_TEST(same_origin_is_followed_with_headers_and_body)
 {
 	static const struct {
 		const char *method;
@@ -64,33 +64,30 @@ TEST(same_origin_is_followed_with_headers_and_body)
 		{ "POST", 308, "SELF/there", "POST /there HTTP/1.1" },
 		{ "DELETE", 307, "/there", "DELETE /there HTTP/1.1" },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		char where[256];
 		struct got *g;
 
 		if (strncmp(cases[i].location, "SELF", 4) == 0)
-			snprintf(where, sizeof where, "HTTP://127.0.0.1:0%u%s", r.port,
+			snprintf(where, sizeof where, "HTTP://127.0.0.1:0%u%s", r->port,
 				 cases[i].location + 4);
 		else if (strncmp(cases[i].location, "//HOST", 6) == 0)
-			snprintf(where, sizeof where, "//127.0.0.1:%u%s", r.port,
+			snprintf(where, sizeof where, "//127.0.0.1:%u%s", r->port,
 				 cases[i].location + 6);
 		else
 			snprintf(where, sizeof where, "%s", cases[i].location);
-		g = ask(&r, cases[i].method, "/a/b", cases[i].status, where, 1);
+		g = ask(r, cases[i].method, "/a/b", cases[i].status, where, 1);
 		assert_string_equal(g->type, "text/plain");
 		assert_int_equal(g->heads, 1);
 		expect_ok(g, 200, "hello");
-		assert_memory_equal(r.request, cases[i].line, strlen(cases[i].line));
-		assert_non_null(strstr(r.request, "\r\nAuthorization: Bearer token\r\n"));
-		assert_non_null(strstr(r.request, "\r\nX: y\r\n"));
-		assert_int_equal(strstr(r.request, "\r\n\r\n{\"a\":1}") != NULL,
+		assert_memory_equal(r->request, cases[i].line, strlen(cases[i].line));
+		assert_non_null(strstr(r->request, "\r\nAuthorization: Bearer token\r\n"));
+		assert_non_null(strstr(r->request, "\r\nX: y\r\n"));
+		assert_int_equal(strstr(r->request, "\r\n\r\n{\"a\":1}") != NULL,
 				 cases[i].method[0] == 'P');
 	}
-	assert_int_equal(r.accepted, 1); /* and the connection is kept */
-	rig_close(&r);
+	assert_int_equal(r->accepted, 1); /* and the connection is kept */
 }
 
 RIG_TEST(five_redirects_are_followed_and_no_more)
@@ -203,37 +200,31 @@ TEST(body_of_a_redirect_is_thrown_away_but_not_for_ever)
 }
 
 /* The redirect itself breaks off after its header: that said all there is to know. */
-TEST(redirect_that_breaks_off_after_its_header_is_followed)
+RIG_TEST(redirect_that_breaks_off_after_its_header_is_followed)
 {
-	struct rig r;
-
-	rig_open(&r);
 	big = STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 5\r\n\r\nh");
-	r.after = CLOSE;
-	r.script = big_script;
-	expect_ok(do_get(&r, "/"), 200, "hello");
-	rig_close(&r);
+	r->after = CLOSE;
+	r->script = big_script;
+	expect_ok(do_get(r, "/"), 200, "hello");
 }
 
-TEST(cancel_and_silence_between_redirects)
+RIG_TEST(cancel_and_silence_between_redirects)
 {
-	struct rig r;
 	struct got *g;
 	struct fetch_options o;
 
-	rig_open(&r);
 	for (int i = 0; i < 2; i++) {
 		/* its body never comes */
 		big = STR_LIT(
 			"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 5\r\n\r\nh");
-		r.script = big_script;
-		r.requests = 0;
-		g = got_new(&r);
-		o = got_options(&r, g, "/");
+		r->script = big_script;
+		r->requests = 0;
+		g = got_new(r);
+		o = got_options(r, g, "/");
 		o.idle_ms = i ? 30 : 0;
 		got_start(g, &o);
-		WAIT_FOR(&r, r.requests == 1);
-		rig_turn(&r);
+		WAIT_FOR(r, r->requests == 1);
+		rig_turn(r);
 		if (i) {
 			expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "30 ms");
 		} else {
@@ -243,19 +234,18 @@ TEST(cancel_and_silence_between_redirects)
 	}
 	/* cancelled as soon as the second request is there */
 	big = STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
-	r.requests = 0;
-	r.cut = 70;
-	g = start_get(&r, "/");
-	WAIT_FOR(&r, r.requests == 2);
+	r->requests = 0;
+	r->cut = 70;
+	g = start_get(r, "/");
+	WAIT_FOR(r, r->requests == 2);
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* For whoever passes it on: RFC 9110 section 15.4 is about the client that asked. Other codings of the transfer
  * (RFC 9112 section 7) stay ours, and so a failure. */
-TEST(verbatim_answers_are_answers_whatever_they_say)
+RIG_TEST(verbatim_answers_are_answers_whatever_they_say)
 {
 	static const struct {
 		const char *bytes;
@@ -270,23 +260,20 @@ TEST(verbatim_answers_are_answers_whatever_they_say)
 		  200, "\037x" },
 		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 0, NULL },
 	};
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct got *g = got_new(&r);
-		struct fetch_options o = got_options(&r, g, "/here");
-		size_t before = r.requests;
+		struct got *g = got_new(r);
+		struct fetch_options o = got_options(r, g, "/here");
+		size_t before = r->requests;
 
-		r.answer = str_of(cases[i].bytes);
+		r->answer = str_of(cases[i].bytes);
 		o.verbatim = true;
 		got_start(g, &o);
 		wait_end(g);
-		assert_int_equal(r.requests, before + 1);
+		assert_int_equal(r->requests, before + 1);
 		if (cases[i].status)
 			expect_ok(g, cases[i].status, cases[i].body);
 		else
 			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "");
 	}
-	rig_close(&r);
 }

@@ -285,43 +285,38 @@ TEST(server_that_hangs_up_while_much_is_sent_is_a_failure)
 	server_close(&s);
 }
 
-TEST(port_that_does_not_speak_tls_is_recognised)
+RIG_TEST(port_that_does_not_speak_tls_is_recognised)
 {
 	char url[64];
-	struct rig r;
 	struct got *g;
 
-	rig_open(&r);
-	r.at_once = true;
-	r.answer = STR_LIT("HTTP/1.1 400 Bad Request\r\n\r\n");
-	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r.port);
-	g = fetch(&r, url, (struct str){ 0 });
+	r->at_once = true;
+	r->answer = STR_LIT("HTTP/1.1 400 Bad Request\r\n\r\n");
+	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->port);
+	g = fetch(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "does not speak TLS; is it http://?");
 	/* closes at once */
-	r.after = CLOSE;
-	r.cut = 1;
-	g = fetch(&r, url, (struct str){ 0 });
+	r->after = CLOSE;
+	r->cut = 1;
+	g = fetch(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with 127.0.0.1:");
-	rig_close(&r);
 }
 
-TEST(handshake_has_a_time_limit)
+RIG_TEST_PLAIN(handshake_has_a_time_limit)
 {
 	char url[64];
-	struct rig r;
 	struct got *g;
 
 	/* A small one: the system's authorities take time to read. */
-	rig_open_with(&r,
+	rig_open_with(r,
 		      (struct fetcher_options){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
-	r.silent = true;
-	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r.port);
-	g = fetch(&r, url, (struct str){ 0 });
+	r->silent = true;
+	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->port);
+	g = fetch(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_ETIMEOUT, "TLS with 127.0.0.1:");
-	rig_close(&r);
 }
 
 TEST(plain_request_to_a_tls_port_fails)

@@ -391,27 +391,24 @@ TEST(large_tables_are_checked_like_small_ones)
 	arena_done(&ar);
 }
 
-TEST(a_full_buffer_keeps_whole_lines)
+ARENA_TEST(a_full_buffer_keeps_whole_lines)
 {
-	struct arena ar;
 	struct buf b;
 
-	arena_init(&ar, NULL, 0);
 	buf_init(&b, NULL, 60);
 	assert_int_equal(
-		field_check(fields, parse(&ar, "{\"city\":7,\"fast\":1,\"i8\":[]}"), false, &b),
+		field_check(fields, parse(ar, "{\"city\":7,\"fast\":1,\"i8\":[]}"), false, &b),
 		CLEAT_EINVAL);
 	assert_int_equal(buf_status(&b), CLEAT_OK);
 	buf_done(&b);
 	buf_init(&b, NULL, 200);
 	assert_int_equal(
-		field_check(fields, parse(&ar, "{\"city\":7,\"fast\":1,\"i8\":[]}"), false, &b),
+		field_check(fields, parse(ar, "{\"city\":7,\"fast\":1,\"i8\":[]}"), false, &b),
 		CLEAT_EINVAL);
 	assert_true(str_eqz(buf_str(&b), "city: expected string, got 7\n"
 					 "fast: expected boolean, got 1\n"
 					 "i8: expected integer, got []"));
 	buf_done(&b);
-	arena_done(&ar);
 }
 
 TEST(memory_failure_is_reported)

@@ -125,22 +125,19 @@ TEST(every_type_is_decoded)
 	arena_done(&ar);
 }
 
-TEST(what_was_decoded_is_encoded_again)
+ARENA_TEST(what_was_decoded_is_encoded_again)
 {
 	struct all r = { 0 };
-	struct arena ar;
 	struct buf b;
 	struct jw w;
 
-	arena_init(&ar, NULL, 0);
 	buf_init(&b, NULL, 1 << 20);
 	jw_init(&w, &b);
-	assert_int_equal(field_decode(all_fields, parse(&ar, all_json), &ar, &r), CLEAT_OK);
+	assert_int_equal(field_decode(all_fields, parse(ar, all_json), ar, &r), CLEAT_OK);
 	assert_int_equal(field_encode(&w, all_fields, &r, NULL), CLEAT_OK);
 	buf_putc(&b, '\0');
 	assert_string_equal(buf_str(&b).p, all_json);
 	buf_done(&b);
-	arena_done(&ar);
 }
 
 struct opt {
@@ -187,23 +184,20 @@ TEST(absent_values_take_their_fallback)
 	arena_done(&ar);
 }
 
-TEST(presence_is_told)
+ARENA_TEST(presence_is_told)
 {
 	struct opt r = { 0 };
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
 	assert_int_equal(field_decode(opt_fields,
-				      parse(&ar, "{\"more\":0,\"days\":0,\"q\":{\"x\":3},"
-						 "\"list\":[],\"note\":\"\"}"),
-				      &ar, &r),
+				      parse(ar, "{\"more\":0,\"days\":0,\"q\":{\"x\":3},"
+						"\"list\":[],\"note\":\"\"}"),
+				      ar, &r),
 			 CLEAT_OK);
 	assert_true(r.has_more && r.has_days && r.has_q);
 	assert_true(r.q.x == 3 && r.q.y == -1.5f);
 	assert_int_equal(r.n, 0);
 	assert_non_null(r.list);
 	assert_string_equal(r.note, "");
-	arena_done(&ar);
 }
 
 TEST(absent_members_are_not_encoded)

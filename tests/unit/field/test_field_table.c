@@ -254,7 +254,7 @@ static void same_text(const char *a, const char *b)
 	assert_string_equal(a, b);
 }
 
-TEST(copies_share_nothing)
+ARENA_TEST(copies_share_nothing)
 {
 	static const cleat_field table[] = {
 		CLEAT_RECORD(struct outer, in, inner_fields, "Doc", .fallback = "{\"a\":1}"),
@@ -263,10 +263,8 @@ TEST(copies_share_nothing)
 		CLEAT_FIELD_END
 	};
 	const cleat_field *copy;
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
-	copy = field_table_copy(&ar, table);
+	copy = field_table_copy(ar, table);
 	assert_int_equal(field_count(copy), 2);
 	for (int i = 0; i < 2; i++) {
 		same_text(table[i].name, copy[i].name);
@@ -281,9 +279,8 @@ TEST(copies_share_nothing)
 	assert_int_equal(field_count(copy[0].fields), 2);
 	same_text(inner_fields[1].fallback, copy[0].fields[1].fallback);
 	assert_int_equal(field_table_check(copy, NULL), CLEAT_OK);
-	copy = field_table_copy(&ar, NULL);
+	copy = field_table_copy(ar, NULL);
 	assert_int_equal(copy->type, CLEAT_T_END);
-	arena_done(&ar);
 }
 
 TEST(a_copy_without_memory_is_null)

@@ -107,4 +107,7 @@ static inline void expect_both(struct pair *p, struct client *c, int status, con
 	expect(c, status, body);
 }
 
+/* A case on a pair, which it opens itself. */
+#define PAIR_TEST(name) TEST_ON(name, struct pair, p, (void)0, pair_close)
+
 #endif

@@ -587,6 +587,8 @@ static inline void expect_alive(struct rig *r)
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: h\r\n\r\n"
 
 /* A case on a server that listens. */
-#define RIG_TEST(name) TEST_ON(name, struct rig, r, rig_open(r), rig_close)
+#define RIG_TEST(name)       TEST_ON(name, struct rig, r, rig_open(r), rig_close)
+
+#define RIG_TEST_PLAIN(name) TEST_ON(name, struct rig, r, (void)0, rig_close) /* it opens itself */
 
 #endif

@@ -34,27 +34,25 @@ TEST(a_request_is_answered_and_the_connection_stays)
 }
 
 /* RFC 9112 section 9.3.2: answers in the order of the requests; and they leave in one piece. */
-TEST(pipelined_requests_are_answered_in_order)
+RIG_TEST(pipelined_requests_are_answered_in_order)
 {
-	struct client *c;
+	struct client *c = dial(r);
 	char text[2048] = "", path[32];
-	struct rig r;
 
-	c = rig_begin(&r);
-	rig_turn(&r);
+	rig_turn(r);
 	for (int i = 0; i < 10; i++)
 		snprintf(text + strlen(text), sizeof text - strlen(text),
 			 "GET /%d HTTP/1.1\r\nHost: h\r\n\r\n", i);
 	put(c, text);
-	WAIT_FOR(&r, r.requests == 10);
+	WAIT_FOR(r, r->requests == 10);
 	look(c); /* what one send() carried */
 	for (int i = 0; i < 10; i++) {
 		snprintf(path, sizeof path, "GET /%d", i);
 		assert_true(c->n > 0);
 		expect(c, 200, path);
 	}
-	assert_int_equal(r.logged, 10);
-	rig_end(&r, c);
+	assert_int_equal(r->logged, 10);
+	hang_up(c);
 }
 
 /* The outcome does not depend on how the bytes come: every slice of one byte, then of two ... */
@@ -87,25 +85,23 @@ TEST(slices_of_any_size_make_no_difference)
 }
 
 /* Requests behind one that is not answered wait, and are served when it is. */
-TEST(a_pipeline_waits_for_a_late_answer)
+RIG_TEST(a_pipeline_waits_for_a_late_answer)
 {
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, GET("/defer") GET("/after") GET("/defer"));
-	WAIT_FOR(&r, r.n_held == 1);
-	rig_turn(&r);
-	assert_int_equal(r.requests, 1);
-	assert_int_equal(rig_stats(&r).exchanges, 1);
-	reply_text(r.held[0], 201, STR_LIT("late"));
-	r.n_held = 0;
+	WAIT_FOR(r, r->n_held == 1);
+	rig_turn(r);
+	assert_int_equal(r->requests, 1);
+	assert_int_equal(rig_stats(r).exchanges, 1);
+	reply_text(r->held[0], 201, STR_LIT("late"));
+	r->n_held = 0;
 	expect(c, 201, "late");
 	expect(c, 200, "GET /after");
-	WAIT_FOR(&r, r.n_held == 1);
-	reply_text(r.held[0], 202, STR_LIT("later"));
+	WAIT_FOR(r, r->n_held == 1);
+	reply_text(r->held[0], 202, STR_LIT("later"));
 	expect(c, 202, "later");
-	rig_end(&r, c);
+	hang_up(c);
 }
 
 /* A client that pipelines without end is not read any more, and nothing is lost. */
@@ -144,20 +140,18 @@ TEST(input_ahead_of_an_answer_is_bounded)
 /* ---- bodies ------------------------------------------------------------------------------- */
 
 /* RFC 9110 section 10.1.1. */
-TEST(whoever_waits_is_told_to_send_the_body)
+RIG_TEST(whoever_waits_is_told_to_send_the_body)
 {
 	static const char head[] = "POST /e HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
 				   "Expect: 100-continue\r\n\r\n";
 	struct answer *a = &last_answer;
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, head);
 	assert_true(read_answer(c, a, false));
 	assert_int_equal(a->status, 100);
 	put(c, "bo");
-	rig_turn(&r);
+	rig_turn(r);
 	put(c, "dy");
 	expect(c, 200, "body");
 	/* The body is there already: nobody waits. */
@@ -171,7 +165,7 @@ TEST(whoever_waits_is_told_to_send_the_body)
 	assert_int_equal(a->status, 403);
 	assert_string_equal(header(a, "Connection"), "close");
 	expect_end(c);
-	rig_end(&r, c);
+	hang_up(c);
 }
 
 struct refusal {
@@ -229,31 +223,29 @@ TEST(early_answers)
 }
 
 /* A stream that begins in head(): the body has no reader and must not be taken for a request. */
-TEST(a_body_behind_an_early_stream_is_thrown_away)
+RIG_TEST(a_body_behind_an_early_stream_is_thrown_away)
 {
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, "POST /early-stream HTTP/1.1\r\nHost: h\r\nContent-Length: 28\r\n\r\n");
-	WAIT_FOR(&r, r.n_held == 1);
+	WAIT_FOR(r, r->n_held == 1);
 	put(c, GET("/smuggled"));
-	rig_turn(&r);
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("x"), false), CLEAT_OK);
-	http_exchange_end(r.held[0]);
+	rig_turn(r);
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("x"), false), CLEAT_OK);
+	http_exchange_end(r->held[0]);
 	expect(c, 200, "x");
 	expect_end(c);
-	assert_int_equal(r.requests, 0);
+	assert_int_equal(r->requests, 0);
 	hang_up(c);
 	/* Without a body the connection stays. */
-	c = dial(&r);
-	r.n_held = 0;
+	c = dial(r);
+	r->n_held = 0;
 	put(c, GET("/early-stream") GET("/next"));
-	WAIT_FOR(&r, r.n_held == 1);
-	http_exchange_end(r.held[0]);
+	WAIT_FOR(r, r->n_held == 1);
+	http_exchange_end(r->held[0]);
 	expect(c, 200, "");
 	expect(c, 200, "GET /next");
-	rig_end(&r, c);
+	hang_up(c);
 }
 
 /* Answered from outside while the body is coming: what is left of it is never taken for a request,

@@ -7,28 +7,26 @@
 /* ---- answers ------------------------------------------------------------------------------ */
 
 /* RFC 9110 section 9.3.2 and 15.3.5. */
-TEST(head_and_204_have_no_body)
+RIG_TEST(head_and_204_have_no_body)
 {
 	struct answer *a = &last_answer;
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, "HEAD /abc HTTP/1.1\r\nHost: h\r\n\r\n" GET("/empty"));
 	assert_true(read_answer(c, a, true));
 	assert_string_equal(header(a, "Content-Length"), "9"); /* "HEAD /abc" */
 	assert_true(read_answer(c, a, false));
 	assert_int_equal(a->status, 204);
 	assert_null(header(a, "Content-Length"));
-	assert_int_equal(r.bytes, 0);
+	assert_int_equal(r->bytes, 0);
 	put(c, "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
-	WAIT_FOR(&r, r.n_held == 1);
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("unsent"), false), CLEAT_OK);
-	http_exchange_end(r.held[0]);
+	WAIT_FOR(r, r->n_held == 1);
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("unsent"), false), CLEAT_OK);
+	http_exchange_end(r->held[0]);
 	assert_true(read_answer(c, a, true));
 	put(c, GET("/next"));
 	expect(c, 200, "GET /next");
-	rig_end(&r, c);
+	hang_up(c);
 }
 
 /* RFC 9112 section 9.3 and 9.6. */
@@ -62,14 +60,12 @@ TEST(the_connection_closes_when_one_side_says_so)
 }
 
 /* Larger than any buffer of the kernel's: all of it comes, and the next answer behind it. */
-TEST(large_answers_are_whole)
+RIG_TEST(large_answers_are_whole)
 {
 	static const size_t sizes[] = { 1, 32767, 32768, 200000 };
 	struct answer *a = &last_answer;
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(sizes); i++) {
 		char text[128];
 
@@ -82,23 +78,21 @@ TEST(large_answers_are_whole)
 			assert_int_equal(a->body[k], 'a' + k % 23);
 		expect(c, 200, "GET /next");
 	}
-	rig_end(&r, c);
+	hang_up(c);
 }
 
 /* 40 MB do not fit into any socket: the rest waits, and the client's reading brings it. */
-TEST(an_answer_that_does_not_fit_waits_for_room)
+RIG_TEST(an_answer_that_does_not_fit_waits_for_room)
 {
-	struct client *c;
+	struct client *c = dial(r);
 	size_t got = 0, body = 40000000;
-	struct rig r;
 
-	c = rig_begin(&r);
 	put(c, "GET /big?40000000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/next"));
-	WAIT_FOR(&r, r.requests == 1);
-	rig_turn(&r);
-	assert_int_equal(r.requests, 1); /* nothing is looked at before this is gone */
-	assert_true(rig_stats(&r).queued_bytes > 0);
-	assert_int_equal(rig_stats(&r).exchanges, 0);
+	WAIT_FOR(r, r->requests == 1);
+	rig_turn(r);
+	assert_int_equal(r->requests, 1); /* nothing is looked at before this is gone */
+	assert_true(rig_stats(r).queued_bytes > 0);
+	assert_int_equal(rig_stats(r).exchanges, 0);
 	while (got < body) {
 		wait_more(c);
 		assert_false(c->eof);
@@ -109,52 +103,49 @@ TEST(an_answer_that_does_not_fit_waits_for_room)
 	}
 	while (!strstr(c->buf, "GET /next"))
 		wait_more(c);
-	assert_int_equal(rig_stats(&r).queued_bytes, 0);
-	rig_end(&r, c);
+	assert_int_equal(rig_stats(r).queued_bytes, 0);
+	hang_up(c);
 }
 
-TEST(an_aborted_answer_is_recognisably_incomplete)
+RIG_TEST(an_aborted_answer_is_recognisably_incomplete)
 {
 	struct answer *a = &last_answer;
 	struct client *c;
-	struct rig r;
 
-	rig_open(&r);
 	/* Before anything was said; the answer in front of it arrives. */
-	c = dial(&r);
+	c = dial(r);
 	put(c, GET("/first") GET("/abort") GET("/never"));
 	expect(c, 200, "GET /first");
 	expect_end(c);
-	assert_int_equal(r.requests, 2);
+	assert_int_equal(r->requests, 2);
 	hang_up(c);
 	/* In head(). */
-	c = dial(&r);
+	c = dial(r);
 	put(c, GET("/early-abort"));
 	expect_end(c);
 	hang_up(c);
 	/* In the middle of chunks: the last one is missing. */
-	c = dial(&r);
+	c = dial(r);
 	put(c, GET("/stream"));
-	WAIT_FOR(&r, r.n_held == 1);
-	http_exchange_write(r.held[0], STR_LIT("part"), false);
-	http_exchange_abort(r.held[0]);
-	r.n_held = 0;
+	WAIT_FOR(r, r->n_held == 1);
+	http_exchange_write(r->held[0], STR_LIT("part"), false);
+	http_exchange_abort(r->held[0]);
+	r->n_held = 0;
 	assert_false(read_answer(c, a, false));
 	assert_string_equal(a->body, "part");
 	assert_false(c->error);
 	hang_up(c);
 	/* In HTTP/1.0 only a reset can say it. */
-	c = dial(&r);
+	c = dial(r);
 	put(c, "GET /stream HTTP/1.0\r\n\r\n");
-	WAIT_FOR(&r, r.n_held == 1);
-	http_exchange_write(r.held[0], STR_LIT("part"), false);
-	http_exchange_abort(r.held[0]);
+	WAIT_FOR(r, r->n_held == 1);
+	http_exchange_write(r->held[0], STR_LIT("part"), false);
+	http_exchange_abort(r->held[0]);
 	while (!c->eof)
 		wait_more(c);
 	assert_true(c->error);
 	hang_up(c);
-	assert_int_equal(r.gone, 0); /* it knows */
-	rig_close(&r);
+	assert_int_equal(r->gone, 0); /* it knows */
 }
 
 /* ---- the client goes ---------------------------------------------------------------------- */
@@ -211,12 +202,10 @@ TEST(half_close)
 }
 
 /* `printf ... | nc`: everything that can be answered at once is, also with the end right behind. */
-TEST(requests_before_the_end_of_input_are_answered)
+RIG_TEST(requests_before_the_end_of_input_are_answered)
 {
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, GET("/1") GET("/2"));
 	shutdown(c->fd, SHUT_WR);
 	expect(c, 200, "GET /1");
@@ -224,18 +213,18 @@ TEST(requests_before_the_end_of_input_are_answered)
 	expect_end(c);
 	hang_up(c);
 	/* Also when the answers do not fit into the socket at first. */
-	c = dial(&r);
+	c = dial(r);
 	put(c, "GET /big?8000000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/2"));
 	shutdown(c->fd, SHUT_WR);
-	WAIT_FOR(&r, r.requests == 3);
-	rig_turn(&r);
+	WAIT_FOR(r, r->requests == 3);
+	rig_turn(r);
 	while (!strstr(c->buf, "GET /2") && !c->eof) {
 		c->n = 0;
 		c->buf[0] = '\0';
 		wait_more(c);
 	}
-	assert_int_equal(r.requests, 4);
-	rig_end(&r, c);
+	assert_int_equal(r->requests, 4);
+	hang_up(c);
 }
 
 /* After a tolerated half-close a reset is still noticed, without writing. */
@@ -267,29 +256,26 @@ TEST(a_reset_is_noticed_after_the_end_of_input)
 }
 
 /* Resets at every byte of a request, in front of and behind an answer that is awaited. */
-TEST(a_reset_at_every_byte_of_a_request)
+RIG_TEST(a_reset_at_every_byte_of_a_request)
 {
 	static const char text[] =
 		"POST /defer HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
 		"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 		"2\r\nab\r\n0\r\n\r\n";
-	struct rig r;
 
-	rig_open(&r);
 	for (size_t n = 0; n < sizeof text; n++) {
-		size_t heads = r.heads, gone = r.gone;
-		struct client *c = dial(&r);
+		size_t heads = r->heads, gone = r->gone;
+		struct client *c = dial(r);
 
 		put_bytes(c, text, n);
-		WAIT_FOR(&r, rig_stats(&r).connections == 1);
-		rig_turn(&r);
+		WAIT_FOR(r, rig_stats(r).connections == 1);
+		rig_turn(r);
 		slam(c);
-		WAIT_FOR(&r, rig_stats(&r).connections == 0);
-		assert_int_equal(r.gone - gone, r.heads - heads);
-		assert_int_equal(rig_stats(&r).exchanges, 0);
+		WAIT_FOR(r, rig_stats(r).connections == 0);
+		assert_int_equal(r->gone - gone, r->heads - heads);
+		assert_int_equal(rig_stats(r).exchanges, 0);
 	}
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* Resets after every byte of an answer was read, whole and streamed. */
@@ -319,24 +305,22 @@ RIG_TEST(a_reset_at_every_byte_of_an_answer)
 
 /* ---- connections -------------------------------------------------------------------------- */
 
-TEST(data_of_a_connection_is_released_with_it)
+RIG_TEST(data_of_a_connection_is_released_with_it)
 {
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, GET("/mark") GET("/x"));
 	expect(c, 200, "GET /mark");
 	expect(c, 200, "GET /x");
-	assert_int_equal(r.closed, 0);
+	assert_int_equal(r->closed, 0);
 	hang_up(c);
-	WAIT_FOR(&r, r.closed == 1);
-	c = dial(&r);
+	WAIT_FOR(r, r->closed == 1);
+	c = dial(r);
 	put(c, GET("/mark"));
 	expect(c, 200, "GET /mark");
-	rig_free_server(&r);
-	assert_int_equal(r.closed, 2);
-	rig_end(&r, c);
+	rig_free_server(r);
+	assert_int_equal(r->closed, 2);
+	hang_up(c);
 }
 
 TEST(addresses_of_clients)
@@ -379,7 +363,7 @@ TEST(addresses_of_clients)
 }
 
 /* tcp(7): connections inherit these from the listening socket. */
-TEST(connections_have_the_options_of_tcp)
+RIG_TEST(connections_have_the_options_of_tcp)
 {
 	static const struct {
 		int level, name, value;
@@ -389,15 +373,13 @@ TEST(connections_have_the_options_of_tcp)
 		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },   { IPPROTO_TCP, TCP_USER_TIMEOUT, 30000 },
 	};
 	struct http_conn *conn;
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, GET("/defer"));
-	WAIT_FOR(&r, r.n_held == 1);
-	assert_string_equal(http_exchange_address(r.held[0]), "127.0.0.1");
-	assert_false(http_exchange_is_tls(r.held[0]));
-	conn = CONTAINER_OF(r.held[0], struct http_conn, ex);
+	WAIT_FOR(r, r->n_held == 1);
+	assert_string_equal(http_exchange_address(r->held[0]), "127.0.0.1");
+	assert_false(http_exchange_is_tls(r->held[0]));
+	conn = CONTAINER_OF(r->held[0], struct http_conn, ex);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		socklen_t n = sizeof(int);
 		int value = -1;
@@ -406,5 +388,5 @@ TEST(connections_have_the_options_of_tcp)
 		assert_int_equal(value, cases[i].value);
 	}
 	assert_int_equal(fcntl(conn->end.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	rig_end(&r, c);
+	hang_up(c);
 }

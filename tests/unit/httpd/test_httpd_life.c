@@ -111,22 +111,20 @@ TEST(drained_in_every_state)
 }
 
 /* The last answers say that the connection ends. */
-TEST(answers_while_draining_close)
+RIG_TEST(answers_while_draining_close)
 {
 	struct answer *a = &last_answer;
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, GET("/defer"));
-	WAIT_FOR(&r, r.n_held == 1);
-	httpd_drain(r.h, on_done, &r);
-	reply_text(r.held[0], 200, STR_LIT("last"));
+	WAIT_FOR(r, r->n_held == 1);
+	httpd_drain(r->h, on_done, r);
+	reply_text(r->held[0], 200, STR_LIT("last"));
 	assert_true(read_answer(c, a, false));
 	assert_string_equal(header(a, "Connection"), "close");
 	expect_end(c);
-	assert_true(r.done);
-	rig_end(&r, c);
+	assert_true(r->done);
+	hang_up(c);
 }
 
 TEST(drained_without_connections)
@@ -293,17 +291,16 @@ TEST(no_memory)
 
 /* A large answer is sent without a copy, but what the socket does not take has to be kept. Without
  * memory for that it is cut short, and everybody can see that. */
-TEST(no_memory_for_the_rest_of_an_answer)
+RIG_TEST_PLAIN(no_memory_for_the_rest_of_an_answer)
 {
 	struct client *c;
 	size_t got = 0;
-	struct rig r;
 
-	c = rig_begin(&r);
+	c = rig_begin(r);
 	put(c, GET("/x"));
 	expect(c, 200, "GET /x");
-	r.fa.countdown = 1;
-	r.fa.forever = true;
+	r->fa.countdown = 1;
+	r->fa.forever = true;
 	put(c, "GET /big?20000000 HTTP/1.1\r\nHost: h\r\n\r\n");
 	while (!c->eof) {
 		got += c->n;
@@ -311,53 +308,50 @@ TEST(no_memory_for_the_rest_of_an_answer)
 		wait_more(c);
 	}
 	assert_true(got < 20000000); /* how much depends on what the socket takes at once */
-	assert_true(fail_alloc_hit(&r.fa));
-	r.fa.countdown = 0;
-	r.fa.forever = false;
+	assert_true(fail_alloc_hit(&r->fa));
+	r->fa.countdown = 0;
+	r->fa.forever = false;
 	hang_up(c);
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* Every call says what it could not do, takes nothing then, and works when there is memory again. */
-TEST(no_memory_in_the_calls_of_a_service)
+RIG_TEST_PLAIN(no_memory_in_the_calls_of_a_service)
 {
 	static const char text[40000] = "";
 	struct http_exchange *ex;
 	struct client *c;
-	struct rig r;
 
-	c = rig_begin(&r);
+	c = rig_begin(r);
 	put(c, GET("/defer"));
-	WAIT_FOR(&r, r.n_held == 1);
-	ex = r.held[0];
-	r.fa.countdown = 1;
-	r.fa.forever = true;
+	WAIT_FOR(r, r->n_held == 1);
+	ex = r->held[0];
+	r->fa.countdown = 1;
+	r->fa.forever = true;
 	assert_int_equal(http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0), CLEAT_ENOMEM);
-	r.fa.forever = false;
+	r->fa.forever = false;
 	assert_int_equal(http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0), CLEAT_OK);
-	rig_turn(&r);
-	r.fa.countdown = 1;
-	r.fa.forever = true;
+	rig_turn(r);
+	r->fa.countdown = 1;
+	r->fa.forever = true;
 	assert_int_equal(http_exchange_write(ex, (struct str){ text, sizeof text }, false),
 			 CLEAT_ENOMEM);
 	assert_int_equal(http_exchange_queued(ex), 0);
-	r.fa.forever = false;
+	r->fa.forever = false;
 	assert_int_equal(http_exchange_write(ex, STR_LIT("some"), false), CLEAT_OK);
-	rig_turn(&r);
+	rig_turn(r);
 	/* Not even for the end: then it must not look like one. */
-	while (r.h->n_outs)
-		buf_done(&r.h->outs[--r.h->n_outs]);
-	r.fa.countdown = 1;
-	r.fa.forever = true;
+	while (r->h->n_outs)
+		buf_done(&r->h->outs[--r->h->n_outs]);
+	r->fa.countdown = 1;
+	r->fa.forever = true;
 	http_exchange_end(ex);
-	r.fa.forever = false;
+	r->fa.forever = false;
 	while (!c->eof)
 		wait_more(c);
 	assert_string_equal(c->buf + c->n - 9, "4\r\nsome\r\n");
 	hang_up(c);
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 TEST(no_memory_for_a_server)

@@ -78,45 +78,41 @@ TEST(deadlines)
 }
 
 /* A service may take as long as it likes, and a connection in use is not idle. */
-TEST(an_exchange_has_no_deadline)
+RIG_TEST(an_exchange_has_no_deadline)
 {
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	for (int i = 0; i < 3; i++) {
 		put(c, GET("/defer"));
-		WAIT_FOR(&r, r.n_held == 1);
+		WAIT_FOR(r, r->n_held == 1);
 		for (int k = 0; k < 100; k++)
-			rig_pass(&r, 60000);
-		reply_text(r.held[0], 200, STR_LIT("at last"));
-		r.n_held = 0;
+			rig_pass(r, 60000);
+		reply_text(r->held[0], 200, STR_LIT("at last"));
+		r->n_held = 0;
 		expect(c, 200, "at last");
-		rig_pass(&r, 74999);
+		rig_pass(r, 74999);
 	}
-	rig_pass(&r, 1);
+	rig_pass(r, 1);
 	expect_end(c);
-	assert_int_equal(rig_stats(&r).timeouts, 0);
-	rig_end(&r, c);
+	assert_int_equal(rig_stats(r).timeouts, 0);
+	hang_up(c);
 }
 
 /* An answer that is complete but not taken. */
-TEST(an_answer_that_is_not_taken_is_given_up)
+RIG_TEST(an_answer_that_is_not_taken_is_given_up)
 {
-	struct client *c;
-	struct rig r;
+	struct client *c = dial(r);
 
-	c = rig_begin(&r);
 	put(c, "GET /big?20000000 HTTP/1.1\r\nHost: h\r\n\r\n");
-	WAIT_FOR(&r, r.requests == 1);
-	rig_turn(&r);
-	rig_pass(&r, 29999);
-	assert_int_equal(rig_stats(&r).connections, 1);
-	rig_pass(&r, 1);
-	assert_int_equal(rig_stats(&r).connections, 0);
-	assert_int_equal(rig_stats(&r).timeouts, 1);
-	assert_int_equal(r.gone, 0); /* the service was done with it */
-	rig_end(&r, c);
+	WAIT_FOR(r, r->requests == 1);
+	rig_turn(r);
+	rig_pass(r, 29999);
+	assert_int_equal(rig_stats(r).connections, 1);
+	rig_pass(r, 1);
+	assert_int_equal(rig_stats(r).connections, 0);
+	assert_int_equal(rig_stats(r).timeouts, 1);
+	assert_int_equal(r->gone, 0); /* the service was done with it */
+	hang_up(c);
 }
 
 /* Hanging up on thousands takes a while: the others have their turns meanwhile. */
@@ -153,93 +149,87 @@ TEST(deadlines_come_without_being_asked)
 }
 
 /* Whoever is refused and goes on sending is listened to for five seconds and for some MiB, no longer. */
-TEST(lingering_is_bounded)
+RIG_TEST_PLAIN(lingering_is_bounded)
 {
 	static char junk[1 << 16];
 	size_t sent = 0;
 	struct client *c;
-	struct rig r;
 
-	c = rig_begin(&r);
+	c = rig_begin(r);
 	put(c, "nonsense\r\n\r\n");
 	expect(c, 501, NULL);
 	expect_end(c);
-	assert_int_equal(rig_stats(&r).connections, 1);
+	assert_int_equal(rig_stats(r).connections, 1);
 	put(c, "still here");
-	rig_turn(&r);
-	rig_pass(&r, 4000);
-	assert_int_equal(rig_stats(&r).connections, 1);
-	rig_pass(&r, 1000);
-	assert_int_equal(rig_stats(&r).connections, 0);
+	rig_turn(r);
+	rig_pass(r, 4000);
+	assert_int_equal(rig_stats(r).connections, 1);
+	rig_pass(r, 1000);
+	assert_int_equal(rig_stats(r).connections, 0);
 	hang_up(c);
-	c = dial(&r);
+	c = dial(r);
 	put(c, "nonsense\r\n\r\n");
 	expect(c, 501, NULL);
-	while (rig_stats(&r).connections == 1) {
+	while (rig_stats(r).connections == 1) {
 		ssize_t n = send(c->fd, junk, sizeof junk, MSG_NOSIGNAL);
 
 		sent += n > 0 ? (size_t)n : 0;
-		cleat_loop_step(r.l, 1);
+		cleat_loop_step(r->l, 1);
 	}
 	assert_true(sent >= HTTP_LINGER);
 	hang_up(c);
-	expect_alive(&r);
-	rig_close(&r);
+	expect_alive(r);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
 
-TEST(connections_over_the_limit_are_told_to_come_back)
+RIG_TEST_PLAIN(connections_over_the_limit_are_told_to_come_back)
 {
 	struct httpd_options o = { .max_connections = 2 };
 	struct answer *a = &last_answer;
 	struct client *c[3];
-	struct rig r;
 
-	rig_open_with(&r, ":0", o);
+	rig_open_with(r, ":0", o);
 	for (int i = 0; i < 2; i++) {
-		c[i] = dial(&r);
+		c[i] = dial(r);
 		put(c[i], GET("/x"));
 		expect(c[i], 200, "GET /x");
 	}
-	c[2] = dial(&r);
+	c[2] = dial(r);
 	put(c[2], GET("/x"));
 	assert_true(read_answer(c[2], a, false));
 	assert_int_equal(a->status, 503);
 	assert_string_equal(header(a, "Retry-After"), "1");
 	expect_end(c[2]);
 	hang_up(c[2]);
-	assert_int_equal(rig_stats(&r).refused, 1);
-	assert_int_equal(rig_stats(&r).accepted, 2);
+	assert_int_equal(rig_stats(r).refused, 1);
+	assert_int_equal(rig_stats(r).accepted, 2);
 	/* The others do not notice, and when one goes there is room. */
 	put(c[0], GET("/y"));
 	expect(c[0], 200, "GET /y");
 	hang_up(c[0]);
-	WAIT_FOR(&r, rig_stats(&r).connections == 1);
-	c[0] = dial(&r);
+	WAIT_FOR(r, rig_stats(r).connections == 1);
+	c[0] = dial(r);
 	put(c[0], GET("/z"));
 	expect(c[0], 200, "GET /z");
 	hang_up(c[0]);
 	hang_up(c[1]);
-	rig_close(&r);
 }
 
 /* This machine's own address is not limited (a proxy in front has it). */
-TEST(loopback_is_not_limited_by_address)
+RIG_TEST_PLAIN(loopback_is_not_limited_by_address)
 {
 	struct httpd_options o = { .max_per_address = 1 };
 	struct client *c[4];
-	struct rig r;
 
-	rig_open_with(&r, ":0", o);
+	rig_open_with(r, ":0", o);
 	for (int i = 0; i < 4; i++) {
-		c[i] = dial(&r);
+		c[i] = dial(r);
 		put(c[i], GET("/x"));
 		expect(c[i], 200, "GET /x");
 	}
 	for (int i = 0; i < 4; i++)
 		hang_up(c[i]);
-	rig_close(&r);
 }
 
 /* An address of this machine that is not loopback; false when there is none. */
@@ -261,32 +251,30 @@ static bool outer_address(char *text, size_t n)
 	return found;
 }
 
-TEST(other_addresses_are)
+RIG_TEST_PLAIN(other_addresses_are)
 {
 	struct httpd_options o = { .max_per_address = 1 };
 	char where[64] = "";
 	struct client *c[2];
-	struct rig r;
 
 	if (!outer_address(where, sizeof where)) {
 		print_message("this machine has no address but its own\n");
 		skip();
 	}
 	strcat(where, ":0");
-	rig_open_with(&r, where, o);
-	c[0] = dial(&r);
+	rig_open_with(r, where, o);
+	c[0] = dial(r);
 	put(c[0], GET("/x"));
 	expect(c[0], 200, "GET /x");
-	c[1] = dial(&r);
+	c[1] = dial(r);
 	put(c[1], GET("/x"));
 	expect(c[1], 429, "");
 	expect_end(c[1]);
 	hang_up(c[1]);
-	assert_int_equal(rig_stats(&r).refused, 1);
+	assert_int_equal(rig_stats(r).refused, 1);
 	hang_up(c[0]);
-	WAIT_FOR(&r, rig_stats(&r).connections == 0);
-	expect_alive(&r);
-	rig_close(&r);
+	WAIT_FOR(r, rig_stats(r).connections == 0);
+	expect_alive(r);
 }
 
 static struct http_peer *add_peer(struct http_peers *p, struct fail_alloc *fa, const char *address,
@@ -356,20 +344,19 @@ RIG_TEST(callers_are_let_in_a_few_at_a_time)
 
 /* Without descriptors a caller is closed rather than left waiting, the loop does not spin, people are
  * told once, and all is well when there are some again. */
-TEST(no_descriptors_left)
+RIG_TEST_PLAIN(no_descriptors_left)
 {
 	struct rlimit limit, low;
 	struct client *shed, *later;
-	struct rig r;
 	int fd;
 
 	if (getenv("CLEAT_VALGRIND")) {
 		print_message("valgrind takes the connection itself before it says EMFILE\n");
 		skip();
 	}
-	rig_open(&r);
-	shed = dial(&r);
-	later = dial(&r);
+	rig_open(r);
+	shed = dial(r);
+	later = dial(r);
 	put(later, GET("/later"));
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	low = limit;
@@ -377,17 +364,16 @@ TEST(no_descriptors_left)
 	close(fd);
 	low.rlim_cur = (rlim_t)fd;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	WAIT_FOR(&r, rig_stats(&r).refused == 1);
-	assert_int_equal(r.remarks, 1);
-	assert_non_null(strstr(r.remark, strerror(EMFILE)));
+	WAIT_FOR(r, rig_stats(r).refused == 1);
+	assert_int_equal(r->remarks, 1);
+	assert_non_null(strstr(r->remark, strerror(EMFILE)));
 	while (!shed->eof)
 		wait_more(shed);
 	assert_int_equal(shed->n, 0);
-	assert_int_equal(rig_stats(&r).refused, 1); /* nobody else was looked at meanwhile */
+	assert_int_equal(rig_stats(r).refused, 1); /* nobody else was looked at meanwhile */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	expect(later, 200, "GET /later");
-	assert_int_equal(r.remarks, 1);
+	assert_int_equal(r->remarks, 1);
 	hang_up(later);
 	hang_up(shed);
-	rig_close(&r);
 }

@@ -68,14 +68,13 @@ TEST(a_service_behind_a_relay_answers_as_usual)
 }
 
 /* RFC 9110 sections 9.3.2 and 15.3.5: no body, whatever the service gave. */
-TEST(answers_without_a_body_have_none)
+PAIR_TEST(answers_without_a_body_have_none)
 {
 	struct answer *a = &last_answer;
 	struct client *c;
-	struct pair p;
 
-	pair_open(&p, false);
-	c = dial(&p.rig);
+	pair_open(p, false);
+	c = dial(&p->rig);
 	put(c, "HEAD /big?1000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/empty") GET("/x"));
 	assert_true(read_answer(c, a, true));
 	assert_string_equal(header(a, "Content-Length"), "1000");
@@ -84,14 +83,13 @@ TEST(answers_without_a_body_have_none)
 	expect(c, 200, "GET /x");
 	/* A streamed answer to HEAD: nothing waits for ever. */
 	put(c, "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
-	WAIT_FOR(&p.rig, p.rig.n_held == 1);
-	assert_int_equal(http_exchange_write(p.rig.held[0], STR_LIT("unseen"), false), CLEAT_OK);
-	assert_int_equal(http_exchange_queued(p.rig.held[0]), 0);
-	http_exchange_end(p.rig.held[0]);
+	WAIT_FOR(&p->rig, p->rig.n_held == 1);
+	assert_int_equal(http_exchange_write(p->rig.held[0], STR_LIT("unseen"), false), CLEAT_OK);
+	assert_int_equal(http_exchange_queued(p->rig.held[0]), 0);
+	http_exchange_end(p->rig.held[0]);
 	assert_true(read_answer(c, a, true));
 	assert_int_equal(a->status, 200);
 	hang_up(c);
-	pair_close(&p);
 }
 
 /* What the front refuses never reaches the service, except as a record. */
@@ -133,50 +131,48 @@ TEST(what_is_refused_in_front_is_only_logged)
 
 /* ---- streams ------------------------------------------------------------------------------ */
 
-TEST(a_stream_goes_through_in_pieces)
+PAIR_TEST(a_stream_goes_through_in_pieces)
 {
 	struct answer *a = &last_answer;
 	struct http_exchange *ex;
 	struct client *c;
 	size_t small;
-	struct pair p;
 
-	pair_open(&p, false);
-	c = dial(&p.rig);
+	pair_open(p, false);
+	c = dial(&p->rig);
 	put(c, "POST /stream HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nsome body");
-	WAIT_FOR(&p.rig, p.rig.n_held == 1);
-	ex = p.rig.held[0];
+	WAIT_FOR(&p->rig, p->rig.n_held == 1);
+	ex = p->rig.held[0];
 	assert_string_equal(http_exchange_address(ex), "127.0.0.1");
 	assert_false(http_exchange_is_tls(ex));
-	rig_turn(&p.rig);
+	rig_turn(&p->rig);
 	/* httpd/server.h: of the request method and path are left. */
 	assert_int_equal(http_exchange_request(ex)->body.n, 0);
 	assert_int_equal(http_exchange_request(ex)->n_fields, 0);
 	assert_true(path_is(ex, "/stream"));
-	small = p.rig.fa.bytes;
+	small = p->rig.fa.bytes;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(http_exchange_write(ex, STR_LIT("one "), false), CLEAT_OK);
 		assert_int_equal(http_exchange_write(ex, STR_LIT("two "), false), CLEAT_OK);
 		assert_int_equal(http_exchange_queued(ex), 8);
-		WAIT_FOR(&p.rig, p.rig.drained == (size_t)i + 1);
+		WAIT_FOR(&p->rig, p->rig.drained == (size_t)i + 1);
 		assert_int_equal(http_exchange_queued(ex), 0);
 	}
-	assert_int_equal(p.rig.fa.bytes, small); /* nothing is left over */
+	assert_int_equal(p->rig.fa.bytes, small); /* nothing is left over */
 	assert_int_equal(http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0), CLEAT_EMISUSE);
 	http_exchange_end(ex);
 	assert_true(read_answer(c, a, false));
 	assert_string_equal(a->body, "one two one two one two ");
-	WAIT_FOR(&p.rig, p.rig.logged == 1);
-	assert_string_equal(p.rig.line, "POST /stream");
-	assert_int_equal(p.rig.bytes, 24);
+	WAIT_FOR(&p->rig, p->rig.logged == 1);
+	assert_string_equal(p->rig.line, "POST /stream");
+	assert_int_equal(p->rig.bytes, 24);
 	put(c, GET("/again"));
 	expect(c, 200, "GET /again");
 	hang_up(c);
-	pair_close(&p);
 }
 
 /* httpd/server.h: at most so many bytes wait, wherever they are; `must` is over by one. */
-TEST(a_reader_who_does_not_read_is_a_limit)
+PAIR_TEST(a_reader_who_does_not_read_is_a_limit)
 {
 	static const char block[10000] = "";
 	const struct str bytes = { block, sizeof block };
@@ -184,14 +180,13 @@ TEST(a_reader_who_does_not_read_is_a_limit)
 	struct http_exchange *ex;
 	size_t taken = 0, got = 0;
 	struct client *c;
-	struct pair p;
 	int rc;
 
-	pair_open_with(&p, true, o);
-	c = dial(&p.rig);
+	pair_open_with(p, true, o);
+	c = dial(&p->rig);
 	put(c, GET("/stream"));
-	WAIT_BOTH(&p, p.rig.n_held == 1);
-	ex = p.rig.held[0];
+	WAIT_BOTH(p, p->rig.n_held == 1);
+	ex = p->rig.held[0];
 	/* Until the kernel has all it takes and the rest waits with us. */
 	for (int full = 0; full < 20;) {
 		rc = http_exchange_write(ex, bytes, false);
@@ -200,41 +195,39 @@ TEST(a_reader_who_does_not_read_is_a_limit)
 		assert_true(rc == CLEAT_OK || rc == CLEAT_ELIMIT);
 		assert_true(http_exchange_queued(ex) <= 100000);
 		if (rc == CLEAT_ELIMIT)
-			both_turn(&p);
+			both_turn(p);
 	}
 	assert_true(http_exchange_queued(ex) > 80000);
 	while (http_exchange_write(ex, bytes, true) == CLEAT_OK)
 		taken += sizeof block;
 	assert_true(http_exchange_queued(ex) > 100000 && http_exchange_queued(ex) <= 110000);
 	assert_int_equal(http_exchange_write(ex, bytes, true), CLEAT_ELIMIT);
-	assert_int_equal(p.rig.gone, 0);
+	assert_int_equal(p->rig.gone, 0);
 	/* Now it reads. */
-	p.rig.drained = 0;
-	while (p.rig.drained == 0) {
+	p->rig.drained = 0;
+	while (p->rig.drained == 0) {
 		c->n = 0;
 		look(c);
 		got += c->n;
-		cleat_loop_step(p.rig.l, 1);
-		cleat_loop_step(p.back, 0);
+		cleat_loop_step(p->rig.l, 1);
+		cleat_loop_step(p->back, 0);
 	}
 	assert_true(got > 0);
 	assert_int_equal(http_exchange_queued(ex), 0);
 	assert_int_equal(http_exchange_write(ex, bytes, false), CLEAT_OK);
 	http_exchange_end(ex);
-	WAIT_BOTH(&p, p.rig.logged == 1);
-	assert_int_equal(p.rig.bytes, taken + sizeof block);
+	WAIT_BOTH(p, p->rig.logged == 1);
+	assert_int_equal(p->rig.bytes, taken + sizeof block);
 	hang_up(c);
-	pair_close(&p);
 }
 
-TEST(a_large_answer_goes_through_whole)
+PAIR_TEST(a_large_answer_goes_through_whole)
 {
 	struct client *c;
 	size_t got = 0;
-	struct pair p;
 
-	pair_open(&p, false);
-	c = dial(&p.rig);
+	pair_open(p, false);
+	c = dial(&p->rig);
 	put(c, "GET /big?30000000 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
 	while (!c->eof) {
 		c->n = 0;
@@ -242,10 +235,9 @@ TEST(a_large_answer_goes_through_whole)
 		got += c->n;
 	}
 	assert_true(got > 30000000 && got < 30000500);
-	WAIT_FOR(&p.rig, p.rig.logged == 1);
-	assert_int_equal(p.rig.bytes, 30000000);
+	WAIT_FOR(&p->rig, p->rig.logged == 1);
+	assert_int_equal(p->rig.bytes, 30000000);
 	hang_up(c);
-	pair_close(&p);
 }
 
 /* ---- who comes first ---------------------------------------------------------------------- */
@@ -410,25 +402,23 @@ TEST(requests_wait_while_the_back_is_busy)
 }
 
 /* Records of what was refused are not kept without end. */
-TEST(records_over_the_bound_are_counted)
+PAIR_TEST(records_over_the_bound_are_counted)
 {
 	struct http_relay_options o = { .max_bytes = 5000 };
 	enum { N = 200 };
 	struct client *c;
-	struct pair p;
 
-	pair_open_with(&p, true, o);
-	c = dial(&p.rig);
+	pair_open_with(p, true, o);
+	c = dial(&p->rig);
 	for (int i = 0; i < N; i++) {
 		put(c, GET("/screened"));
 		expect(c, 403, "not here");
 	}
-	assert_true(p.relay->weight < 3 * 5000);
-	back_turn(&p);
-	assert_true(p.rig.logged > 10 && p.rig.logged < N);
-	assert_int_equal(p.rig.logged + http_relay_unlogged(p.relay), N);
+	assert_true(p->relay->weight < 3 * 5000);
+	back_turn(p);
+	assert_true(p->rig.logged > 10 && p->rig.logged < N);
+	assert_int_equal(p->rig.logged + http_relay_unlogged(p->relay), N);
 	hang_up(c);
-	pair_close(&p);
 }
 
 TEST(remarks_are_made_in_the_back)
@@ -450,32 +440,30 @@ TEST(remarks_are_made_in_the_back)
 	assert_string_equal(p.rig.remark, "at the end");
 }
 
-TEST(numbers_are_those_of_the_front)
+PAIR_TEST(numbers_are_those_of_the_front)
 {
 	static const char block[50000] = "";
 	struct httpd_stats s;
 	struct client *c, *d;
-	struct pair p;
 
-	pair_open(&p, true);
-	http_relay_stats(p.relay, &s);
+	pair_open(p, true);
+	http_relay_stats(p->relay, &s);
 	assert_int_equal(s.accepted + s.connections + s.exchanges, 0);
-	c = dial(&p.rig);
+	c = dial(&p->rig);
 	put(c, GET("/stream"));
-	d = dial(&p.rig);
+	d = dial(&p->rig);
 	put(d, GET("/x"));
-	expect_both(&p, d, 200, "GET /x");
-	WAIT_BOTH(&p, (http_relay_stats(p.relay, &s), s.accepted == 2 && s.exchanges == 1));
+	expect_both(p, d, 200, "GET /x");
+	WAIT_BOTH(p, (http_relay_stats(p->relay, &s), s.accepted == 2 && s.exchanges == 1));
 	assert_int_equal(s.connections, 2);
 	/* Bytes for a client that does not read. */
 	while (s.queued_bytes == 0) {
-		http_exchange_write(p.rig.held[0], (struct str){ block, sizeof block }, false);
-		cleat_loop_step(p.back, 0);
-		cleat_loop_step(p.rig.l, 1);
-		http_relay_stats(p.relay, &s);
+		http_exchange_write(p->rig.held[0], (struct str){ block, sizeof block }, false);
+		cleat_loop_step(p->back, 0);
+		cleat_loop_step(p->rig.l, 1);
+		http_relay_stats(p->relay, &s);
 	}
 	hang_up(c);
 	hang_up(d);
-	WAIT_BOTH(&p, (http_relay_stats(p.relay, &s), s.connections == 0 && s.queued_bytes == 0));
-	pair_close(&p);
+	WAIT_BOTH(p, (http_relay_stats(p->relay, &s), s.connections == 0 && s.queued_bytes == 0));
 }

@@ -96,38 +96,35 @@ TEST(a_stream_keeps_the_request_line_for_the_log)
 	rig_end(&r, c);
 }
 
-TEST(calls_at_the_wrong_time)
+RIG_TEST(calls_at_the_wrong_time)
 {
 	struct client *c;
-	struct rig r;
 
-	rig_open(&r);
 	/* Before the beginning, and a second beginning. */
-	c = dial(&r);
+	c = dial(r);
 	put(c, GET("/defer"));
-	WAIT_FOR(&r, r.n_held == 1);
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("x"), false), CLEAT_EMISUSE);
-	assert_int_equal(http_exchange_begin(r.held[0], 200, STR_LIT("a/b"), NULL, 0), CLEAT_OK);
-	assert_int_equal(http_exchange_begin(r.held[0], 200, STR_LIT("a/b"), NULL, 0),
+	WAIT_FOR(r, r->n_held == 1);
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("x"), false), CLEAT_EMISUSE);
+	assert_int_equal(http_exchange_begin(r->held[0], 200, STR_LIT("a/b"), NULL, 0), CLEAT_OK);
+	assert_int_equal(http_exchange_begin(r->held[0], 200, STR_LIT("a/b"), NULL, 0),
 			 CLEAT_EMISUSE);
 	/* A whole answer in the middle of another: the client can see that it is broken. */
-	reply_text(r.held[0], 200, STR_LIT("x"));
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("x"), false), CLEAT_ECLOSED);
+	reply_text(r->held[0], 200, STR_LIT("x"));
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("x"), false), CLEAT_ECLOSED);
 	while (!c->eof)
 		wait_more(c);
 	assert_null(strstr(c->buf, "\r\n0\r\n"));
 	hang_up(c);
 	/* The end without a beginning. */
-	r.n_held = 0;
-	c = dial(&r);
+	r->n_held = 0;
+	c = dial(r);
 	put(c, GET("/defer"));
-	WAIT_FOR(&r, r.n_held == 1);
-	http_exchange_end(r.held[0]);
-	http_exchange_end(r.held[0]); /* twice: nothing */
+	WAIT_FOR(r, r->n_held == 1);
+	http_exchange_end(r->held[0]);
+	http_exchange_end(r->held[0]); /* twice: nothing */
 	expect_end(c);
 	hang_up(c);
-	assert_int_equal(r.gone, 0);
-	rig_close(&r);
+	assert_int_equal(r->gone, 0);
 }
 
 /* ---- a slow reader ------------------------------------------------------------------------ */
@@ -272,45 +269,40 @@ RIG_TEST(closing_an_idle_stream_is_noticed)
 }
 
 /* A client that has sent too much ahead is not read any more; a reset is noticed all the same. */
-TEST(a_reset_is_noticed_when_no_more_is_read)
+RIG_TEST_PLAIN(a_reset_is_noticed_when_no_more_is_read)
 {
 	static char junk[HTTP_AHEAD];
 	struct http_conn *conn;
 	struct client *c;
-	struct rig r;
 
 	memset(junk, 'G', sizeof junk);
-	rig_open(&r);
-	c = open_stream(&r, GET("/stream"));
-	conn = CONTAINER_OF(r.held[0], struct http_conn, ex);
+	rig_open(r);
+	c = open_stream(r, GET("/stream"));
+	conn = CONTAINER_OF(r->held[0], struct http_conn, ex);
 	put_bytes(c, junk, sizeof junk);
-	WAIT_FOR(&r, buf_size(&conn->in) == HTTP_AHEAD);
+	WAIT_FOR(r, buf_size(&conn->in) == HTTP_AHEAD);
 	put(c, "more");
-	rig_turn(&r);
+	rig_turn(r);
 	assert_int_equal(buf_size(&conn->in), HTTP_AHEAD);
-	assert_int_equal(r.gone, 0);
+	assert_int_equal(r->gone, 0);
 	slam(c);
-	WAIT_FOR(&r, r.gone == 1);
-	rig_close(&r);
+	WAIT_FOR(r, r->gone == 1);
 }
 
 /* Writing to somebody who has gone is no error of the writer: it learns it from gone(), later. */
-TEST(a_write_to_a_client_that_has_gone)
+RIG_TEST(a_write_to_a_client_that_has_gone)
 {
 	struct client *c;
-	struct rig r;
 
-	rig_open(&r);
-	c = open_stream(&r, "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+	c = open_stream(r, "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
 	shutdown(c->fd, SHUT_WR); /* tolerated: see httpd/conn.c */
-	rig_turn(&r);
+	rig_turn(r);
 	hang_up(c);
-	while (r.gone == 0) {
-		http_exchange_write(r.held[0], STR_LIT("anybody?"), false);
-		assert_int_equal(r.gone, 0);
-		cleat_loop_step(r.l, 10);
+	while (r->gone == 0) {
+		http_exchange_write(r->held[0], STR_LIT("anybody?"), false);
+		assert_int_equal(r->gone, 0);
+		cleat_loop_step(r->l, 10);
 	}
-	rig_close(&r);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------ */
@@ -350,22 +342,20 @@ TEST(an_idle_connection_is_small)
 }
 
 /* A request on a connection that is used already allocates nothing. */
-TEST(a_request_allocates_nothing)
+RIG_TEST(a_request_allocates_nothing)
 {
-	struct client *c;
+	struct client *c = dial(r);
 	size_t before = 0;
-	struct rig r;
 
-	c = rig_begin(&r);
 	for (int i = 0; i < 10; i++) {
 		if (i == 2)
-			before = r.fa.requests;
+			before = r->fa.requests;
 		put(c,
 		    "POST /x HTTP/1.1\r\nHost: localhost:8080\r\nContent-Length: 300\r\n"
 		    "Content-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\n\r\n");
 		put_bytes(c, zeros, 300);
 		expect(c, 200, NULL);
 	}
-	assert_int_equal(r.fa.requests, before);
-	rig_end(&r, c);
+	assert_int_equal(r->fa.requests, before);
+	hang_up(c);
 }

@@ -111,13 +111,12 @@ static void secure_close(struct secure *c)
 
 /* ---- tests -------------------------------------------------------------------------------- */
 
-TEST(requests_and_streams_work_behind_tls)
+RIG_TEST_PLAIN(requests_and_streams_work_behind_tls)
 {
 	struct secure *c;
-	struct rig r;
 
-	open_tls(&r);
-	c = secure_dial(&r);
+	open_tls(r);
+	c = secure_dial(r);
 	for (int i = 0; i < 3; i++) {
 		secure_put(c, GET("/a") GET("/b"));
 		assert_true(secure_until(c, "GET /b"));
@@ -129,93 +128,85 @@ TEST(requests_and_streams_work_behind_tls)
 	assert_true(c->n > 300000);
 	secure_forget(c);
 	secure_put(c, GET("/stream"));
-	WAIT_FOR(&r, r.n_held == 1);
-	assert_true(http_exchange_is_tls(r.held[0]));
+	WAIT_FOR(r, r->n_held == 1);
+	assert_true(http_exchange_is_tls(r->held[0]));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(http_exchange_write(r.held[0], STR_LIT("tick"), false), CLEAT_OK);
+		assert_int_equal(http_exchange_write(r->held[0], STR_LIT("tick"), false), CLEAT_OK);
 	assert_true(secure_until(c, "4\r\ntick\r\n4\r\ntick\r\n4\r\ntick\r\n"));
-	WAIT_FOR(&r, r.drained == 1);
-	http_exchange_end(r.held[0]);
+	WAIT_FOR(r, r->drained == 1);
+	http_exchange_end(r->held[0]);
 	assert_true(secure_until(c, "\r\n0\r\n\r\n"));
 	secure_close(c);
-	rig_close(&r);
 }
 
 /* Answers that say so end with close_notify: nobody has cut them off. */
-TEST(the_end_is_announced)
+RIG_TEST_PLAIN(the_end_is_announced)
 {
 	struct secure *c;
-	struct rig r;
 
-	open_tls(&r);
-	c = secure_dial(&r);
+	open_tls(r);
+	c = secure_dial(r);
 	secure_put(c, "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
 	assert_false(secure_until(c, "never"));
 	assert_non_null(strstr(c->buf, "GET /x"));
 	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
 	secure_close(c);
 	/* What cannot be parsed is answered too. */
-	c = secure_dial(&r);
+	c = secure_dial(r);
 	secure_put(c, "nonsense\r\n\r\n");
 	assert_false(secure_until(c, "never"));
 	assert_memory_equal(c->buf, "HTTP/1.1 501 ", 13);
 	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
 	secure_close(c);
 	/* And a server that drains says goodbye. */
-	c = secure_dial(&r);
+	c = secure_dial(r);
 	secure_put(c, GET("/x"));
 	assert_true(secure_until(c, "GET /x"));
-	httpd_drain(r.h, on_done, &r);
+	httpd_drain(r->h, on_done, r);
 	assert_false(secure_until(c, "never"));
 	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
-	WAIT_FOR(&r, r.done);
+	WAIT_FOR(r, r->done);
 	secure_close(c);
-	rig_close(&r);
 }
 
-TEST(a_client_that_goes_is_noticed)
+RIG_TEST_PLAIN(a_client_that_goes_is_noticed)
 {
-	struct rig r;
-
-	open_tls(&r);
+	open_tls(r);
 	for (size_t i = 0; i < 2; i++) {
-		struct secure *c = secure_dial(&r);
+		struct secure *c = secure_dial(r);
 
 		secure_put(c, GET("/stream"));
-		WAIT_FOR(&r, r.n_held == 1);
+		WAIT_FOR(r, r->n_held == 1);
 		if (i == 0)
 			SSL_shutdown(c->ssl); /* with a word */
 		else
 			shutdown(c->fd, SHUT_RDWR);
-		WAIT_FOR(&r, r.gone == i + 1);
+		WAIT_FOR(r, r->gone == i + 1);
 		secure_close(c);
-		WAIT_FOR(&r, rig_stats(&r).connections == 0);
+		WAIT_FOR(r, rig_stats(r).connections == 0);
 	}
-	rig_close(&r);
 }
 
 /* Plain HTTP, or anything else: the connection ends, the others do not notice. */
-TEST(whoever_does_not_speak_tls_is_sent_away)
+RIG_TEST_PLAIN(whoever_does_not_speak_tls_is_sent_away)
 {
 	struct client *c;
 	struct secure *s;
-	struct rig r;
 
-	open_tls(&r);
-	c = dial(&r);
+	open_tls(r);
+	c = dial(r);
 	put(c, GET("/x"));
 	while (!c->eof)
 		wait_more(c);
 	assert_null(strstr(c->buf, "HTTP/1.1 200"));
 	hang_up(c);
-	assert_int_equal(r.requests, 0);
-	assert_int_equal(r.remarks, 1);
-	assert_non_null(strstr(r.remark, "127.0.0.1: "));
-	s = secure_dial(&r);
+	assert_int_equal(r->requests, 0);
+	assert_int_equal(r->remarks, 1);
+	assert_non_null(strstr(r->remark, "127.0.0.1: "));
+	s = secure_dial(r);
 	secure_put(s, GET("/x"));
 	assert_true(secure_until(s, "GET /x"));
 	secure_close(s);
-	rig_close(&r);
 }
 
 /* The handshake has the time of a header. */
@@ -250,17 +241,16 @@ static bool is_named(struct secure *c, const char *name)
 }
 
 /* A new certificate: connections that are there go on with the old one. */
-TEST(the_certificate_can_be_replaced)
+RIG_TEST_PLAIN(the_certificate_can_be_replaced)
 {
 	struct tls_context *other = context_of("cert2.pem", "key2.pem");
 	struct secure *a, *b;
-	struct rig r;
 
-	open_tls(&r);
-	a = secure_dial(&r);
-	httpd_set_tls(r.h, other);
+	open_tls(r);
+	a = secure_dial(r);
+	httpd_set_tls(r->h, other);
 	tls_context_drop(other);
-	b = secure_dial(&r);
+	b = secure_dial(r);
 	assert_true(is_named(a, "localhost"));
 	assert_true(is_named(b, "other"));
 	secure_put(a, GET("/old"));
@@ -269,29 +259,27 @@ TEST(the_certificate_can_be_replaced)
 	assert_true(secure_until(b, "GET /new"));
 	secure_close(a);
 	secure_close(b);
-	rig_close(&r);
 }
 
 /* A slow reader: what waits is bounded, encrypted or not. */
-TEST(what_waits_is_bounded_behind_tls)
+RIG_TEST_PLAIN(what_waits_is_bounded_behind_tls)
 {
 	static char text[4096];
 	struct secure *c;
-	struct rig r;
 	int rc;
 
 	memset(text, 'x', sizeof text);
-	open_tls(&r);
-	c = secure_dial(&r);
+	open_tls(r);
+	c = secure_dial(r);
 	secure_put(c, GET("/stream"));
-	WAIT_FOR(&r, r.n_held == 1);
+	WAIT_FOR(r, r->n_held == 1);
 	do {
-		rc = http_exchange_write(r.held[0], (struct str){ text, sizeof text }, false);
-		cleat_loop_step(r.l, 0);
+		rc = http_exchange_write(r->held[0], (struct str){ text, sizeof text }, false);
+		cleat_loop_step(r->l, 0);
 	} while (rc == CLEAT_OK);
 	assert_int_equal(rc, CLEAT_ELIMIT);
-	assert_true(rig_stats(&r).queued_bytes <= 256 * 1024 + 4096);
-	http_exchange_end(r.held[0]);
+	assert_true(rig_stats(r).queued_bytes <= 256 * 1024 + 4096);
+	http_exchange_end(r->held[0]);
 	while (!c->end && !strstr(c->buf, "\r\n0\r\n\r\n")) {
 		size_t keep = c->n < 8 ? c->n : 8;
 
@@ -302,7 +290,6 @@ TEST(what_waits_is_bounded_behind_tls)
 	}
 	assert_int_equal(c->end, 0);
 	secure_close(c);
-	rig_close(&r);
 }
 
 TEST_GROUP(begin, end)

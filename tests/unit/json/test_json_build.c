@@ -219,22 +219,19 @@ TEST(lack_of_memory_leaves_nothing)
 	cleat_doc_free(v);
 }
 
-TEST(copies_outlive_their_document)
+ARENA_TEST(copies_outlive_their_document)
 {
 	static const char *const texts[] = { "null", "\"x\\u0000y\"", "1.10", "[]", all };
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
 	for (size_t i = 0; i < CLEAT_COUNT(texts); i++) {
 		cleat_doc *doc = cleat_doc_parse(texts[i], strlen(texts[i]), NULL, NULL, NULL);
 		const cleat_json *copy;
 		char *text;
 
-		assert_int_equal(json_copy(&ar, cleat_doc_root(doc), &copy), CLEAT_OK);
+		assert_int_equal(json_copy(ar, cleat_doc_root(doc), &copy), CLEAT_OK);
 		cleat_doc_free(doc);
 		text = cleat_json_print(copy, NULL);
 		assert_string_equal(text, texts[i]);
 		free(text);
 	}
-	arena_done(&ar);
 }

@@ -5,7 +5,7 @@
 /* ---- sending ---------------------------------------------------------------------------------- */
 
 /* 2026-07-28 streamable-http, Sending Messages and Request Metadata. */
-TEST(a_modern_request_has_its_headers)
+LINK_TEST(a_modern_request_has_its_headers)
 {
 	const struct http_field fields[] = {
 		{ STR_LIT("Mcp-Param-Region"), STR_LIT("us-west1") },
@@ -14,15 +14,13 @@ TEST(a_modern_request_has_its_headers)
 		{ STR_LIT("Mcp-Param-Lines"), STR_LIT("line1\nline2") },
 	};
 	struct link_message m = MODERN_REQUEST(1, "tools/call");
-	struct rig_link r;
 	struct asked *q;
 
-	rig_start(&r);
 	m.name = STR_LIT(" padded ");
 	m.fields = fields;
 	m.n_fields = CLEAT_COUNT(fields);
-	assert_int_equal(rig_send(&r, m, Q(1)), CLEAT_OK);
-	q = next_asked(&r);
+	assert_int_equal(rig_send(r, m, Q(1)), CLEAT_OK);
+	q = next_asked(r);
 	expect_line(q, "POST /mcp HTTP/1.1\r\n");
 	assert_string_equal(q->body, Q(1));
 	expect_field(q, "Content-Type", "application/json");
@@ -35,25 +33,21 @@ TEST(a_modern_request_has_its_headers)
 	expect_field(q, "Mcp-Param-Greeting", "=?base64?SGVsbG8sIOS4lueVjA==?=");
 	expect_field(q, "Mcp-Param-Lines", "=?base64?bGluZTEKbGluZTI=?=");
 	expect_field(q, "Mcp-Session-Id", NULL);
-	reply_json(&r, q, A(1));
-	expect_message(&r, TAG(1), 200, A(1));
-	rig_done(&r);
+	reply_json(r, q, A(1));
+	expect_message(r, TAG(1), 200, A(1));
 }
 
-TEST(what_cannot_be_in_a_header_is_not_sent)
+LINK_TEST(what_cannot_be_in_a_header_is_not_sent)
 {
 	const struct http_field field = { STR_LIT("Mcp-Param-\r\nX"), STR_LIT("v") };
 	struct link_message m = MODERN_REQUEST(1, "tools/call"), odd = MODERN_REQUEST(2, "a\r\nb");
-	struct rig_link r;
 
-	rig_start(&r);
 	m.fields = &field;
 	m.n_fields = 1;
-	assert_int_equal(rig_send(&r, m, Q(1)), CLEAT_EINVAL);
-	assert_int_equal(rig_send(&r, odd, Q(1)), CLEAT_EINVAL);
-	assert_true(nobody_asks(&r));
-	expect_nothing_told(&r);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, m, Q(1)), CLEAT_EINVAL);
+	assert_int_equal(rig_send(r, odd, Q(1)), CLEAT_EINVAL);
+	assert_true(nobody_asks(r));
+	expect_nothing_told(r);
 }
 
 /* 2025-11-25 basic/transports, Session Management and Protocol Version Header. */
@@ -111,30 +105,28 @@ TEST(a_session_id_that_is_none_is_refused)
 	}
 }
 
-TEST(configured_headers_and_the_token_are_sent)
+LINK_TEST_PLAIN(configured_headers_and_the_token_are_sent)
 {
 	const char *const headers[] = { "X-One: 1", "X-Two:two words ", "Cookie: a=b", NULL };
-	struct rig_link r;
 	struct asked *q;
 
-	rig_base_open(&r);
+	rig_base_open(r);
 	assert_true(rig_link_with(
-		&r, rig_base(&r),
+		r, rig_base(r),
 		(struct link_http_options){ .headers = headers, .bearer = "s3cr3t" }, NULL));
-	rig_open_link(&r);
-	rig_session(&r, "s");
-	r.link->ops->listen(r.link);
-	q = next_asked(&r);
+	rig_open_link(r);
+	rig_session(r, "s");
+	r->link->ops->listen(r->link);
+	q = next_asked(r);
 	expect_line(q, "GET /mcp HTTP/1.1\r\n");
 	for (int i = 0; i < 2; i++) {
 		expect_field(q, "Authorization", "Bearer s3cr3t");
 		expect_field(q, "X-One", "1");
 		expect_field(q, "X-Two", "two words");
 		expect_field(q, "Cookie", "a=b");
-		assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		q = next_asked(&r);
+		assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+		q = next_asked(r);
 	}
-	rig_done(&r);
 }
 
 LINK_TEST_PLAIN(an_authorization_of_another_kind_may_be_configured)
@@ -149,7 +141,7 @@ LINK_TEST_PLAIN(an_authorization_of_another_kind_may_be_configured)
 	expect_field(next_asked(r), "authorization", "Basic dTpw");
 }
 
-TEST(options_that_cannot_work_are_refused)
+LINK_TEST_PLAIN(options_that_cannot_work_are_refused)
 {
 	static const struct {
 		const char *url, *header, *bearer, *reason;
@@ -177,9 +169,8 @@ TEST(options_that_cannot_work_are_refused)
 		{ "", NULL, NULL, "http" },
 		{ "http://user:pw@h/", NULL, NULL, "password" },
 	};
-	struct rig_link r;
 
-	rig_base_open(&r);
+	rig_base_open(r);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const char *headers[] = { cases[i].header, NULL };
 		struct link_http_options o = { .url = cases[i].url,
@@ -187,7 +178,7 @@ TEST(options_that_cannot_work_are_refused)
 					       .bearer = cases[i].bearer };
 		cleat_error err = { 0 };
 
-		assert_false(rig_link_with(&r, rig_base(&r), o, &err));
+		assert_false(rig_link_with(r, rig_base(r), o, &err));
 		assert_int_equal(err.status, CLEAT_EINVAL);
 		if (!strstr(err.message, cases[i].reason)) {
 			print_error("%zu: %s\n", i, err.message);
@@ -195,7 +186,6 @@ TEST(options_that_cannot_work_are_refused)
 		}
 		assert_null(strstr(err.message, "pw@"));
 	}
-	rig_done(&r);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------- */
@@ -237,31 +227,29 @@ LINK_TEST(a_stream_that_goes_on_after_the_answer_is_cut)
 }
 
 /* What follows an answer is not read for ever, nor are there many such streams at a time. */
-TEST(what_follows_answers_is_bounded)
+LINK_TEST_PLAIN(what_follows_answers_is_bounded)
 {
 	static char more[70000];
-	struct rig_link r;
 	struct asked *q;
 	size_t open = 0;
 
 	memset(more, ':', sizeof more - 1);
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\n");
-	expect_message(&r, TAG(1), 200, A(1));
-	say(&r, q, more);
-	expect_hung_up(&r, q);
+	rig_start(r);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\n");
+	expect_message(r, TAG(1), 200, A(1));
+	say(r, q, more);
+	expect_hung_up(r, q);
 	for (int i = 0; i < 70; i++) {
-		assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		q = next_asked(&r);
-		say(&r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\n");
-		expect_message(&r, TAG(1), 200, A(1));
+		assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+		q = next_asked(r);
+		say(r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\n");
+		expect_message(r, TAG(1), 200, A(1));
 		for (size_t k = open = 0; k < LINE_MAX_CONNS; k++)
-			open += r.lines[k] && !r.lines[k]->eof;
+			open += r->lines[k] && !r->lines[k]->eof;
 		assert_true(open <= 65);
 	}
-	rig_done(&r);
 }
 
 TEST(a_response_is_told_from_other_messages)
@@ -443,30 +431,27 @@ LINK_TEST(what_is_forgotten_is_closed_and_never_told)
 	expect_nothing_told(r);
 }
 
-TEST(close_deletes_the_session)
+LINK_TEST(close_deletes_the_session)
 {
-	struct rig_link r;
 	struct asked *q, *del;
 
-	rig_start(&r);
-	rig_session(&r, "s1");
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	assert_int_equal(rig_send(&r, NOTICE(2), N(cancelled)), CLEAT_OK);
-	r.link->ops->close(r.link);
-	assert_int_equal(rig_send(&r, NOTICE(2), N(a)), CLEAT_ECLOSED);
-	expect_hung_up(&r, q);
-	q = next_asked(&r); /* what was sent before still leaves */
+	rig_session(r, "s1");
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	assert_int_equal(rig_send(r, NOTICE(2), N(cancelled)), CLEAT_OK);
+	r->link->ops->close(r->link);
+	assert_int_equal(rig_send(r, NOTICE(2), N(a)), CLEAT_ECLOSED);
+	expect_hung_up(r, q);
+	q = next_asked(r); /* what was sent before still leaves */
 	assert_string_equal(q->body, N(cancelled));
-	reply(&r, q, "202 Accepted", "", "");
-	del = next_asked(&r);
+	reply(r, q, "202 Accepted", "", "");
+	del = next_asked(r);
 	expect_line(del, "DELETE /mcp HTTP/1.1\r\n");
 	expect_field(del, "Mcp-Session-Id", "s1");
 	expect_field(del, "MCP-Protocol-Version", "2025-11-25");
-	reply(&r, del, "405 No", "", "");
-	expect_told(&r, TOLD_CLOSED);
-	expect_nothing_told(&r);
-	rig_done(&r);
+	reply(r, del, "405 No", "", "");
+	expect_told(r, TOLD_CLOSED);
+	expect_nothing_told(r);
 }
 
 TEST(close_ends_in_bounded_time)

@@ -137,38 +137,35 @@ static void flood(struct rig_link *r, struct asked *q, size_t n)
 	}
 }
 
-TEST(an_answer_of_a_gigabyte_is_not_kept)
+LINK_TEST(an_answer_of_a_gigabyte_is_not_kept)
 {
-	struct rig_link r;
 	struct asked *q;
 	struct told *t;
 
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: 1073741824\r\n\r\n");
-	flood(&r, q, (size_t)1 << 30);
-	t = expect_told(&r, TOLD_OVERSIZE);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: 1073741824\r\n\r\n");
+	flood(r, q, (size_t)1 << 30);
+	t = expect_told(r, TOLD_OVERSIZE);
 	assert_ptr_equal(t->tag, TAG(1));
 	assert_int_equal(t->size, 1 << 20);
-	assert_true(r.fa.peak < 6 << 20);
-	expect_hung_up(&r, q);
-	expect_nothing_told(&r);
+	assert_true(r->fa.peak < 6 << 20);
+	expect_hung_up(r, q);
+	expect_nothing_told(r);
 	/* One event of it. */
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(2), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\nid: 1\n\ndata: ");
-	flood(&r, q, (size_t)1 << 30);
-	t = expect_failed(&r, TAG(2), CLEAT_STEP_PROTOCOL);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(2), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\nid: 1\n\ndata: ");
+	flood(r, q, (size_t)1 << 30);
+	t = expect_failed(r, TAG(2), CLEAT_STEP_PROTOCOL);
 	assert_int_equal(t->why.error.status, CLEAT_ELIMIT);
-	assert_true(r.fa.peak < 8 << 20);
+	assert_true(r->fa.peak < 8 << 20);
 	/* An error that explains itself at length. */
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(3), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, "HTTP/1.1 500 Oops\r\n\r\n");
-	flood(&r, q, (size_t)1 << 30);
-	expect_failed(&r, TAG(3), CLEAT_STEP_HTTP);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(3), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, "HTTP/1.1 500 Oops\r\n\r\n");
+	flood(r, q, (size_t)1 << 30);
+	expect_failed(r, TAG(3), CLEAT_STEP_HTTP);
 }
 
 /* max_message is what fits, to the byte. */
@@ -206,28 +203,26 @@ TEST(the_limit_is_exact)
 
 /* ---- elsewhere -------------------------------------------------------------------------------- */
 
-TEST(a_redirect_elsewhere_is_not_followed)
+LINK_TEST_PLAIN(a_redirect_elsewhere_is_not_followed)
 {
-	struct rig_link r;
 	struct told *t;
 	char fields[128];
 
-	rig_base_open(&r);
-	assert_true(rig_link_with(&r, rig_base(&r),
-				  (struct link_http_options){ .bearer = "secret" }, NULL));
-	rig_open_link(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	snprintf(fields, sizeof fields, "Location: http://localhost:%u/stolen\r\n", r.port);
-	reply(&r, next_asked(&r), "307 There", fields, "");
-	t = expect_told(&r, TOLD_FAILED);
+	rig_base_open(r);
+	assert_true(rig_link_with(r, rig_base(r), (struct link_http_options){ .bearer = "secret" },
+				  NULL));
+	rig_open_link(r);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	snprintf(fields, sizeof fields, "Location: http://localhost:%u/stolen\r\n", r->port);
+	reply(r, next_asked(r), "307 There", fields, "");
+	t = expect_told(r, TOLD_FAILED);
 	expect_text(t, "localhost");
 	assert_null(strstr(t->text, "secret"));
-	assert_true(nobody_asks(&r));
+	assert_true(nobody_asks(r));
 	/* Within the origin it is. */
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(2), Q(1)), CLEAT_OK);
-	reply(&r, next_asked(&r), "307 There", "Location: /mcp/\r\n", "");
-	expect_line(next_asked(&r), "POST /mcp/ HTTP/1.1\r\n");
-	rig_done(&r);
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(2), Q(1)), CLEAT_OK);
+	reply(r, next_asked(r), "307 There", "Location: /mcp/\r\n", "");
+	expect_line(next_asked(r), "POST /mcp/ HTTP/1.1\r\n");
 }
 
 LINK_TEST(nobody_is_there)

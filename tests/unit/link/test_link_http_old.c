@@ -37,35 +37,33 @@ static struct asked *old_start(struct rig_link *r, const char *events)
 	return q;
 }
 
-TEST(messages_go_to_the_endpoint_and_answers_come_as_events)
+LINK_TEST_PLAIN(messages_go_to_the_endpoint_and_answers_come_as_events)
 {
 	static const char *const accepted[] = { "202 Accepted", "200 OK", "204 None" };
-	struct rig_link r;
 	struct asked *stream, *q;
 
-	stream = old_start(&r, ": hello\n\nevent: endpoint\ndata: /messages?sessionId=1\n\n");
-	assert_int_equal(expect_told(&r, TOLD_UP)->why.error.status, CLEAT_OK);
+	stream = old_start(r, ": hello\n\nevent: endpoint\ndata: /messages?sessionId=1\n\n");
+	assert_int_equal(expect_told(r, TOLD_UP)->why.error.status, CLEAT_OK);
 	for (size_t i = 0; i < CLEAT_COUNT(accepted); i++) {
-		assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_OK);
-		q = next_asked(&r);
+		assert_int_equal(rig_send(r, initialize, Q(1)), CLEAT_OK);
+		q = next_asked(r);
 		expect_line(q, "POST /messages?sessionId=1 HTTP/1.1\r\n");
 		expect_field(q, "Content-Type", "application/json");
 		assert_string_equal(q->body, Q(1));
-		reply(&r, q, accepted[i], JSON_TYPE, i == 1 ? A(1) : ""); /* that is ignored */
-		say(&r, stream, "event: message\ndata: " A(1) "\n\n");
-		expect_message(&r, NULL, 0, A(1));
+		reply(r, q, accepted[i], JSON_TYPE, i == 1 ? A(1) : ""); /* that is ignored */
+		say(r, stream, "event: message\ndata: " A(1) "\n\n");
+		expect_message(r, NULL, 0, A(1));
 	}
-	assert_int_equal(rig_send(&r, NOTICE(2), N(a)), CLEAT_OK);
-	reply(&r, next_asked(&r), "202 Accepted", "", "Accepted");
-	assert_ptr_equal(expect_told(&r, TOLD_ACCEPTED)->tag, TAG(2));
-	r.link->ops->listen(r.link); /* it is there already */
-	say(&r, stream, "event: endpoint\ndata: http://elsewhere/\n\ndata: " N(b) "\n\n");
-	expect_message(&r, NULL, 0, N(b));
-	assert_int_equal(r.link->ops->fall_back(r.link), CLEAT_EUNSUPPORTED);
-	r.link->ops->close(r.link);
-	expect_told(&r, TOLD_CLOSED);
-	expect_hung_up(&r, stream);
-	rig_done(&r);
+	assert_int_equal(rig_send(r, NOTICE(2), N(a)), CLEAT_OK);
+	reply(r, next_asked(r), "202 Accepted", "", "Accepted");
+	assert_ptr_equal(expect_told(r, TOLD_ACCEPTED)->tag, TAG(2));
+	r->link->ops->listen(r->link); /* it is there already */
+	say(r, stream, "event: endpoint\ndata: http://elsewhere/\n\ndata: " N(b) "\n\n");
+	expect_message(r, NULL, 0, N(b));
+	assert_int_equal(r->link->ops->fall_back(r->link), CLEAT_EUNSUPPORTED);
+	r->link->ops->close(r->link);
+	expect_told(r, TOLD_CLOSED);
+	expect_hung_up(r, stream);
 }
 
 LINK_TEST_PLAIN(a_request_that_is_refused_fails)

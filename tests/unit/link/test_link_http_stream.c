@@ -21,36 +21,33 @@ static void broken_answer(struct rig_link *r, const char *events)
 /* ---- resuming --------------------------------------------------------------------------------- */
 
 /* "The client MUST respect the retry field" (and waits no longer, when nothing was wrong). */
-TEST(a_stream_is_resumed_after_the_time_that_the_server_says)
+LINK_TEST(a_stream_is_resumed_after_the_time_that_the_server_says)
 {
-	struct rig_link r;
 	struct asked *q;
 	uint64_t began;
 
-	rig_start(&r);
-	rig_session(&r, "s");
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(&r);
-	say(&r, q, EVENTS_HEAD);
-	say_chunk(&r, q, "id: event-1\nretry: 500\ndata: \n\n");
+	rig_session(r, "s");
+	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	q = next_asked(r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, "id: event-1\nretry: 500\ndata: \n\n");
 	began = loop_now();
-	say_end(&r, q);
-	q = next_asked(&r);
+	say_end(r, q);
+	q = next_asked(r);
 	assert_true(loop_now() - began >= 499);
-	assert_int_equal(r.drawn, 0); /* no jitter */
+	assert_int_equal(r->drawn, 0); /* no jitter */
 	expect_line(q, "GET /mcp HTTP/1.1\r\n");
 	expect_field(q, "Last-Event-ID", "event-1");
 	expect_field(q, "Accept", "text/event-stream");
 	expect_field(q, "Mcp-Session-Id", "s");
 	expect_field(q, "MCP-Protocol-Version", "2025-11-25");
 	expect_field(q, "Content-Type", NULL);
-	say(&r, q, EVENTS_HEAD);
-	say_chunk(&r, q, "id: event-2\ndata: " A(1) "\n\n");
-	expect_message(&r, TAG(1), 200, A(1));
-	say_end(&r, q);
-	assert_true(nobody_asks(&r));
-	expect_nothing_told(&r);
-	rig_done(&r);
+	say(r, q, EVENTS_HEAD);
+	say_chunk(r, q, "id: event-2\ndata: " A(1) "\n\n");
+	expect_message(r, TAG(1), 200, A(1));
+	say_end(r, q);
+	assert_true(nobody_asks(r));
+	expect_nothing_told(r);
 }
 
 LINK_TEST(without_retry_a_second_passes)

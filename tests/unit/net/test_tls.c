@@ -54,17 +54,14 @@ TEST(megabyte_each_way)
 	}
 }
 
-TEST(nothing_is_sent_for_nothing)
+PAIR_TEST(nothing_is_sent_for_nothing)
 {
-	struct pair p;
-
-	pair_connect(&p, context, 0, ALL);
-	assert_int_equal(tls_session_send(p.server, STR_LIT(""), &p.wire), CLEAT_OK);
-	assert_int_equal(tls_session_receive(p.server, STR_LIT(""), &p.plain, &p.wire, NULL),
+	pair_connect(p, context, 0, ALL);
+	assert_int_equal(tls_session_send(p->server, STR_LIT(""), &p->wire), CLEAT_OK);
+	assert_int_equal(tls_session_receive(p->server, STR_LIT(""), &p->plain, &p->wire, NULL),
 			 CLEAT_OK);
-	assert_int_equal(buf_size(&p.wire), 0);
-	assert_int_equal(buf_size(&p.plain), 0);
-	pair_close(&p);
+	assert_int_equal(buf_size(&p->wire), 0);
+	assert_int_equal(buf_size(&p->plain), 0);
 }
 
 /* Only forward secrecy and authenticated encryption, whatever the client offers first. */
@@ -226,21 +223,18 @@ TEST(goodbye_of_the_server)
 	}
 }
 
-TEST(no_goodbye_before_the_handshake)
+PAIR_TEST(no_goodbye_before_the_handshake)
 {
-	struct pair p;
-
-	pair_open(&p, context, 0, ALL);
-	pair_start(&p);
-	tls_session_finish(p.server, &p.wire);
-	assert_int_equal(buf_size(&p.wire), 0);
-	client_reads(&p); /* a ClientHello */
-	assert_true(feed_server(&p));
-	buf_reset(&p.wire, 0);
-	tls_session_finish(p.server, &p.wire);
-	assert_int_equal(buf_size(&p.wire), 0);
+	pair_open(p, context, 0, ALL);
+	pair_start(p);
+	tls_session_finish(p->server, &p->wire);
+	assert_int_equal(buf_size(&p->wire), 0);
+	client_reads(p); /* a ClientHello */
+	assert_true(feed_server(p));
+	buf_reset(&p->wire, 0);
+	tls_session_finish(p->server, &p->wire);
+	assert_int_equal(buf_size(&p->wire), 0);
 	tls_session_free(NULL);
-	pair_close(&p);
 }
 
 TEST(client_goes_away_at_every_point_of_the_handshake)
@@ -461,41 +455,36 @@ TEST(client_that_does_not_trust_us_is_quoted)
 	}
 }
 
-TEST(renegotiation_is_refused)
+PAIR_TEST(renegotiation_is_refused)
 {
-	struct pair p;
-
-	pair_connect(&p, context, TLS1_2_VERSION, ALL);
-	assert_talking(&p);
-	assert_int_equal(SSL_renegotiate(p.client), 1);
-	SSL_do_handshake(p.client);
-	assert_true(feed_server(&p));
-	assert_int_equal(p.rc, CLEAT_OK);
-	assert_in_range(buf_size(&p.wire), 1, 64); /* no_renegotiation, no handshake */
-	assert_true(tls_session_is_ready(p.server));
-	assert_int_equal(tls_session_send(p.server, STR_LIT("still here"), &p.wire), CLEAT_OK);
-	pair_close(&p);
+	pair_connect(p, context, TLS1_2_VERSION, ALL);
+	assert_talking(p);
+	assert_int_equal(SSL_renegotiate(p->client), 1);
+	SSL_do_handshake(p->client);
+	assert_true(feed_server(p));
+	assert_int_equal(p->rc, CLEAT_OK);
+	assert_in_range(buf_size(&p->wire), 1, 64); /* no_renegotiation, no handshake */
+	assert_true(tls_session_is_ready(p->server));
+	assert_int_equal(tls_session_send(p->server, STR_LIT("still here"), &p->wire), CLEAT_OK);
 }
 
 /* Each may cost one record, of the same size, and no more: whoever stops reading while much waits to be
  * written is safe. */
-TEST(answers_to_key_updates_are_no_longer_than_the_requests)
+PAIR_TEST(answers_to_key_updates_are_no_longer_than_the_requests)
 {
-	struct pair p;
 	size_t sent = 0;
 
-	pair_connect(&p, context, TLS1_3_VERSION, ALL);
+	pair_connect(p, context, TLS1_3_VERSION, ALL);
 	for (int i = 0; i < 100; i++) {
-		assert_int_equal(SSL_key_update(p.client, SSL_KEY_UPDATE_REQUESTED), 1);
-		SSL_do_handshake(p.client);
-		sent += BIO_ctrl_pending(p.out);
-		while (feed_server(&p))
+		assert_int_equal(SSL_key_update(p->client, SSL_KEY_UPDATE_REQUESTED), 1);
+		SSL_do_handshake(p->client);
+		sent += BIO_ctrl_pending(p->out);
+		while (feed_server(p))
 			;
-		assert_int_equal(p.rc, CLEAT_OK);
+		assert_int_equal(p->rc, CLEAT_OK);
 	}
-	assert_in_range(buf_size(&p.wire), 1, sent);
-	assert_talking(&p);
-	pair_close(&p);
+	assert_in_range(buf_size(&p->wire), 1, sent);
+	assert_talking(p);
 }
 
 TEST(empty_records_are_not_taken_for_ever)

@@ -273,4 +273,7 @@ static inline void assert_talking(struct pair *p)
 	assert_bytes(&p->got, STR_LIT("hello, client"));
 }
 
+/* A case on a pair, which it opens itself. */
+#define PAIR_TEST(name) TEST_ON(name, struct pair, p, (void)0, pair_close)
+
 #endif

@@ -125,23 +125,20 @@ TEST(full_wire_takes_nothing_and_the_session_goes_on)
 	}
 }
 
-TEST(full_plain_ends_the_session)
+PAIR_TEST(full_plain_ends_the_session)
 {
-	struct pair p;
-
-	pair_connect(&p, context, 0, ALL);
-	p.plain.max = 5;
-	client_says(&p, STR_LIT("12345"));
-	assert_true(feed_server(&p));
-	assert_int_equal(p.rc, CLEAT_OK);
-	client_says(&p, STR_LIT("6"));
-	assert_true(feed_server(&p));
-	assert_int_equal(p.rc, CLEAT_ELIMIT);
-	assert_bytes(&p.plain, STR_LIT("12345"));
-	buf_reset(&p.plain, 0);
-	assert_int_equal(tls_session_receive(p.server, STR_LIT("x"), &p.plain, &p.wire, NULL),
+	pair_connect(p, context, 0, ALL);
+	p->plain.max = 5;
+	client_says(p, STR_LIT("12345"));
+	assert_true(feed_server(p));
+	assert_int_equal(p->rc, CLEAT_OK);
+	client_says(p, STR_LIT("6"));
+	assert_true(feed_server(p));
+	assert_int_equal(p->rc, CLEAT_ELIMIT);
+	assert_bytes(&p->plain, STR_LIT("12345"));
+	buf_reset(&p->plain, 0);
+	assert_int_equal(tls_session_receive(p->server, STR_LIT("x"), &p->plain, &p->wire, NULL),
 			 CLEAT_ELIMIT);
-	pair_close(&p);
 }
 
 /* ---- our own memory ---------------------------------------------------------------------------- */

@@ -179,21 +179,18 @@ TEST(what_is_too_deep_or_too_much_is_left_open)
 	buf_done(&text);
 }
 
-TEST(loops_of_references_end)
+ARENA_TEST(loops_of_references_end)
 {
-	struct arena ar;
 	static struct openapi_doc doc;
 
-	arena_init(&ar, NULL, 0);
 	json_parse(
-		&ar,
+		ar,
 		STR_LIT("{\"a\":{\"$ref\":\"#/b\"},\"b\":{\"$ref\":\"#/a\"},\"c\":{\"$ref\":\"#/d\"},\"d\":7}"),
 		NULL, &doc.root, NULL);
 	assert_null(openapi_resolve(&doc, cleat_json_get(doc.root, "a")));
 	assert_int_equal(cleat_json_int(openapi_resolve(&doc, cleat_json_get(doc.root, "c")), 0),
 			 7);
 	assert_null(openapi_resolve(&doc, NULL));
-	arena_done(&ar);
 }
 
 /* ---- documents -------------------------------------------------------------------------------- */

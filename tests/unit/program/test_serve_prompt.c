@@ -105,18 +105,15 @@ TEST(what_is_not_understood_is_told_with_its_line)
 	}
 }
 
-TEST(a_key_that_stands_twice_is_refused)
+ARENA_TEST(a_key_that_stands_twice_is_refused)
 {
 	const cleat_json *front;
 	struct str body;
-	struct arena ar;
 	cleat_error err;
 
-	arena_init(&ar, NULL, 0);
 	assert_int_equal(
-		frontmatter_split(&ar, STR_LIT("---\na: 1\na: 2\n---\n"), &front, &body, &err),
+		frontmatter_split(ar, STR_LIT("---\na: 1\na: 2\n---\n"), &front, &body, &err),
 		CLEAT_EINVAL);
-	arena_done(&ar);
 }
 
 /* ---- messages ----------------------------------------------------------------------------- */

@@ -4,16 +4,12 @@
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-TEST(every_line_is_answered_in_order)
+PIPES_TEST(every_line_is_answered_in_order)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "one\ntwo\r\n\nthr");
-	expect(&r, "one\ntwo\n");
-	put(&r, "ee\n");
-	expect(&r, "three\n");
-	end(&r);
+	put(r, "one\ntwo\r\n\nthr");
+	expect(r, "one\ntwo\n");
+	put(r, "ee\n");
+	expect(r, "three\n");
 }
 
 RIG_TEST(one_byte_at_a_time)

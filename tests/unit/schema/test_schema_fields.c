@@ -412,17 +412,14 @@ TEST(results_by_fields_agree_with_their_schema)
 	compare_all(&p);
 }
 
-TEST(arguments_by_signature_agree_with_their_schema)
+ARENA_TEST(arguments_by_signature_agree_with_their_schema)
 {
 	struct signature sig = { 0 };
-	struct arena ar;
 	struct pair p;
 
-	arena_init(&ar, NULL, 0);
-	assert_int_equal(signature_parse(&ar, signature, &sig, NULL, NULL), CLEAT_OK);
+	assert_int_equal(signature_parse(ar, signature, &sig, NULL, NULL), CLEAT_OK);
 	pair_open(&p, "signature", sig.fields, FIELD_SCHEMA_ARGUMENTS, signature_differences);
 	compare_all(&p);
-	arena_done(&ar);
 }
 
 TEST(forms_agree_with_their_schema)

@@ -16,26 +16,24 @@ static int texts(cleat_request *req)
 	return cleat_reply_textf(req, "%0600d", 1); /* longer than any buffer on the stack */
 }
 
-TEST(texts_in_every_place)
+RIG_TEST(texts_in_every_place)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, texts, TOOL);
-	assert_has(r.out,
+	open_rig(r, "2025-11-25", 0);
+	run(r, texts, TOOL);
+	assert_has(r->out,
 		   "\"content\":[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\",\"text\":"
 		   "\"a\\u0000b\"},{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\",\"text\":"
 		   "\"f-7\"},{\"type\":\"text\",\"text\":\"000");
-	run(&r, texts, RESOURCE);
-	assert_has(r.out,
+	run(r, texts, RESOURCE);
+	assert_has(r->out,
 		   "{\"contents\":[{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"text\":\"\"},");
-	run(&r, texts, PROMPT);
-	assert_has(r.out, "{\"description\":\"own\",\"messages\":[{\"role\":\"user\",\"content\":{"
-			  "\"type\":\"text\",\"text\":\"\"}},");
-	run(&r, texts, COMPLETE);
-	assert_has(r.out, "\"code\":-32603,\"message\":\"the handler of completion/complete cannot "
-			  "reply with text; use cleat_reply_suggest\"");
-	rig_stop(&r);
+	run(r, texts, PROMPT);
+	assert_has(r->out, "{\"description\":\"own\",\"messages\":[{\"role\":\"user\",\"content\":{"
+			   "\"type\":\"text\",\"text\":\"\"}},");
+	run(r, texts, COMPLETE);
+	assert_has(r->out,
+		   "\"code\":-32603,\"message\":\"the handler of completion/complete cannot "
+		   "reply with text; use cleat_reply_suggest\"");
 }
 
 static int invalid_utf8(cleat_request *req)
@@ -82,24 +80,21 @@ static int bytes(cleat_request *req)
 	return cleat_reply_audio(req, NULL, "A", 1);
 }
 
-TEST(bytes_in_every_place)
+RIG_TEST(bytes_in_every_place)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, bytes, TOOL);
-	assert_has(r.out, "{\"type\":\"resource\",\"resource\":{\"uri\":\"");
-	assert_has(r.out, "\"mimeType\":\"application/octet-stream\",\"blob\":\"AAEC\"}}");
-	assert_has(r.out, "{\"type\":\"image\",\"data\":\"R0lG\",\"mimeType\":\"image/gif\"}");
-	assert_has(r.out, "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/ogg\"}");
-	assert_has(r.out, "\"data\":\"UA==\",\"mimeType\":\"image/png\"");
-	run(&r, bytes, RESOURCE);
-	assert_has(r.out, "{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"blob\":\"AAEC\"}");
-	assert_has(r.out, "{\"uri\":\"r:1\",\"mimeType\":\"image/gif\",\"blob\":\"R0lG\"}");
-	run(&r, bytes, PROMPT);
-	assert_has(r.out, "{\"role\":\"user\",\"content\":{\"type\":\"image\"");
-	assert_has(run(&r, bytes, COMPLETE), "cannot reply with bytes");
-	rig_stop(&r);
+	open_rig(r, "2025-11-25", 0);
+	run(r, bytes, TOOL);
+	assert_has(r->out, "{\"type\":\"resource\",\"resource\":{\"uri\":\"");
+	assert_has(r->out, "\"mimeType\":\"application/octet-stream\",\"blob\":\"AAEC\"}}");
+	assert_has(r->out, "{\"type\":\"image\",\"data\":\"R0lG\",\"mimeType\":\"image/gif\"}");
+	assert_has(r->out, "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/ogg\"}");
+	assert_has(r->out, "\"data\":\"UA==\",\"mimeType\":\"image/png\"");
+	run(r, bytes, RESOURCE);
+	assert_has(r->out, "{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"blob\":\"AAEC\"}");
+	assert_has(r->out, "{\"uri\":\"r:1\",\"mimeType\":\"image/gif\",\"blob\":\"R0lG\"}");
+	run(r, bytes, PROMPT);
+	assert_has(r->out, "{\"role\":\"user\",\"content\":{\"type\":\"image\"");
+	assert_has(run(r, bytes, COMPLETE), "cannot reply with bytes");
 }
 
 /* 2024-11-05 has no audio: it travels as an embedded resource. */
@@ -441,24 +436,21 @@ static int not_found(cleat_request *req)
 	return cleat_reply_not_found(req);
 }
 
-TEST(failures_in_every_place)
+RIG_TEST(failures_in_every_place)
 {
-	struct rig r;
-
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, error_drops, TOOL);
-	assert_has(r.out,
+	open_rig(r, "2025-11-25", 0);
+	run(r, error_drops, TOOL);
+	assert_has(r->out,
 		   "{\"content\":[{\"type\":\"text\",\"text\":\"it broke\"},{\"type\":\"text\","
 		   "\"text\":\"and more\"}],\"isError\":true}");
-	assert_has(run(&r, error_drops, PROMPT), "{\"code\":-32603,\"message\":\"it broke\"}");
-	assert_has(run(&r, error_drops, RESOURCE), "{\"code\":-32603,\"message\":\"it broke\"}");
-	assert_has(run(&r, reject_wins, TOOL), "\"error\":{\"code\":-1,\"message\":\"no\"}");
-	assert_has(run(&r, not_found, RESOURCE),
+	assert_has(run(r, error_drops, PROMPT), "{\"code\":-32603,\"message\":\"it broke\"}");
+	assert_has(run(r, error_drops, RESOURCE), "{\"code\":-32603,\"message\":\"it broke\"}");
+	assert_has(run(r, reject_wins, TOOL), "\"error\":{\"code\":-1,\"message\":\"no\"}");
+	assert_has(run(r, not_found, RESOURCE),
 		   "{\"code\":-32002,\"message\":\"Resource not found: "
 		   "r:1\",\"data\":{\"uri\":\"r:1\"}}");
-	run(&r, not_found, REQUEST("1", "resources/read", MODERN ",\"uri\":\"r:1\""));
-	assert_has(r.out, "\"code\":-32602");
-	rig_stop(&r);
+	run(r, not_found, REQUEST("1", "resources/read", MODERN ",\"uri\":\"r:1\""));
+	assert_has(r->out, "\"code\":-32602");
 }
 
 static int huge(cleat_request *req)

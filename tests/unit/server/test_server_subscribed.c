@@ -38,57 +38,53 @@ static void begin(struct rig *r)
 }
 
 /* resources/subscribe, up to 2025-11-25. */
-TEST(legacy_subscriptions_are_told_once)
+RIG_TEST(legacy_subscriptions_are_told_once)
 {
 	struct ear a = { .hook = { .fn = on_subscribed } }, b = a;
-	struct rig r;
 
-	begin(&r);
-	server_hook_subscriptions(r.s, &a.hook);
-	rig_open(&r, "2025-11-25");
+	begin(r);
+	server_hook_subscriptions(r->s, &a.hook);
+	rig_open(r, "2025-11-25");
 	expect(&a, "");
-	rig_ask(&r, REQUEST("1", "resources/subscribe", "\"uri\":\"r:1\""));
-	rig_ask(&r, REQUEST("2", "resources/subscribe", "\"uri\":\"r:1\""));
-	rig_ask(&r, REQUEST("3", "resources/subscribe", "\"uri\":\"r:none\""));
-	rig_ask(&r, REQUEST("4", "resources/subscribe", "\"uri\":\"r:2\""));
+	rig_ask(r, REQUEST("1", "resources/subscribe", "\"uri\":\"r:1\""));
+	rig_ask(r, REQUEST("2", "resources/subscribe", "\"uri\":\"r:1\""));
+	rig_ask(r, REQUEST("3", "resources/subscribe", "\"uri\":\"r:none\""));
+	rig_ask(r, REQUEST("4", "resources/subscribe", "\"uri\":\"r:2\""));
 	expect(&a, "r:1 r:2 ");
-	assert_true(server_is_subscribed(r.s, STR_LIT("r:1")));
-	assert_false(server_is_subscribed(r.s, STR_LIT("r:3")));
-	assert_false(server_is_subscribed(r.s, STR_LIT("r:none")));
+	assert_true(server_is_subscribed(r->s, STR_LIT("r:1")));
+	assert_false(server_is_subscribed(r->s, STR_LIT("r:3")));
+	assert_false(server_is_subscribed(r->s, STR_LIT("r:none")));
 	/* who comes later hears of those that are there */
-	server_hook_subscriptions(r.s, &b.hook);
+	server_hook_subscriptions(r->s, &b.hook);
 	expect(&b, "r:2 r:1 ");
-	rig_ask(&r, REQUEST("5", "resources/unsubscribe", "\"uri\":\"r:1\""));
-	assert_false(server_is_subscribed(r.s, STR_LIT("r:1")));
-	server_unhook_subscriptions(r.s, &a.hook);
-	server_unhook_subscriptions(r.s, &a.hook);
-	rig_ask(&r, REQUEST("6", "resources/subscribe", "\"uri\":\"r:3\""));
+	rig_ask(r, REQUEST("5", "resources/unsubscribe", "\"uri\":\"r:1\""));
+	assert_false(server_is_subscribed(r->s, STR_LIT("r:1")));
+	server_unhook_subscriptions(r->s, &a.hook);
+	server_unhook_subscriptions(r->s, &a.hook);
+	rig_ask(r, REQUEST("6", "resources/subscribe", "\"uri\":\"r:3\""));
 	expect(&a, "");
 	expect(&b, "r:3 ");
-	server_unhook_subscriptions(r.s, &b.hook);
-	rig_stop(&r);
+	server_unhook_subscriptions(r->s, &b.hook);
 }
 
 /* subscriptions/listen, 2026-07-28. */
-TEST(modern_subscriptions_are_told_each)
+RIG_TEST(modern_subscriptions_are_told_each)
 {
 	struct ear a = { .hook = { .fn = on_subscribed } }, b = a;
-	struct rig r;
 
-	begin(&r);
-	server_hook_subscriptions(r.s, &a.hook);
-	rig_ask(&r,
+	begin(r);
+	server_hook_subscriptions(r->s, &a.hook);
+	rig_ask(r,
 		REQUEST("1", "subscriptions/listen",
 			MODERN ",\"notifications\":{\"resourceSubscriptions\":[\"r:1\",\"r:9\"]}"));
 	expect(&a, "r:1 r:9 ");
-	rig_ask(&r, REQUEST("2", "subscriptions/listen",
-			    MODERN ",\"notifications\":{\"toolsListChanged\":true}"));
+	rig_ask(r, REQUEST("2", "subscriptions/listen",
+			   MODERN ",\"notifications\":{\"toolsListChanged\":true}"));
 	expect(&a, "");
-	assert_true(server_is_subscribed(r.s, STR_LIT("r:1")));
-	assert_false(server_is_subscribed(r.s, STR_LIT("r:2")));
-	server_hook_subscriptions(r.s, &b.hook);
+	assert_true(server_is_subscribed(r->s, STR_LIT("r:1")));
+	assert_false(server_is_subscribed(r->s, STR_LIT("r:2")));
+	server_hook_subscriptions(r->s, &b.hook);
 	expect(&b, "r:1 r:9 ");
-	server_unhook_subscriptions(r.s, &a.hook);
-	server_unhook_subscriptions(r.s, &b.hook);
-	rig_stop(&r);
+	server_unhook_subscriptions(r->s, &a.hook);
+	server_unhook_subscriptions(r->s, &b.hook);
 }

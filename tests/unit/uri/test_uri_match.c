@@ -223,21 +223,18 @@ TEST(matching_follows_the_rules)
 		check_match(cases[i][0], cases[i][1], cases[i][2]);
 }
 
-TEST(uris_with_nul_or_over_the_limit_do_not_match)
+ARENA_TEST(uris_with_nul_or_over_the_limit_do_not_match)
 {
-	struct arena ar;
 	char *uri;
 
-	arena_init(&ar, NULL, 0);
-	assert_string_equal(matched(&ar, "{a}", (struct str){ "x\0y", 3 }), "-");
-	uri = repeat(&ar, "a", URI_MAX_LEN + 1);
-	assert_string_equal(matched(&ar, "{a}", (struct str){ uri, URI_MAX_LEN + 1 }), "-");
-	assert_string_not_equal(matched(&ar, "{a}", (struct str){ uri, URI_MAX_LEN }), "-");
-	assert_string_equal(matched(&ar, "", (struct str){ NULL, 0 }), "");
+	assert_string_equal(matched(ar, "{a}", (struct str){ "x\0y", 3 }), "-");
+	uri = repeat(ar, "a", URI_MAX_LEN + 1);
+	assert_string_equal(matched(ar, "{a}", (struct str){ uri, URI_MAX_LEN + 1 }), "-");
+	assert_string_not_equal(matched(ar, "{a}", (struct str){ uri, URI_MAX_LEN }), "-");
+	assert_string_equal(matched(ar, "", (struct str){ NULL, 0 }), "");
 	/* the longest normal form: three bytes for each */
-	uri = repeat(&ar, "\xC3\xA4", URI_MAX_LEN / 2);
-	assert_int_equal(strlen(matched(&ar, "{a}", str_of(uri))), URI_MAX_LEN + 2);
-	arena_done(&ar);
+	uri = repeat(ar, "\xC3\xA4", URI_MAX_LEN / 2);
+	assert_int_equal(strlen(matched(ar, "{a}", str_of(uri))), URI_MAX_LEN + 2);
 }
 
 /* ---- a second opinion --------------------------------------------------------------------- */
@@ -445,36 +442,32 @@ static size_t steps(struct arena *ar, const char *tmpl, const char *uri)
 }
 
 /* CVE-2026-0621 (typescript-sdk): thousands of commas against {/id*} took exponential time. */
-TEST(work_is_bounded_by_template_times_uri)
+ARENA_TEST(work_is_bounded_by_template_times_uri)
 {
 	static const char *const units[] = { "{a}",   "{a}a",   "{+a}",   "{+a},", "{/a*}",
 					     "{a*},", "{a:9}a", "{;a}",   "{#a}",  "{?a*}",
 					     "{.a}",  "{a,b}",  "{/a*}/", "{&a}",  "{a}{b}" };
 	static const char *const fillers[] = { "a",  ",",  "/",   "a,", "/a",
 					       ";a", ".a", "&a=", "?",  "%41" };
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
 	for (size_t u = 0; u < CLEAT_COUNT(units); u++)
 		for (size_t f = 0; f < CLEAT_COUNT(fillers); f++) {
 			char *uri;
 
-			arena_reset(&ar);
-			uri = repeat(&ar, fillers[f], URI_MAX_LEN / strlen(fillers[f]));
-			steps(&ar, units[u], uri);
-			steps(&ar, repeat(&ar, units[u], 32), uri);
+			arena_reset(ar);
+			uri = repeat(ar, fillers[f], URI_MAX_LEN / strlen(fillers[f]));
+			steps(ar, units[u], uri);
+			steps(ar, repeat(ar, units[u], 32), uri);
 			uri[strlen(uri) - 1] = '!';
-			steps(&ar, arena_printf(&ar, "%s~", repeat(&ar, units[u], 32)), uri);
+			steps(ar, arena_printf(ar, "%s~", repeat(ar, units[u], 32)), uri);
 		}
-	arena_reset(&ar);
-	assert_true(steps(&ar, "/x{/id*}", arena_printf(&ar, "/x/%s!", repeat(&ar, ",", 8000))) <
+	arena_reset(ar);
+	assert_true(steps(ar, "/x{/id*}", arena_printf(ar, "/x/%s!", repeat(ar, ",", 8000))) <
 		    10 * 8192);
 	/* literals that nearly match everywhere: quadratic, no more */
-	steps(&ar, arena_printf(&ar, "{+a}%s!{+b}", repeat(&ar, "a", 4000)),
-	      repeat(&ar, "a", 8192));
+	steps(ar, arena_printf(ar, "{+a}%s!{+b}", repeat(ar, "a", 4000)), repeat(ar, "a", 8192));
 	/* most templates are dismissed by their first literal */
-	assert_true(steps(&ar, "file:///{+a}", repeat(&ar, "a", 8192)) <= 1);
-	arena_done(&ar);
+	assert_true(steps(ar, "file:///{+a}", repeat(ar, "a", 8192)) <= 1);
 }
 
 /* ---- short memory ------------------------------------------------------------------------- */
@@ -527,31 +520,28 @@ static size_t fail_one_by_one(const struct work *job, bool forever)
 }
 
 /* With little data, and with so much that each step needs memory of its own. */
-TEST(every_allocation_may_fail)
+ARENA_TEST(every_allocation_may_fail)
 {
 	struct work little = { .tmpl = "x://{a}{/b*}{;n}{?q,l*}{#f}",
 			       .uri = "x://a%20b/c/d?q=1&l=2&l=3#f" };
 	struct work much = { .tmpl = NULL }, wide = { .tmpl = "", .uri = "" };
-	struct arena ar;
 	char *fill;
 
-	arena_init(&ar, NULL, 0);
-	fill = repeat(&ar, "y", 1500);
+	fill = repeat(ar, "y", 1500);
 	little.vars = much.vars =
-		must_parse(&ar, "{\"a\":\"1\",\"b\":[1,2],\"l\":{\"k\":true},\"f\":\"x\"}");
-	much.tmpl = arena_printf(&ar, "%s/{%s}/{a}/%s%s{?%s,q*}", fill, fill, fill, fill, "l");
-	much.uri = arena_printf(&ar, "%s/%.500s/%.900s/%s%s?q=%.800s&q=%.300s&l=%.700s", fill, fill,
+		must_parse(ar, "{\"a\":\"1\",\"b\":[1,2],\"l\":{\"k\":true},\"f\":\"x\"}");
+	much.tmpl = arena_printf(ar, "%s/{%s}/{a}/%s%s{?%s,q*}", fill, fill, fill, fill, "l");
+	much.uri = arena_printf(ar, "%s/%.500s/%.900s/%s%s?q=%.800s&q=%.300s&l=%.700s", fill, fill,
 				fill, fill, fill, fill, fill, fill);
 	for (int i = 0; i < 60; i++) {
-		wide.tmpl = arena_printf(&ar, "%s{v%d_%.50s}/", wide.tmpl, i, fill);
-		wide.uri = arena_printf(&ar, "%s%.40s/", wide.uri, fill);
+		wide.tmpl = arena_printf(ar, "%s{v%d_%.50s}/", wide.tmpl, i, fill);
+		wide.uri = arena_printf(ar, "%s%.40s/", wide.uri, fill);
 	}
 	for (int forever = 0; forever < 2; forever++) {
 		assert_true(fail_one_by_one(&wide, forever) > 4);
 		assert_true(fail_one_by_one(&little, forever) > 4);
 		assert_true(fail_one_by_one(&much, forever) > 10);
 	}
-	arena_done(&ar);
 }
 
 /* The caller's arena may be the one that is full, at any of its allocations. */

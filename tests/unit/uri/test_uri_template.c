@@ -113,7 +113,7 @@ TEST(corpus_passes_completely)
 /* ---- the grammar -------------------------------------------------------------------------- */
 
 /* RFC 6570 section 2 */
-TEST(malformed_templates_are_refused_with_a_position)
+ARENA_TEST(malformed_templates_are_refused_with_a_position)
 {
 	static const struct {
 		const char *text;
@@ -172,14 +172,12 @@ TEST(malformed_templates_are_refused_with_a_position)
 		{ "a\xC2\x80", "position 2: this character has to be percent-encoded" },
 		{ "a\xEF\xBF\xBF", "position 2: this character has to be percent-encoded" },
 	};
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const struct uri_template *t = NULL;
 		cleat_error err = { .status = 0 };
 
-		if (uri_template_compile(&ar, str_of(cases[i].text), &t, &err) != CLEAT_EINVAL)
+		if (uri_template_compile(ar, str_of(cases[i].text), &t, &err) != CLEAT_EINVAL)
 			fail_msg("%s is accepted", cases[i].text);
 		assert_false(uri_template_is_valid(str_of(cases[i].text)));
 		assert_null(t);
@@ -187,25 +185,21 @@ TEST(malformed_templates_are_refused_with_a_position)
 		if (!strstr(err.message, cases[i].message))
 			fail_msg("%s: %s", cases[i].text, err.message);
 	}
-	arena_done(&ar);
 }
 
 /* Text from the wire may hold NUL: it is a character that a template cannot have. */
-TEST(nul_bytes_are_refused_everywhere)
+ARENA_TEST(nul_bytes_are_refused_everywhere)
 {
 	static const struct str cases[] = {
 		{ "a\0b", 3 }, { "{a\0}", 4 }, { "{\0a}", 4 }, { "{a:1\0}", 6 }
 	};
 	const struct uri_template *t;
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
-		assert_int_equal(uri_template_compile(&ar, cases[i], &t, NULL), CLEAT_EINVAL);
-	arena_done(&ar);
+		assert_int_equal(uri_template_compile(ar, cases[i], &t, NULL), CLEAT_EINVAL);
 }
 
-TEST(limits_are_exact)
+ARENA_TEST(limits_are_exact)
 {
 	static const struct {
 		const char *piece;
@@ -220,35 +214,29 @@ TEST(limits_are_exact)
 		{ "a", 8193, CLEAT_ELIMIT },
 	};
 	const struct uri_template *t;
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct str text = str_of(repeat(&ar, cases[i].piece, cases[i].n));
+		struct str text = str_of(repeat(ar, cases[i].piece, cases[i].n));
 
-		assert_int_equal(uri_template_compile(&ar, text, &t, NULL), cases[i].status);
+		assert_int_equal(uri_template_compile(ar, text, &t, NULL), cases[i].status);
 		assert_true(uri_template_is_valid(text)); /* the grammar has no limits */
 	}
-	arena_done(&ar);
 }
 
-TEST(accessors_describe_the_template)
+ARENA_TEST(accessors_describe_the_template)
 {
 	const struct uri_template *t;
-	struct arena ar;
 
-	arena_init(&ar, NULL, 0);
-	t = must_compile(&ar, "k\xC3\xB6ln%20/{b,a:3}{?b,c*}");
+	t = must_compile(ar, "k\xC3\xB6ln%20/{b,a:3}{?b,c*}");
 	assert_int_equal(uri_template_var_count(t), 3);
 	assert_true(str_eqz(uri_template_var_name(t, 0), "b"));
 	assert_true(str_eqz(uri_template_var_name(t, 1), "a"));
 	assert_true(str_eqz(uri_template_var_name(t, 2), "c"));
 	assert_null(uri_template_var_name(t, 3).p);
 	assert_int_equal(t->literals, 6);
-	t = must_compile(&ar, "");
+	t = must_compile(ar, "");
 	assert_int_equal(uri_template_var_count(t), 0);
 	assert_int_equal(t->literals, 0);
-	arena_done(&ar);
 }
 
 TEST(is_template_looks_for_an_expression)
@@ -269,17 +257,13 @@ static int compare(struct arena *ar, const char *a, const char *b)
 	return there;
 }
 
-TEST(the_more_specific_template_comes_first)
+ARENA_TEST(the_more_specific_template_comes_first)
 {
-	struct arena ar;
-
-	arena_init(&ar, NULL, 0);
-	assert_true(compare(&ar, "a://b/{c}", "a://{b}/{c}") < 0);
-	assert_true(compare(&ar, "a://{b}/d", "a://{b}/{c}") < 0);
-	assert_true(compare(&ar, "a://{b}", "a://{b}{?c}") < 0);
-	assert_true(compare(&ar, "a://{b}", "a://{+c}") == 0);
-	assert_true(compare(&ar, "a%20{b}", "ab{b}") == 0);
-	arena_done(&ar);
+	assert_true(compare(ar, "a://b/{c}", "a://{b}/{c}") < 0);
+	assert_true(compare(ar, "a://{b}/d", "a://{b}/{c}") < 0);
+	assert_true(compare(ar, "a://{b}", "a://{b}{?c}") < 0);
+	assert_true(compare(ar, "a://{b}", "a://{+c}") == 0);
+	assert_true(compare(ar, "a%20{b}", "ab{b}") == 0);
 }
 
 /* ---- expansion ---------------------------------------------------------------------------- */
@@ -313,30 +297,26 @@ TEST(values_that_do_not_fit_are_refused)
 	check_expand("x{a}", "[]", NULL);
 }
 
-TEST(expansion_appends_all_or_nothing)
+ARENA_TEST(expansion_appends_all_or_nothing)
 {
-	struct arena ar;
 	struct buf out;
 
-	arena_init(&ar, NULL, 0);
 	buf_init(&out, NULL, 10);
 	buf_appendz(&out, "ab");
-	assert_int_equal(uri_template_expand(must_compile(&ar, "x{a}"),
-					     must_parse(&ar, "{\"a\":[[]]}"), &out, NULL),
+	assert_int_equal(uri_template_expand(must_compile(ar, "x{a}"),
+					     must_parse(ar, "{\"a\":[[]]}"), &out, NULL),
 			 CLEAT_EINVAL);
 	assert_true(str_eqz(buf_str(&out), "ab"));
-	assert_int_equal(uri_template_expand(must_compile(&ar, "0123456789"), NULL, &out, NULL),
+	assert_int_equal(uri_template_expand(must_compile(ar, "0123456789"), NULL, &out, NULL),
 			 CLEAT_ELIMIT);
 	assert_true(str_eqz(buf_str(&out), "ab"));
-	assert_int_equal(uri_template_expand(must_compile(&ar, "{v}"), NULL, &out, NULL), CLEAT_OK);
-	assert_int_equal(uri_template_expand(must_compile(&ar, "01234567"), NULL, &out, NULL),
+	assert_int_equal(uri_template_expand(must_compile(ar, "{v}"), NULL, &out, NULL), CLEAT_OK);
+	assert_int_equal(uri_template_expand(must_compile(ar, "01234567"), NULL, &out, NULL),
 			 CLEAT_OK);
 	assert_true(str_eqz(buf_str(&out), "ab01234567"));
 	buf_putc(&out, 'x');
-	assert_int_equal(uri_template_expand(must_compile(&ar, ""), NULL, &out, NULL),
-			 CLEAT_ELIMIT);
+	assert_int_equal(uri_template_expand(must_compile(ar, ""), NULL, &out, NULL), CLEAT_ELIMIT);
 	buf_done(&out);
-	arena_done(&ar);
 }
 
 /* ---- public ------------------------------------------------------------------------------- */

@@ -336,7 +336,13 @@ static bool http_step(struct session *s, const struct step *step)
 	struct text text = { 0 };
 	bool ok = true;
 
-	if (step->kind == STEP_RAW) {
+	if (step->kind == STEP_REPEAT) {
+		const char *bytes = strchr(text_str(&step->text), ' ') + 1;
+
+		for (long n = atol(text_str(&step->text)); n > 0; n--)
+			text_puts(&text, bytes);
+		put_sliced(s, c, text_str(&text), text.n);
+	} else if (step->kind == STEP_RAW) {
 		ok = text_put_escaped(&text, text_str(&step->text)) ||
 		     session_fail(s, "an escape that is not known");
 		put_sliced(s, c, text_str(&text), text.n);

@@ -157,57 +157,6 @@ export function sessionRules(ground) {
 			}
 	});
 
-	test('session: none given is 400, also when there is just one that could be meant; two are 400', async t => {
-		const session = await open(t);
-		const cases = uses(UNKNOWN);
-		delete cases['POST initialize'];
-		for (const [what, sent] of Object.entries(cases)) {
-			const line = `Mcp-Session-Id: ${UNKNOWN}\r\n`;
-			assert.equal((await ground.ask(sent.replace(line, ''))).status, 400, `${what} without`);
-			const two = `Mcp-Session-Id: ${session.id}\r\nMcp-Session-Id: ${session.id}\r\n`;
-			assert.equal((await ground.ask(sent.replace(line, two))).status, 400, `${what} with two`);
-		}
-	});
-
-	test("session: the client's own id is never taken", async () => {
-		const answer = await ground.send(
-			'POST',
-			'/mcp',
-			{ ...plainHeaders, 'Mcp-Session-Id': UNKNOWN },
-			{ body: INITIALIZE }
-		);
-		assert.notEqual(answer.headers['mcp-session-id'], UNKNOWN);
-		assert.equal((await ground.ask(uses(UNKNOWN).POST)).status, 404);
-	});
-
-	test('session: ids are long, and never the same', async () => {
-		const ids = [];
-		for (let i = 0; i < 50; i++) {
-			const { headers } = await ground.send('POST', '/mcp', plainHeaders, { body: INITIALIZE });
-			ids.push(headers['mcp-session-id']);
-		}
-		assert.equal(new Set(ids).size, ids.length);
-		for (const id of ids) assert.match(id, /^[0-9a-f]{32}$/);
-		// No place has the same character in all of them: there is nothing in them but chance.
-		for (let at = 0; at < 32; at++) assert.ok(new Set(ids.map(id => id[at])).size > 1, `place ${at}`);
-		for (const id of ids) await ground.ask(uses(id).DELETE);
-	});
-
-	test('session: what is refused makes none', async () => {
-		for (const body of [
-			'{',
-			'[]',
-			'{}',
-			'null',
-			'{"jsonrpc":"2.0","id":1,"method":"initialize"}',
-			'{"jsonrpc":"2.0","method":"initialize"}',
-			PING
-		]) {
-			const answer = await ground.send('POST', '/mcp', plainHeaders, { body });
-			assert.ok(answer.headers['mcp-session-id'] === undefined, `${body}: ${answer.raw}`);
-		}
-	});
-
 	test('session: after DELETE it is as if it had never been, byte for byte', async t => {
 		const session = await open(t);
 		const { id } = session;
@@ -258,17 +207,6 @@ export function sessionRules(ground) {
 	});
 
 	// ---- streams ------------------------------------------------------------------------------
-
-	test('stream: a second GET is 409, and the first one goes on', async t => {
-		const session = await open(t);
-		const stream = events(await session.get());
-		await stream.next();
-		assert.equal((await session.get()).status, 409);
-		await session.ask(call(1, 'touch', { uri: 'test://static-text' }));
-		await session.ask(call(2, 'grow'));
-		await readUntil(stream, e => message(e).method?.endsWith('list_changed'), 'the change');
-		await session.ask(call(3, 'shrink'));
-	});
 
 	test("stream: a Last-Event-ID that is none, or unknown, or another session's, is the same 404", async t => {
 		const [session, other] = [await open(t), await open(t)];
@@ -324,18 +262,6 @@ export function sessionRules(ground) {
 	});
 
 	// ---- ids of requests ----------------------------------------------------------------------
-
-	test('ids: one that is in use is refused, and the first call is answered as if nothing had been', async t => {
-		const session = await open(t);
-		const first = session.post(call('same', 'park', { key: 'dup' }));
-		while (textOf(await session.ask(call(1, 'parked', { key: 'dup' }))) !== 'yes');
-		const second = await session.post(call('same', 'echo', { text: 'impostor' }));
-		const refusal = await second.json();
-		assert.equal(refusal.error.code, -32600, JSON.stringify(refusal));
-		await session.ask(call(2, 'release', { key: 'dup' }));
-		assert.deepEqual((await (await first).json()).result.content, [{ type: 'text', text: 'parked dup' }]);
-		assert.equal(textOf(await session.ask(call('same', 'echo', { text: 'free again' }))), 'free again');
-	});
 
 	test('ids: clients that use the same ones at the same time get each their own answers', async t => {
 		const clients = await Promise.all(Array.from({ length: 8 }, () => open(t)));

@@ -126,7 +126,8 @@ static inline void add_tools(cleat_server *s)
 		  .input_schema = "{\"type\":\"object\",\"properties\":{\"region\":{\"type\":"
 				  "\"string\",\"x-mcp-header\":\"Region\"},\"zone\":{\"type\":"
 				  "\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
-				  "\"x-mcp-header\":\"Zone\"}}}}}" },
+				  "\"x-mcp-header\":\"Zone\"}}},\"dry\":{\"type\":\"boolean\","
+				  "\"x-mcp-header\":\"Dry-Run\"}}}" },
 	};
 	static const cleat_resource resources[] = {
 		{ .uri = "test://one", .text = "1" },

@@ -3,6 +3,8 @@
 
 #include "bench/goal.h"
 
+#include "uri/reference.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -36,40 +38,6 @@ static bool set_unix(struct goal *t, const char *path, size_t n, const char **re
 	return true;
 }
 
-/* "host:port", "[::1]:port" or "host". */
-static bool split_host(const char *p, size_t n, char *host, size_t room, char *port,
-		       size_t port_room)
-{
-	const char *colon = NULL;
-	size_t host_n = n, from = 0;
-
-	if (n && p[0] == '[') {
-		const char *close = memchr(p, ']', n);
-
-		if (!close)
-			return false;
-		from = 1;
-		host_n = (size_t)(close - p) - 1;
-		colon = close + 1 < p + n ? close + 1 : NULL;
-	} else {
-		colon = memchr(p, ':', n);
-		host_n = colon ? (size_t)(colon - p) : n;
-	}
-	if (!host_n || host_n >= room || (colon && *colon != ':'))
-		return false;
-	memcpy(host, p + from, host_n);
-	host[host_n] = '\0';
-	if (colon && p + n - colon - 1 > 0) {
-		size_t port_n = (size_t)(p + n - colon) - 1;
-
-		if (port_n >= port_room)
-			return false;
-		memcpy(port, colon + 1, port_n);
-		port[port_n] = '\0';
-	}
-	return true;
-}
-
 static bool takes_connections(const struct addrinfo *a)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -82,11 +50,16 @@ static bool takes_connections(const struct addrinfo *a)
 
 /* Who listens may do so on one family only (localhost): the first address that takes a connection, or
  * the last. */
-static bool goal_resolve(struct goal *t, const char *host, const char *port, const char **ret_why)
+static bool goal_resolve(struct goal *t, const struct uri *u, const char **ret_why)
 {
+	bool literal = u->host.p[0] == '['; /* whose brackets are the URL's */
+	char host[sizeof t->host], port[8];
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL, *a;
-	int rc = getaddrinfo(host, port, &hints, &found);
+	int rc;
 
+	snprintf(host, sizeof host, "%.*s", (int)u->host.n - 2 * literal, u->host.p + literal);
+	snprintf(port, sizeof port, "%u", uri_port(u));
+	rc = getaddrinfo(host, port, &hints, &found);
 	if (rc || !found)
 		return no(ret_why, rc ? gai_strerror(rc) : "the host has no address");
 	for (a = found; a->ai_next && !takes_connections(a);)
@@ -97,33 +70,36 @@ static bool goal_resolve(struct goal *t, const char *host, const char *port, con
 	return true;
 }
 
-static bool parse_http(struct goal *t, const char *rest, const char *unix_socket,
+static bool parse_http(struct goal *t, const char *url, const char *unix_socket,
 		       const char **ret_why)
 {
-	size_t n = strcspn(rest, "/?#"), path_n = strcspn(rest + n, "#");
-	char host[256], port[16] = "80";
+	struct str bare = uri_without_fragment(str_of(url));
+	struct uri u;
+	int n;
 
-	if (memchr(rest, '@', n))
+	if (!uri_split(bare, 0, &u) || !u.host.n || u.authority.n >= sizeof t->host ||
+	    !uri_port(&u))
+		return no(ret_why, "the URL has no host or a wrong port, or is too long");
+	if (u.userinfo.p)
 		return no(ret_why, "a URL with a user's name in it is not supported");
-	if (n >= sizeof t->host || path_n + 2 > sizeof t->path ||
-	    !split_host(rest, n, host, sizeof host, port, sizeof port))
-		return no(ret_why, "the URL has no host, or is too long");
-	memcpy(t->host, rest, n);
-	snprintf(t->path, sizeof t->path, "%s%.*s", rest[n] == '/' ? "" : "/", (int)path_n,
-		 rest + n);
+	snprintf(t->host, sizeof t->host, "%.*s", STR_ARGS(u.authority));
+	n = snprintf(t->path, sizeof t->path, "%s%.*s", u.path.n ? "" : "/",
+		     (int)(bare.p + bare.n - u.path.p), u.path.p);
+	if (n < 0 || (size_t)n >= sizeof t->path)
+		return no(ret_why, "the URL is too long");
 	if (unix_socket)
 		return set_unix(t, unix_socket, strlen(unix_socket), ret_why);
-	return goal_resolve(t, host, port, ret_why);
+	return goal_resolve(t, &u, ret_why);
 }
 
-static bool parse_tcp(struct goal *t, const char *rest, const char **ret_why)
+static bool parse_tcp(struct goal *t, const char *url, const char **ret_why)
 {
-	size_t n = strcspn(rest, "/?#");
-	char host[256], port[16] = "";
+	struct uri u;
 
-	if (!split_host(rest, n, host, sizeof host, port, sizeof port) || !port[0])
+	if (!uri_split(str_of(url), 0, &u) || !u.host.n || u.host.n >= sizeof t->host ||
+	    !uri_port(&u))
 		return no(ret_why, "tcp: needs a host and a port");
-	return goal_resolve(t, host, port, ret_why);
+	return goal_resolve(t, &u, ret_why);
 }
 
 bool goal_parse(struct goal *t, const char *url, const char *unix_socket, const char **ret_why)
@@ -131,7 +107,7 @@ bool goal_parse(struct goal *t, const char *url, const char *unix_socket, const 
 	memset(t, 0, sizeof *t);
 	t->kind = GOAL_HTTP;
 	if (starts(url, "http://"))
-		return parse_http(t, url + 7, unix_socket, ret_why);
+		return parse_http(t, url, unix_socket, ret_why);
 	if (starts(url, "unix:")) {
 		size_t n = strcspn(url + 5, "#");
 
@@ -141,7 +117,7 @@ bool goal_parse(struct goal *t, const char *url, const char *unix_socket, const 
 	}
 	t->kind = GOAL_LINES;
 	if (starts(url, "tcp://"))
-		return parse_tcp(t, url + 6, ret_why);
+		return parse_tcp(t, url, ret_why);
 	if (starts(url, "unix-stream:"))
 		return set_unix(t, url + 12, strlen(url + 12), ret_why);
 	t->kind = GOAL_LIBRARY;

@@ -521,7 +521,6 @@ static bool do_finish(struct session *s, struct line *l)
 		memset(text, l->word[1][0], n);
 	unpark(text);
 	free(text);
-	settle(bench_of(s));
 	return true;
 }
 
@@ -543,6 +542,21 @@ static bool do_log(struct session *s, struct line *l)
 	else
 		cleat_request_log(parked[which ? which - 1 : 0], CLEAT_LOG_ERROR, "%s",
 				  l->rest[which ? 2 : 1]);
+	return true;
+}
+
+/* ! part NEW = OLD AT: what was captured, from this byte on */
+static bool do_part(struct session *s, struct line *l)
+{
+	const char *old = words_get(&s->words, l->word[3], strlen(l->word[3]), true);
+	struct text part = { 0 };
+	size_t at = strtoul(l->word[4], NULL, 10) + 1; /* after the quote */
+
+	if (!old || at >= strlen(old))
+		return session_fail(s, "nothing of this name and length was captured");
+	text_printf(&part, "\"%s", old + at);
+	words_set(&s->words, l->word[1], strlen(l->word[1]), text_str(&part), true);
+	text_free(&part);
 	return true;
 }
 
@@ -592,7 +606,7 @@ static const struct directive directives[] = {
 	{ "finish", do_finish, true },    { "log", do_log, true },
 	{ "progress", do_log, true },     { "release", do_log, true },
 	{ "large", do_log, true },        { "abandon", do_abandon, true },
-	{ "trigger", do_trigger, true },
+	{ "part", do_part, true },        { "trigger", do_trigger, true },
 };
 
 const struct stage stage_http = { .name = "http",

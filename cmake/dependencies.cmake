@@ -1,19 +1,13 @@
 # Finds what libcleat needs; scripts/setup installs it. yyjson and llhttp come from .deps/ when setup
-# had to put them there (the release has no packages), otherwise from the system.
+# had to put them there (the release has no packages), otherwise from the system. A minimal build needs yyjson
+# alone.
 
-list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 set(THREADS_PREFER_PTHREAD_FLAG OFF)
 find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(UV IMPORTED_TARGET libuv>=1.44)
 
 function(cleat_missing what)
   message(FATAL_ERROR "${what} was not found. Run scripts/setup (it installs what is missing).")
 endfunction()
-
-if(NOT UV_FOUND)
-  cleat_missing("libuv 1.44 or newer")
-endif()
 
 # The multiarch triplet that .deps/usr/lib/ is divided by; the compiler knows it (clang has no
 # such option, but CMake asked it already).
@@ -52,12 +46,60 @@ function(cleat_find_library NAME header library)
                INTERFACE_INCLUDE_DIRECTORIES "${CLEAT_${NAME}_INCLUDE}")
 endfunction()
 
-cleat_find_library(YYJSON yyjson.h yyjson)
+# yyjson from its source (CLEAT_YYJSON_SOURCE), for machines that have no package of it; else from where it is.
+if(CLEAT_YYJSON_SOURCE)
+  set(CLEAT_YYJSON_INCLUDE "${CLEAT_YYJSON_SOURCE}")
+  set(CLEAT_YYJSON_LIBRARY "${CLEAT_YYJSON_SOURCE}/yyjson.c")
+  add_library(cleat_yyjson STATIC "${CLEAT_YYJSON_LIBRARY}")
+  target_compile_options(cleat_yyjson PRIVATE -ffunction-sections -fdata-sections)
+  set_target_properties(cleat_yyjson PROPERTIES OUTPUT_NAME yyjson)
+  target_include_directories(cleat_yyjson SYSTEM INTERFACE "${CLEAT_YYJSON_SOURCE}")
+else()
+  cleat_find_library(YYJSON yyjson.h yyjson)
+endif()
 file(STRINGS "${CLEAT_YYJSON_INCLUDE}/yyjson.h" yyjson_version
      REGEX "^#define YYJSON_VERSION_STRING ")
 string(REGEX REPLACE ".*\"([0-9.]+)\".*" "\\1" yyjson_version "${yyjson_version}")
 if(yyjson_version VERSION_LESS 0.10.0)
   cleat_missing("yyjson 0.10.0 or newer (there is ${yyjson_version} in ${CLEAT_YYJSON_INCLUDE})")
+endif()
+message(STATUS "yyjson ${yyjson_version}: ${CLEAT_YYJSON_LIBRARY}")
+
+# cleat_find_header(NAME header): CLEAT_NAME_INCLUDE. For libraries that are opened when they are first needed,
+# because linking them costs memory and time in servers that never do: headers at build time only.
+function(cleat_find_header NAME header)
+  find_path(CLEAT_${NAME}_INCLUDE ${header})
+  mark_as_advanced(CLEAT_${NAME}_INCLUDE)
+  if(NOT CLEAT_${NAME}_INCLUDE)
+    cleat_missing("${header}")
+  endif()
+endfunction()
+
+# base/crypto.c opens libcrypto for the first seal; linking it costs 1.3 MB of memory and 1 ms of start-up.
+# CLEAT_LINK_CRYPTO=ON links it instead (for static or chrooted programs). net/tls.c likewise libssl
+# (CLEAT_LINK_TLS), base/regex.c PCRE2 (CLEAT_LINK_PCRE2), fetch/curl.c libcurl (CLEAT_LINK_CURL).
+if(NOT CLEAT_MINIMAL OR CLEAT_LINK_CRYPTO)
+  cleat_find_header(OPENSSL openssl/evp.h)
+endif()
+if(NOT CLEAT_MINIMAL OR CLEAT_LINK_PCRE2)
+  cleat_find_header(PCRE2 pcre2.h)
+endif()
+if(CLEAT_MINIMAL)
+  return()
+endif()
+cleat_find_header(CURL curl/curl.h)
+if(CLEAT_PROGRAM)
+  # What `cleat serve` opens when a configuration needs it.
+  cleat_find_header(SQLITE sqlite3.h)
+  cleat_find_header(MAGIC magic.h)
+  cleat_find_header(SECCOMP seccomp.h)
+  cleat_find_header(YAML yaml.h)
+endif()
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(UV IMPORTED_TARGET libuv>=1.44)
+if(NOT UV_FOUND)
+  cleat_missing("libuv 1.44 or newer")
 endif()
 
 # llhttp 9.2 is the first whose strictness http/parser.c was measured against.
@@ -69,43 +111,4 @@ list(JOIN llhttp_version "." llhttp_version)
 if(llhttp_version VERSION_LESS 9.2)
   cleat_missing("llhttp 9.2 or newer (there is ${llhttp_version} in ${CLEAT_LLHTTP_INCLUDE})")
 endif()
-
-# libcrypto: headers at build time only. base/crypto.c opens the library when the first seal is
-# asked for, because linking it costs 1.3 MB of memory and 1 ms of start-up in servers that never
-# seal. CLEAT_LINK_CRYPTO=ON links it instead (for static or chrooted programs). libssl likewise, for
-# net/tls.c and the first certificate; CLEAT_LINK_TLS=ON.
-find_path(CLEAT_OPENSSL_INCLUDE openssl/evp.h)
-mark_as_advanced(CLEAT_OPENSSL_INCLUDE)
-if(NOT CLEAT_OPENSSL_INCLUDE)
-  cleat_missing("openssl/evp.h (OpenSSL 3)")
-endif()
-
-# PCRE2, likewise: base/regex.c opens it when the first pattern is compiled. CLEAT_LINK_PCRE2=ON
-# links it.
-find_path(CLEAT_PCRE2_INCLUDE pcre2.h)
-mark_as_advanced(CLEAT_PCRE2_INCLUDE)
-if(NOT CLEAT_PCRE2_INCLUDE)
-  cleat_missing("pcre2.h (PCRE2)")
-endif()
-
-# libcurl, likewise: fetch/curl.c opens it for the first HTTP client. CLEAT_LINK_CURL=ON links it.
-find_path(CLEAT_CURL_INCLUDE curl/curl.h)
-mark_as_advanced(CLEAT_CURL_INCLUDE)
-if(NOT CLEAT_CURL_INCLUDE)
-  cleat_missing("curl/curl.h (libcurl)")
-endif()
-
-# What `cleat serve` opens when a configuration needs it: headers only, as above.
-foreach(pair SQLITE:sqlite3.h MAGIC:magic.h SECCOMP:seccomp.h YAML:yaml.h)
-  string(REPLACE ":" ";" pair "${pair}")
-  list(GET pair 0 name)
-  list(GET pair 1 header)
-  find_path(CLEAT_${name}_INCLUDE ${header})
-  mark_as_advanced(CLEAT_${name}_INCLUDE)
-  if(NOT CLEAT_${name}_INCLUDE)
-    cleat_missing("${header}")
-  endif()
-endforeach()
-
-message(STATUS "yyjson ${yyjson_version}: ${CLEAT_YYJSON_LIBRARY}")
 message(STATUS "llhttp ${llhttp_version}: ${CLEAT_LLHTTP_LIBRARY}")

@@ -3,6 +3,17 @@
 
 add_library(cleat_flags INTERFACE)
 
+# How code is made, also when files are optimised together (core.o).
+set(CLEAT_CODE
+    # Sections of their own let the linker drop what a program does not use.
+    -ffunction-sections
+    -fdata-sections
+    # Our own calls are to our own functions, also inside the shared library.
+    -fno-semantic-interposition
+    # Calls into other libraries without a detour through the PLT.
+    -fno-plt
+    -fstack-protector-strong)
+
 target_compile_options(
   cleat_flags
   INTERFACE -Wall
@@ -15,14 +26,7 @@ target_compile_options(
             $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
             -Wvla
             $<$<BOOL:${CLEAT_WERROR}>:-Werror>
-            # Sections of their own let the linker drop what a program does not use.
-            -ffunction-sections
-            -fdata-sections
-            # Our own calls are to our own functions, also inside the shared library.
-            -fno-semantic-interposition
-            # Calls into other libraries without a detour through the PLT.
-            -fno-plt
-            -fstack-protector-strong)
+            ${CLEAT_CODE})
 
 # As-needed: a library that turns out to be unused must not cost start-up time. relro is cheap;
 # `-z now` is deliberately absent, because resolving every symbol at start hurts short-lived servers.

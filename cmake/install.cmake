@@ -3,17 +3,32 @@
 
 include(CMakePackageConfigHelpers)
 
-install(TARGETS cleat_shared cleat_static LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS cleat_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET cleat_shared)
+  install(TARGETS cleat_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(FILES ${CLEAT_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cleat)
 
 # Libraries from .deps/ travel with ours, in a directory of their own so that they cannot get in the way
 # of the system's; libcleat.so finds them through its RUNPATH, static programs are told by pkg-config
 # or the CMake package.
-set(libs_private "-luv -lpthread")
-set(link_static "uv")
+set(libs_private "-lpthread")
+set(link_static "")
 set(bundle_flags "")
-foreach(library llhttp yyjson)
+set(libraries yyjson)
+if(NOT CLEAT_MINIMAL)
+  set(libraries llhttp yyjson)
+  set(libs_private "-luv -lpthread")
+  set(link_static "uv")
+endif()
+if(CLEAT_YYJSON_SOURCE)
+  list(REMOVE_ITEM libraries yyjson)
+  install(TARGETS cleat_yyjson ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/cleat)
+  set(bundle_flags "-L\${libdir}/cleat ")
+  string(PREPEND libs_private "-l:libyyjson.a ")
+  list(PREPEND link_static "\${PACKAGE_PREFIX_DIR}/${CMAKE_INSTALL_LIBDIR}/cleat/libyyjson.a")
+endif()
+foreach(library IN LISTS libraries)
   string(TOUPPER ${library} NAME)
   if(CLEAT_${NAME}_BUNDLED)
     file(REAL_PATH "${CLEAT_${NAME}_LIBRARY}" real)
@@ -48,10 +63,12 @@ if(CLEAT_LINK_PCRE2)
   string(APPEND libs_private " -lpcre2-8")
   list(APPEND link_static pcre2-8)
 endif()
-foreach(lib IN LISTS CMAKE_DL_LIBS)
-  string(APPEND libs_private " -l${lib}")
-  list(APPEND link_static ${lib})
-endforeach()
+if(NOT CLEAT_MINIMAL)
+  foreach(lib IN LISTS CMAKE_DL_LIBS)
+    string(APPEND libs_private " -l${lib}")
+    list(APPEND link_static ${lib})
+  endforeach()
+endif()
 
 # pkg-config: filled in twice, the prefix only when it is known for certain
 set(CLEAT_LIBS_PRIVATE "${libs_private}")
@@ -60,6 +77,40 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/cleat.pc.in ${PROJECT_BINARY_DIR}/cle
 install(CODE "configure_file(\"${PROJECT_BINARY_DIR}/cleat.pc.in\"
     \"${PROJECT_BINARY_DIR}/cleat.pc\" @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/cleat.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For programs without any shared library (cc -static), where there is an archive of all that is needed.
+if(NOT CLEAT_MINIMAL)
+  set(CLEAT_LIBS_STATIC "-L\${libdir} -l:libcleat.a -L\${libdir}/cleat")
+  foreach(archive libllhttp.a libyyjson.a libuv_a.a)
+    find_file(CLEAT_ARCHIVE_${archive} ${archive} NO_CACHE
+              PATHS "${CLEAT_DEPS_LIB}" /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} /usr/lib /usr/local/lib)
+    set(path "${CLEAT_ARCHIVE_${archive}}")
+    if(NOT path)
+      unset(CLEAT_LIBS_STATIC)
+      break()
+    endif()
+    string(FIND "${path}" "${CLEAT_DEPS}/" at)
+    if(at EQUAL 0)
+      install(FILES "${path}" DESTINATION ${CMAKE_INSTALL_LIBDIR}/cleat)
+    endif()
+    string(APPEND CLEAT_LIBS_STATIC " -l:${archive}")
+  endforeach()
+  foreach(pair CURL:curl TLS:ssl CRYPTO:crypto PCRE2:pcre2-8)
+    string(REPLACE ":" ";" pair "${pair}")
+    list(GET pair 0 name)
+    list(GET pair 1 library)
+    if(CLEAT_LINK_${name})
+      string(APPEND CLEAT_LIBS_STATIC " -l${library}")
+    endif()
+  endforeach()
+  if(CLEAT_LIBS_STATIC)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/cleat-static.pc.in ${PROJECT_BINARY_DIR}/cleat-static.pc.in
+                   @ONLY)
+    install(CODE "configure_file(\"${PROJECT_BINARY_DIR}/cleat-static.pc.in\"
+    \"${PROJECT_BINARY_DIR}/cleat-static.pc\" @ONLY)")
+    install(FILES ${PROJECT_BINARY_DIR}/cleat-static.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endif()
+endif()
 
 # CMake package
 set(CLEAT_LINK_STATIC "${link_static}")

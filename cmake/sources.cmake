@@ -6,15 +6,37 @@
 # removed file is noticed without re-running cmake by hand (it costs a few milliseconds for this
 # many directories). A new *module* is a decision about layers: it is added here and in layers.txt.
 
-# Every server needs these, whichever way it is reached, and they need nothing but yyjson.
+# Every server needs these, whichever way it is reached.
 set(CLEAT_CORE base json uri rpc wording format schema field protocol server)
 set(CLEAT_MODULES ${CLEAT_CORE} http auth client loop store net child httpd fetch endpoint link run)
+
+# What a wire needs of the other modules; minimal/ stands in for the rest of them.
+set(CLEAT_WIRE http/field.c http/fields.c http/token.c net/framing.c net/outbox.c run/cancelfd.c run/hooks.c
+    run/metrics.c run/pool.c run/runner.c run/wire.c run/wire_server.c minimal/loop.c)
+if(CLEAT_MINIMAL)
+  set(CLEAT_MODULES ${CLEAT_CORE})
+endif()
 
 set(CLEAT_SOURCES "")
 foreach(module IN LISTS CLEAT_MODULES)
   file(GLOB module_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${module}/*.c")
   list(APPEND CLEAT_SOURCES ${module_sources})
 endforeach()
+
+if(CLEAT_MINIMAL)
+  foreach(pair CRYPTO:crypto PCRE2:regex)
+    string(REPLACE ":" ";" pair "${pair}")
+    list(GET pair 0 name)
+    list(GET pair 1 file)
+    if(NOT CLEAT_LINK_${name})
+      list(REMOVE_ITEM CLEAT_SOURCES "${PROJECT_SOURCE_DIR}/src/base/${file}.c")
+      list(APPEND CLEAT_WIRE minimal/${file}.c)
+    endif()
+  endforeach()
+  list(REMOVE_ITEM CLEAT_SOURCES "${PROJECT_SOURCE_DIR}/src/base/lazy.c")
+  list(TRANSFORM CLEAT_WIRE PREPEND "${PROJECT_SOURCE_DIR}/src/")
+  list(APPEND CLEAT_SOURCES ${CLEAT_WIRE})
+endif()
 
 # The fixture server of the wire tests also serves the session's fuzz target, the clients' unit tests, the
 # end-to-end tests and the conformance suite.

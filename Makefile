@@ -10,7 +10,12 @@ TARGET  ?=
 
 # Configured every time (a fraction of a second): setup may just have installed what an earlier
 # configuration did not find.
-build = cmake --preset $(1) --log-level=WARNING >/dev/null && cmake --build build/$(1)
+configure = cmake --preset $(1) $(call fresh,$(1)) --log-level=WARNING >/dev/null
+build = $(call configure,$(1)) && cmake --build build/$(1)
+# A tree that was copied or moved has what was configured for the old place: that is done afresh.
+fresh = $(if $(filter-out $(realpath .),$(realpath $(call home,$(1))) $(if $(wildcard $(call home,$(1))),,gone)),$(if \
+	$(wildcard build/$(1)/CMakeCache.txt),--fresh))
+home = $(shell sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' build/$(1)/CMakeCache.txt 2>/dev/null)
 
 .PHONY: all run test asan tsan valgrind coverage lint fuzz torture install clean help
 
@@ -89,7 +94,7 @@ load: ## 10,000 streams, a million refusals, 5,000 slow clients, 10,000 crashes,
 endif
 install: ## install into $(DESTDIR)$(PREFIX)
 	@scripts/setup --for build
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) --log-level=WARNING >/dev/null
+	@$(call configure,release) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@cmake --build build/release --target product
 	@DESTDIR=$(DESTDIR) cmake --install build/release
 

@@ -11,8 +11,9 @@ set(CLEAT_CORE base json uri rpc wording format schema field protocol server)
 set(CLEAT_MODULES ${CLEAT_CORE} http auth client loop store net child httpd fetch endpoint link run)
 
 # What a wire needs of the other modules; minimal/ stands in for the rest of them.
-set(CLEAT_WIRE http/field.c http/fields.c http/token.c net/framing.c net/outbox.c run/cancelfd.c run/hooks.c
-    run/metrics.c run/pool.c run/runner.c run/wire.c run/wire_server.c minimal/loop.c)
+set(CLEAT_WIRE http/field.c http/fields.c http/token.c loop/thread.c net/fd.c net/framing.c net/linestream.c
+    net/outbox.c run/cancelfd.c run/hooks.c run/metrics.c run/pool.c run/runner.c run/wire.c run/wire_server.c
+    minimal/loop.c)
 if(CLEAT_MINIMAL)
   set(CLEAT_MODULES ${CLEAT_CORE})
 endif()

@@ -52,6 +52,10 @@ void loop_turn_remove(cleat_loop *l, struct loop_turn *t) { (void)l; (void)t; }
 struct loop_timer *loop_timer_new(cleat_loop *l, void (*fn)(void *), void *ctx) { (void)l; (void)fn; (void)ctx; return NULL; }
 void loop_timer_start(struct loop_timer *t, uint64_t ms) { (void)t; (void)ms; }
 void loop_timer_free(struct loop_timer *t) { (void)t; }
+int loop_watch_new(cleat_loop *l, int fd, loop_watch_fn *fn, void *ctx, struct loop_watch **ret) { (void)l; (void)fd; (void)fn; (void)ctx; *ret = NULL; return CLEAT_EUNSUPPORTED; }
+void loop_watch_set(struct loop_watch *w, unsigned events) { (void)w; (void)events; }
+bool loop_watch_always(const struct loop_watch *w) { (void)w; return false; }
+void loop_watch_free(struct loop_watch *w) { (void)w; }
 struct peer_sink stream_sink(struct stream *s) { (void)s; return (struct peer_sink){ 0 }; }
 void stream_start(struct stream *s, struct peer *p) { (void)s; (void)p; }
 void stream_finish(struct stream *s) { (void)s; }

@@ -81,7 +81,8 @@ static void play_ways(struct run *r, const struct script *script, const char *re
 {
 	int ways = r->record ? 1 : SLICE_COUNT;
 
-	if (r->torture && (is_refused(script) || script_stage(script, "http")))
+	if (r->torture &&
+	    (is_refused(script) || script_stage(script, "http") || script_stage(script, "client")))
 		return;
 	if (r->torture)
 		torture(r, script, revision);

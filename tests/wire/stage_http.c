@@ -68,8 +68,10 @@ static struct client *client_of(struct session *s, int i)
 	struct http *h = s->data;
 	struct bench *b = bench_of(s);
 
-	if (!h->c[i])
+	if (!h->c[i]) {
 		h->c[i] = join(b);
+		setsockopt(h->c[i]->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+	}
 	return h->c[i];
 }
 

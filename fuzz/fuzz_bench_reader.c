@@ -22,7 +22,7 @@ static void must(bool ok)
 
 /* ---- messages ----------------------------------------------------------------------------------- */
 
-/* What the scanner is to say about a message, by its parsed form; keys that stand twice are nobody's. */
+/* What the scanner is to say about a message, by its parsed form; keys that appear twice are nobody's. */
 static enum scan_kind kind_of(const cleat_json *v)
 {
 	const cleat_json *result = cleat_json_get(v, "result");

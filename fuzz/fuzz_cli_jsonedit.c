@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const cleat_json *root = cleat_doc_root(doc), *servers = servers_of(doc);
 	size_t blanks = 0;
 
-	/* What `cleat install` checks first; and a key that stands twice has no meaning to keep. */
+	/* What `cleat install` checks first; and a key that appears twice has no meaning to keep. */
 	if (doc && cleat_json_type(root) == CLEAT_JSON_OBJECT && !cleat_json_duplicate(root) &&
 	    (!servers || cleat_json_type(servers) == CLEAT_JSON_OBJECT))
 		set_and_remove(text, size, doc);

@@ -7,8 +7,8 @@
  *	r b w W e a c   from outside: reply, begin, write, write a lot, end, abort, close after
  *	m           the next allocation fails             d f         drain, free
  *
- * What the service does from inside stands in the path, as the same letters: those before a '-' in
- * head(), those behind it in request().
+ * What the service does from inside is in the path, as the same letters: those before a '-' in
+ * head(), those after it in request().
  *
  * Invariants: every exchange that the service has seen ends exactly once, by its own doing or by
  * gone(); none is left when the server is freed; no memory and no descriptor is either.

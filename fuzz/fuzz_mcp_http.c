@@ -215,7 +215,7 @@ static bool open_end(struct bench *b, struct end *e)
 	return http_conn_open(b->http, fds[1], "fuzz", NULL) == CLEAT_OK;
 }
 
-/* The last value that stands behind `key`. */
+/* The last value that comes after `key`. */
 static void learn(struct end *e, const char *key, const char *stop, char *to, size_t size)
 {
 	const char *at = e->n_out ? strstr(e->out, key) : NULL;

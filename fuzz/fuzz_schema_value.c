@@ -63,7 +63,7 @@ static void compare(struct str schema, const cleat_json *value, int rc)
 {
 	int other = wrapped(schema, value, "{\"not\":", "", "}", false);
 
-	if (json_check_all_keys(value, NULL)) /* what stands twice fits nothing */
+	if (json_check_all_keys(value, NULL)) /* what appears twice fits nothing */
 		return;
 	MUST(other == CLEAT_ELIMIT || other == (rc == CLEAT_OK ? CLEAT_EINVAL : CLEAT_OK));
 	other = wrapped(schema, value, "{\"allOf\":[", ",", "]}", true);

@@ -85,7 +85,7 @@ static void round_trip(struct str payload)
 	buf_done(&out);
 }
 
-/* Does a key stand twice in any of its objects? */
+/* Does a key appear twice in any of its objects? */
 static bool has_duplicate(const cleat_json *v)
 {
 	cleat_json_iter stack[129]; /* one more than the depth that is parsed by default */
@@ -117,7 +117,7 @@ static void parameters(struct str text)
 	must(json_write_canonical(&once, cleat_doc_root(doc), NULL) == CLEAT_OK);
 	again = cleat_doc_parse(buf_str(&once).p, buf_size(&once), NULL, NULL, NULL);
 	must(again != NULL);
-	/* An object in which a key stands twice equals none with another order. */
+	/* An object in which a key appears twice equals none with another order. */
 	must(has_duplicate(cleat_doc_root(again)) ||
 	     cleat_json_equal(cleat_doc_root(doc), cleat_doc_root(again)));
 	must(json_write_canonical(&twice, cleat_doc_root(again), NULL) == CLEAT_OK);

@@ -1,7 +1,7 @@
 /* fuzz_serve_web.c - a tool's "http", and values for its places: where a request goes cannot be changed by a
  * value, no value makes a step or a header of its own, and a body of JSON is JSON.
  *
- * Input: the "http" object in the first line, the arguments as an object behind it.
+ * Input: the "http" object in the first line, the arguments as an object after it.
  */
 #include "serve/web/web_request.h"
 
@@ -105,7 +105,7 @@ static void try_it(struct draft *b, const cleat_json *http, const cleat_json *ar
 	arena_init(&ar, NULL, 0);
 	rc = web_request_render(w, args, &ar, &m, &err);
 	must(rc == CLEAT_OK || *err.message);
-	/* A variable of the environment may stand in it: then it is not what it seems. */
+	/* A variable of the environment may appear in it: then it is not what it seems. */
 	if (rc == CLEAT_OK && !strchr(url, '$'))
 		check_message(url, &m);
 	arena_done(&ar);

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rc = yaml_to_json((struct str){ (const char *)data, size }, &out, &err);
 	if (rc != CLEAT_OK && !*err.message)
 		abort();
-	if (rc == CLEAT_OK) { /* otherwise it is no YAML, or libyaml is not here */
+	if (rc == CLEAT_OK) { /* otherwise it is not YAML, or libyaml is not here */
 		cleat_doc *doc =
 			cleat_doc_parse(buf_str(&out).p, buf_size(&out), &limits, NULL, &err);
 

@@ -1,7 +1,7 @@
 /* fuzz_tokens.c - a file of tokens, as anybody may have written it.
  *
  * What is refused is refused with one line that begins with the place. What is accepted must do what
- * the file says, read here a second time in the simplest way: every token that stands there plainly
+ * the file says, read here a second time in the simplest way: every token that is there plainly
  * gives the name in front of it, and none gives one with a byte changed.
  */
 #include "auth/tokens.h"

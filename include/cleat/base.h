@@ -148,7 +148,7 @@ enum cleat_log_level {
 	CLEAT_LOG_EMERGENCY
 };
 
-/* "debug" … "emergency"; NULL for a value that is no level. Static storage. Any thread. */
+/* "debug" … "emergency"; NULL for a value that is not a level. Static storage. Any thread. */
 CLEAT_API const char *cleat_log_level_name(int level);
 
 #ifdef __cplusplus

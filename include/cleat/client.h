@@ -108,7 +108,7 @@ typedef struct cleat_client_options {
 	 *   on_form      message, requestedSchema (an object of strings, numbers, booleans and choices).
 	 *                cleat_reply_jsonf() and cleat_reply_json() accept with that content,
 	 *                cleat_reply_nothing() with the defaults alone; absent members that have a default
-	 *                get it, then it is checked: what does not fit, or is no field of the form, is not
+	 *                get it, then it is checked: what does not fit, or is not a field of the form, is not
 	 *                sent, and on_note says why. cleat_reply_record() gives CLEAT_EMISUSE: the fields
 	 *                are the server's. Returning CLEAT_EDECLINED or CLEAT_ECANCELLED says so to the
 	 *                server.
@@ -417,8 +417,8 @@ typedef struct cleat_content {
 } cleat_content;
 
 CLEAT_API bool cleat_result_content_(cleat_result *r, size_t i, cleat_content *ret, size_t size);
-/* Block `i` of a tool's result, a prompt's messages or a resource's contents. False behind the last one:
- * *ret is zeroed then. Data that is no base64, or that there is no memory for, is NULL. */
+/* Block `i` of a tool's result, a prompt's messages or a resource's contents. False after the last one:
+ * *ret is zeroed then. Data that is not base64, or that there is no memory for, is NULL. */
 static inline bool cleat_result_content(cleat_result *r, size_t i, cleat_content *ret)
 {
 	return cleat_result_content_(r, i, ret, sizeof(cleat_content));
@@ -474,7 +474,7 @@ CLEAT_API int cleat_reply_model(cleat_request *req, const char *model);
 CLEAT_API int cleat_reply_stop_reason(cleat_request *req, const char *reason);
 /* Sampling with tools: the model wants this tool called; `input` is an object, copied; NULL: {}.
  * CLEAT_EUNSUPPORTED, and nothing is replied, when the server's revision has no tools here or
- * opts.sampling_tools is not set; CLEAT_EINVAL without id or name, or when input is no object;
+ * opts.sampling_tools is not set; CLEAT_EINVAL without id or name, or when input is not an object;
  * otherwise as above. */
 CLEAT_API int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name,
 				   const cleat_json *input);

@@ -179,7 +179,7 @@ CLEAT_API cleat_doc *cleat_fields_encode(const cleat_field *fields, const void *
  *	         unit?: celsius|fahrenheit, tags: string[] = [])
  *
  * This reads one and gives the JSON Schema of its arguments, from malloc; free() it. `ret_name`
- * (may be NULL) receives the name, also from malloc. NULL when the text is no signature; *err says
+ * (may be NULL) receives the name, also from malloc. NULL when the text is not a signature; *err says
  * what was expected where. */
 CLEAT_API char *cleat_signature_schema(const char *signature, char **ret_name, cleat_error *err);
 /* The other way: a tool's name and inputSchema as a one-line signature, from malloc; free() it.

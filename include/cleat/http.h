@@ -71,14 +71,14 @@ CLEAT_API int cleat_server_listen_http_(cleat_server *s, const char *address,
  * "fd:3" (socket activation). The path is /mcp when none is given; port 0 takes any. Connections are
  * served while the server's loop runs (cleat_server_run(), or the loop of cleat_server_options.loop).
  * CLEAT_OK; CLEAT_EINVAL (an address that is none, or not safe: the reason is in
- * cleat_server_error()), CLEAT_EIO (it cannot be had: taken, forbidden), CLEAT_ENOMEM. May be called
+ * cleat_server_error()), CLEAT_EIO (it is not available: taken, forbidden), CLEAT_ENOMEM. May be called
  * several times. Loop thread. */
 static inline int cleat_server_listen_http(cleat_server *s, const char *address,
 					   const cleat_http_options *opts)
 {
 	return cleat_server_listen_http_(s, address, opts, sizeof(cleat_http_options));
 }
-/* The i-th address that is listened on, as a URL with the port that it got; NULL behind the last.
+/* The i-th address that is listened on, as a URL with the port that it got; NULL after the last.
  * Borrowed from the server. */
 CLEAT_API const char *cleat_server_http_url(const cleat_server *s, size_t i);
 /* Reads certificates and tokens again; what cannot be read stays as it was and is logged. Loop

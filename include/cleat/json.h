@@ -14,7 +14,7 @@
  *
  *	"{city: %s, days: %d, tags: [%s, %s], nested: {ok: true, x: %g}}"
  *
- * Keys of letters, digits and _ $ - . / need no quotes; text may stand in single or double quotes,
+ * Keys of letters, digits and _ $ - . / need no quotes; text may appear in single or double quotes,
  * with JSON's escapes and \'; a comma may end a list; nesting ends at 64 levels. A conversion
  * stands for a whole value or key (keys: %s and %.*s only, not NULL), never for a part of a string,
  * so nothing can break out of its place:
@@ -79,8 +79,8 @@ CLEAT_API void cleat_doc_free(cleat_doc *doc);
 
 /* The type of a value; CLEAT_JSON_NONE for NULL. */
 CLEAT_API enum cleat_json_type cleat_json_type(const cleat_json *v);
-/* The member `key` of an object; the first one if a key stands twice (see cleat_json_duplicate).
- * NULL when absent or when v is no object. Keys are compared byte for byte. */
+/* The member `key` of an object; the first one if a key appears twice (see cleat_json_duplicate).
+ * NULL when absent or when v is not an object. Keys are compared byte for byte. */
 CLEAT_API const cleat_json *cleat_json_get(const cleat_json *v, const char *key);
 CLEAT_API const cleat_json *cleat_json_getn(const cleat_json *v, const char *key, size_t n);
 /* Element `i` of an array, from 0; NULL when there is none. Constant time only for flat arrays:
@@ -106,10 +106,10 @@ CLEAT_API bool cleat_json_is_integer(const cleat_json *v);
 /* A number as it was written, terminated; NULL for anything else. */
 CLEAT_API const char *cleat_json_number_text(const cleat_json *v);
 /* Equal as JSON: members in any order, numbers by value (1 and 1.0 are equal). An object in which a
- * key stands twice equals another only member by member in the same order. NULL equals NULL only.
+ * key appears twice equals another only member by member in the same order. NULL equals NULL only.
  * No allocation; linear, for objects of very many members in different order up to n * n / 5000. */
 CLEAT_API bool cleat_json_equal(const cleat_json *a, const cleat_json *b);
-/* The first key that stands twice in this object (not in nested ones), NULL if none. No allocation;
+/* The first key that appears twice in this object (not in nested ones), NULL if none. No allocation;
  * linear up to tens of thousands of keys, a fraction of a second for a million. */
 CLEAT_API const cleat_json *cleat_json_duplicate(const cleat_json *v);
 
@@ -150,7 +150,7 @@ CLEAT_API bool cleat_json_next(cleat_json_iter *it);
  *
  * Nothing needs checking before cleat_build_finish(): the first thing that goes wrong stays, and what
  * follows does nothing. Wrong are (CLEAT_EMISUSE) a value in an object without a key or one in an array
- * with one, a second value at the top, an end too many or too few; (CLEAT_EINVAL) a key that stands twice
+ * with one, a second value at the top, an end too many or too few; (CLEAT_EINVAL) a key that appears twice
  * in an object that is built here, or a wrong template; (CLEAT_ELIMIT) nesting deeper than 1024 levels;
  * and lack of memory. Keys and values are copied. */
 

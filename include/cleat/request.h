@@ -15,7 +15,7 @@
  *              cleat_request_finish() exactly once;
  *   asking     `rc = cleat_ask_form(req, "key", ...); if (rc) return rc;`: the first run records the
  *              question, and when the answer is there the handler runs again from the top and the
- *              same line yields it. What stands before a question therefore runs more than once.
+ *              same line yields it. What comes before a question therefore runs more than once.
  *
  * Threads: a request belongs to the thread that its handler runs on (after defer: to whoever will
  * finish it). cleat_request_cancelled(), _progress() and _log() may be called from any thread until
@@ -54,7 +54,7 @@ CLEAT_API bool cleat_arg_given(cleat_request *req, const char *name);
 CLEAT_API const char *cleat_request_uri(cleat_request *req);
 CLEAT_API const char *cleat_request_var(cleat_request *req, const char *name);
 
-/* In a `complete` handler: which argument is being typed, what stands there so far, and the other
+/* In a `complete` handler: which argument is being typed, what is there so far, and the other
  * arguments that are known already (NULL when not). */
 CLEAT_API const char *cleat_request_completing(cleat_request *req);
 CLEAT_API const char *cleat_request_typed(cleat_request *req);

@@ -55,7 +55,7 @@ CLEAT_API cleat_schema *cleat_schema_new_(const cleat_json *schema,
 CLEAT_API cleat_schema *cleat_schema_parse_(const char *text, size_t n,
 					    const cleat_schema_options *opts, size_t size,
 					    cleat_error *err);
-/* Compiles a schema, which is copied. NULL when it is no valid schema or refers to something
+/* Compiles a schema, which is copied. NULL when it is not a valid schema or refers to something
  * unknown (CLEAT_EINVAL, with the place as a JSON Pointer in the message), when its dialect, or a
  * vocabulary that it requires, is not one that can be honoured (CLEAT_EUNSUPPORTED), over a limit
  * (CLEAT_ELIMIT) or out of memory. `opts` and `err` may be NULL; `schema` NULL is CLEAT_EINVAL.
@@ -78,7 +78,7 @@ CLEAT_API void cleat_schema_free(cleat_schema *schema);
 
 /* Does the value fit? CLEAT_OK; CLEAT_EINVAL with the first problem in err->message; CLEAT_ELIMIT
  * when it could not be found out within max_depth, max_steps or a pattern's own limit, which the
- * message names; CLEAT_ENOMEM. An object in which a key stands twice does not fit a schema that says
+ * message names; CLEAT_ENOMEM. An object in which a key appears twice does not fit a schema that says
  * something about members. A value that fits costs no allocation, except for unevaluated*,
  * uniqueItems and patterns on large values. `value` NULL is CLEAT_EINVAL; `err` may be NULL. Any
  * number of threads may check with one schema at the same time (options.allocator, if given, is then
@@ -92,7 +92,7 @@ typedef struct cleat_schema_problem {
 	const char *path;        /* JSON Pointer of the place in the value, "/items/3/days" */
 	const char *schema_path; /* of the keyword: URI, if any, and fragment,
 				    "#/properties/days/minimum" */
-	const cleat_json *value; /* what stands at the place; NULL where something is missing */
+	const cleat_json *value; /* what is at the place; NULL where something is missing */
 } cleat_schema_problem;
 
 typedef void cleat_schema_problem_fn(void *ctx, const cleat_schema_problem *problem);

@@ -114,7 +114,7 @@ typedef struct cleat_server_options {
  *
  * Schemas are JSON text, 2020-12 or, where "$schema" says so, draft-07; <cleat/schema.h> says what is
  * checked. Arguments that do not fit never reach the handler. With `output` or `output_schema` every
- * result that is no error must have a structured part that fits; if not, the client gets
+ * result that is not an error must have a structured part that fits; if not, the client gets
  * CLEAT_RPC_INTERNAL_ERROR and opts.log the reason. */
 typedef struct cleat_tool {
 	const char *name; /* 1-128 visible characters; A-Za-z0-9_.- is what every client takes */

@@ -25,7 +25,7 @@ extern "C" {
  *	char *uri = cleat_uri_template_expand("city://{name}{?units}", cleat_doc_root(d), NULL);
  *
  * Returns terminated text from malloc; free() it. NULL on failure: CLEAT_EINVAL when the template is
- * malformed or NULL, when `vars` is no object, or when a value does not fit (a list inside a list, a
+ * malformed or NULL, when `vars` is not an object, or when a value does not fit (a list inside a list, a
  * prefix {v:3} of a list); CLEAT_ELIMIT; CLEAT_ENOMEM. `err` may be NULL. Any thread. */
 CLEAT_API char *cleat_uri_template_expand(const char *tmpl, const cleat_json *vars,
 					  cleat_error *err);
@@ -33,7 +33,7 @@ CLEAT_API char *cleat_uri_template_expand(const char *tmpl, const cleat_json *va
 /* Matches a URI against a template and gives the variables as a document: an object whose members
  * are strings, percent-decoded. Optional variables ({?v}, {&v}, {;v}, {#v}) that the URI does not
  * have are absent. The whole URI has to match; {v} stops at / ? # and comma, {+v} does not, {/v*}
- * and {v*} go over slashes; query parameters may stand in any order and unknown ones are ignored.
+ * and {v*} go over slashes; query parameters may appear in any order and unknown ones are ignored.
  * Where a URI can be split in several ways, the earlier variable is the longer one. Time is bounded
  * by the length of the template times that of the URI.
  *

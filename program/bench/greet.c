@@ -293,7 +293,7 @@ static bool read_response(struct greeting *g, int fd, uint64_t until)
 	free(line);
 	if (s.kind == SCAN_GARBAGE)
 		return greet_fail(g, "waiting for the server",
-				  n == SAY_MAX ? "it sends no lines" : strerror(errno));
+				  n == SAY_MAX ? "it does not send lines" : strerror(errno));
 	if (s.kind == SCAN_ERROR)
 		return greet_fail(g, "starting", "the server refused the first request");
 	return true;

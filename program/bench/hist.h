@@ -26,7 +26,7 @@ uint64_t hist_quantile(const struct hist *h, double q);
 uint64_t hist_mean(const struct hist *h);
 /* Where a value is counted. */
 size_t hist_slot(uint64_t value);
-/* The least value of a slot; of HIST_SLOTS that behind the last. */
+/* The least value of a slot; of HIST_SLOTS that after the last. */
 uint64_t hist_low(size_t slot);
 
 #endif

@@ -37,7 +37,7 @@ struct load *load_start(const struct load_options *o, const char **ret_why)
 {
 	struct load *l = calloc(1, sizeof *l);
 
-	*ret_why = "out of memory, or of descriptors";
+	*ret_why = "out of memory or file descriptors";
 	if (!l)
 		return NULL;
 	l->o = *o;
@@ -57,7 +57,7 @@ struct load *load_start(const struct load_options *o, const char **ret_why)
 
 		w->running = pthread_create(&w->thread, NULL, thread, w) == 0;
 		if (!w->running) {
-			*ret_why = "no thread can be started";
+			*ret_why = "could not start a thread";
 			load_stop(l);
 			for (unsigned k = 0; k < i; k++)
 				pthread_join(l->workers[k].thread, NULL);

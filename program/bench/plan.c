@@ -80,11 +80,11 @@ static const char *read_scenario(struct plan *p, const cleat_json *v)
 	if (weight < 1 || weight > 1000000)
 		return "has a weight that is not from 1 to 1000000";
 	if (p->n == PLAN_MAX)
-		return "is one too many: at most 64";
+		return "is one too many: 64 is the limit";
 	if (list && !list_method(list))
-		return "lists something else than tools, resources, templates or prompts";
+		return "lists something other than tools, resources, templates or prompts";
 	if (arguments && cleat_json_type(arguments) != CLEAT_JSON_OBJECT)
-		return "has arguments that are no object";
+		return "has arguments that are not an object";
 	if (call)
 		set_call(plan_add(p, "tools/call", call, w), call, arguments);
 	else if (list)

@@ -161,10 +161,10 @@ static bool lists(const char *p, size_t n, const char *word)
 static enum reader_step status_line(struct reader *r, const char *p, size_t n)
 {
 	if (n < 12 || memcmp(p, "HTTP/1.", 7) != 0 || p[8] != ' ')
-		return bad(r, "what came is no HTTP/1.1");
+		return bad(r, "the answer is not HTTP/1.1");
 	for (size_t i = 9; i < 12; i++) {
 		if (p[i] < '0' || p[i] > '9')
-			return bad(r, "the status is no number");
+			return bad(r, "the status is not a number");
 		r->status = r->status * 10 + (p[i] - '0');
 	}
 	r->close = p[7] == '0';
@@ -177,14 +177,14 @@ static enum reader_step content_length(struct reader *r, const char *p, size_t n
 	uint64_t v = 0;
 
 	if (!n || n > 15)
-		return bad(r, "Content-Length is no length");
+		return bad(r, "Content-Length is not a length");
 	for (size_t i = 0; i < n; i++) {
 		if (p[i] < '0' || p[i] > '9')
-			return bad(r, "Content-Length is no length");
+			return bad(r, "Content-Length is not a length");
 		v = v * 10 + (uint64_t)(p[i] - '0');
 	}
 	if (r->has_length && r->left != v)
-		return bad(r, "Content-Length stands there twice, and differs");
+		return bad(r, "there are two different Content-Length headers");
 	r->has_length = true;
 	r->left = v;
 	return READER_MORE;
@@ -218,7 +218,7 @@ static enum reader_step field(struct reader *r, const char *p, size_t n)
 	const char *colon = memchr(p, ':', n), *end = p + n, *value;
 
 	if (!colon || colon == p || *p == ' ' || *p == '\t')
-		return bad(r, "a header line is none");
+		return bad(r, "a header line has no name");
 	value = colon + 1;
 	while (value < end && (*value == ' ' || *value == '\t'))
 		value++;

@@ -43,7 +43,7 @@ uint64_t report_elapsed(const struct report *r);
 uint64_t report_per_second(const struct report *r);
 /* Processor time of a request. */
 uint64_t report_cost(uint64_t cpu_ns, const struct report *r);
-/* The i-th kind of failure there was, in words ("HTTP 503"), and how many; false behind the last. */
+/* The i-th kind of failure there was, in words ("HTTP 503"), and how many; false after the last. */
 bool report_failure(const struct tally *t, size_t i, char *room, size_t n, uint64_t *ret_count);
 
 #endif

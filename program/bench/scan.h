@@ -24,9 +24,8 @@ struct scan {
 	enum scan_kind kind;
 	bool has_id; /* a number that is a whole one: */
 	uint64_t id;
-	size_t id_at,
-		id_n; /* where the id stands in the text, whatever it is; id_n 0: there is none */
-	const char *method; /* as it stands in the text, without its quotes; NULL: none */
+	size_t id_at, id_n; /* where the id is in the text, whatever it is; id_n 0: there is none */
+	const char *method; /* as it is in the text, without its quotes; NULL: none */
 	size_t method_n;
 	int64_t code; /* of an error */
 };

@@ -127,7 +127,7 @@ bool report_failure(const struct tally *t, size_t i, char *room, size_t n, uint6
 		return true;
 	}
 	if (t->other_codes && !i--) {
-		snprintf(room, n, "other statuses and codes");
+		snprintf(room, n, "other statuses and error codes");
 		*ret_count = t->other_codes;
 		return true;
 	}

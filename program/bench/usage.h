@@ -1,7 +1,7 @@
 /* program/bench/usage.h - processor time and memory of a server that runs on this machine, from /proc.
  *
  * The processes are those of our children's groups, or those that hold the socket which listens at the
- * address. As good as may be: what is not ours to see is left out, and none at all is no error.
+ * address. As good as may be: what is not ours to see is left out, and none at all is not an error.
  */
 #ifndef PROGRAM_BENCH_USAGE_H
 #define PROGRAM_BENCH_USAGE_H

@@ -367,12 +367,12 @@ static bool judge(struct worker *w, struct conn *c, uint64_t now)
 	if (s.kind == SCAN_REQUEST || s.kind == SCAN_NOTICE)
 		return false;
 	if (s.kind == SCAN_GARBAGE) {
-		tally_why(&w->tally, "what came is no JSON-RPC message");
+		tally_why(&w->tally, "the server sent something that is not a JSON-RPC message");
 		worker_settle(w, c, OUT_BAD, 0, now);
 	} else if (s.has_id ? s.id != c->id : s.kind != SCAN_ERROR) {
 		if (s.has_id && s.id < c->id)
 			return false; /* of a request that was given up */
-		tally_why(&w->tally, "an answer has another id than its request");
+		tally_why(&w->tally, "an answer's id differs from its request's");
 		worker_settle(w, c, OUT_BAD, 0, now);
 	} else if (s.kind == SCAN_RESULT) {
 		worker_settle(w, c, OUT_GOOD, 0, now);
@@ -421,7 +421,8 @@ static void digest(struct worker *w, struct conn *c, uint64_t now)
 		case READER_BAD: lose(w, c, now, r->why); return;
 		case READER_DONE:
 			if (!c->busy) {
-				lose(w, c, now, "an answer came that nobody had asked for");
+				lose(w, c, now,
+				     "there was an answer to a request that was never sent");
 				return;
 			}
 			complete(w, c, now);

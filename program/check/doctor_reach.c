@@ -67,7 +67,7 @@ static bool reach_program(struct doctor *d, const struct target *t, const cleat_
 			doctor_step(d, DOCTOR_FAILED, EXIT_UNREACHABLE, "program",
 				    S_ISDIR(st.st_mode) ? "name a program in it"
 							: "chmod +x makes it one",
-				    "%s is there, but is no program that you may run", found);
+				    "%s exists, but you may not run it", found);
 			return false;
 		}
 		found = runnable(found) ? found : NULL;
@@ -76,7 +76,7 @@ static bool reach_program(struct doctor *d, const struct target *t, const cleat_
 	}
 	if (!found) {
 		doctor_step(d, DOCTOR_FAILED, EXIT_UNREACHABLE, "program",
-			    strpbrk(name, " \t") ? "write the words behind the program as \"args\""
+			    strpbrk(name, " \t") ? "put the words after the program into \"args\""
 			    : strchr(name, '/')  ? "correct the path"
 						 : "install it, or give its whole path",
 			    "%s is %s", name, strchr(name, '/') ? "not there" : "not in PATH");
@@ -262,7 +262,7 @@ static bool reach_proxy(struct doctor *d, const char *proxy, const char *from, c
 	/* libcurl's port where none is given, CURLOPT_PROXY(3). */
 	if (!split(url, strncasecmp(url, "https", 5) == 0 ? "443" : "1080", &host, &port)) {
 		doctor_step(d, DOCTOR_FAILED, EXIT_USAGE, "proxy", "http://host:port",
-			    "what %s says is no address of a proxy", from);
+			    "%s is not set to a proxy's address", from);
 		return false;
 	}
 	rc = getaddrinfo(host, port, &hints, &all);
@@ -270,10 +270,10 @@ static bool reach_proxy(struct doctor *d, const char *proxy, const char *from, c
 	if (rc != 0)
 		text_puts(&bad, gai_strerror(rc));
 	if (good)
-		doctor_step(d, DOCTOR_OK, 0, "proxy", NULL,
-			    "%s says that requests go through %s port %s, which answers; the name "
-			    "%s is its business",
-			    from, host, port, server);
+		doctor_step(
+			d, DOCTOR_OK, 0, "proxy", NULL,
+			"%s says that requests go through %s port %s, which answers; the proxy looks up %s",
+			from, host, port, server);
 	else
 		doctor_step(
 			d, DOCTOR_FAILED, EXIT_UNREACHABLE, "proxy", fix,

@@ -130,7 +130,7 @@ static void check_name(struct check *c, const char *where, const cleat_json *v, 
 			     : name[good] == '/' ? CHECK_WARNING
 						 : CHECK_ERROR,
 			     "name", where,
-			     "character %zu of the name is none of A-Z a-z 0-9 _ - .", good + 1);
+			     "character %zu of the name is not one of A-Z a-z 0-9 _ - .", good + 1);
 	if (n > NAME_MOST)
 		check_report(c, tool ? CHECK_ERROR : CHECK_WARNING, "name", where,
 			     "the name has %zu characters, 128 are allowed", n);
@@ -256,10 +256,10 @@ static void check_uri(struct check *c, const char *where, const char *uri)
 	size_t n = strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
 
 	if (!isalpha((unsigned char)*uri) || uri[n] != ':')
-		check_report(c, CHECK_ERROR, "uri", where, "is no URI: it has no scheme");
+		check_report(c, CHECK_ERROR, "uri", where, "is not a URI: it has no scheme");
 	else if (!well_formed(uri))
 		check_report(c, CHECK_ERROR, "uri", where,
-			     "has characters in it that a URI cannot have (%%20 is a space)");
+			     "contains characters that a URI cannot have (%%20 is a space)");
 }
 
 static void check_template(struct check *c, const char *where, const char *text)

@@ -68,19 +68,19 @@ static void check_unknown(struct check *c)
 	bool modern = cleat_client_era(client) == CLEAT_ERA_MODERN;
 
 	if (check_wanted(c, "unknown-method"))
-		expect_code(c, "unknown-method", "a method that there is not",
+		expect_code(c, "unknown-method", "an unknown method",
 			    live_ask(c, "cleat/" NOBODY, NULL, NULL, NULL),
 			    CLEAT_RPC_METHOD_NOT_FOUND, 0);
 	if (check_wanted(c, "unknown-tool") && cleat_client_server_can(client, "tools"))
-		expect_code(c, "unknown-tool", "a tool that there is not",
+		expect_code(c, "unknown-tool", "an unknown tool",
 			    live_ask(c, "tools/call", "name", NOBODY, NULL),
 			    CLEAT_RPC_INVALID_PARAMS, 0);
 	if (check_wanted(c, "unknown-prompt") && cleat_client_server_can(client, "prompts"))
-		expect_code(c, "unknown-prompt", "a prompt that there is not",
+		expect_code(c, "unknown-prompt", "an unknown prompt",
 			    live_ask(c, "prompts/get", "name", NOBODY, NULL),
 			    CLEAT_RPC_INVALID_PARAMS, 0);
 	if (check_wanted(c, "unknown-resource") && cleat_client_server_can(client, "resources"))
-		expect_code(c, "unknown-resource", "a resource that there is not",
+		expect_code(c, "unknown-resource", "an unknown resource",
 			    live_ask(c, "resources/read", "uri", NOBODY ":///nothing", NULL),
 			    modern ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_RESOURCE_NOT_FOUND,
 			    modern ? 0 : CLEAT_RPC_INVALID_PARAMS);
@@ -264,10 +264,10 @@ static void check_prompts(struct check *c)
 				     "was not tried: it asks something");
 		else if (cleat_result_status(r) == CLEAT_OK && needs)
 			check_report(c, CHECK_WARNING, "prompt", where,
-				     "can be got without the arguments that it requires");
+				     "is given even without the arguments that it requires");
 		else if (cleat_result_status(r) != CLEAT_OK && !needs)
 			check_report(c, CHECK_ERROR, "prompt", where,
-				     "requires no arguments, but cannot be got without: %s",
+				     "requires no arguments, but fails without them: %s",
 				     cleat_result_error(r)->message);
 		else if (needs && !refusal(r))
 			check_report(c, CHECK_ERROR, "prompt", where,
@@ -295,7 +295,7 @@ static void check_again(struct check *c)
 		    !cleat_json_equal(cleat_result_items(c->lists[i]), cleat_result_items(again)))
 			check_report(c, CHECK_WARNING, "order",
 				     keepf("list of %s", catalog_kinds[i].option),
-				     "is another one the second time");
+				     "differs the second time");
 		cleat_result_free(again);
 	}
 }

@@ -1,6 +1,6 @@
 /* program/check/protocol.c - checks messages: JSON-RPC 2.0 by hand, the rest by the tables of protocol_table.c.
  *
- * A message that is no JSON-RPC is not looked into further. Everything that comes from a message is put
+ * A message that is not JSON-RPC is not looked into further. Everything that comes from a message is put
  * into findings as data; whoever prints them makes it safe.
  */
 #include "check/protocol.h"
@@ -264,12 +264,12 @@ static void tell_unknown(struct protocol *p, const char *name)
 	near = nearest(name, names, n);
 	if (near)
 		protocol_tell(p, false, "method", "/method",
-			      "%s has no method \"%.100s\", is \"%s\" meant?",
+			      "%s has no method \"%.100s\"; did you mean \"%s\"?",
 			      revision_of(p->revision), name, near);
 	else
 		protocol_tell(
 			p, true, "method", "/method",
-			"\"%.100s\" is no method of %s; an extension? Its content was not checked",
+			"\"%.100s\" is not a method of %s; an extension? Its content was not checked",
 			name, revision_of(p->revision));
 }
 
@@ -384,7 +384,7 @@ static bool check_rounds(struct protocol *p, const struct protocol_method *m,
 	if (strcmp(kind, "input_required") != 0) {
 		protocol_tell(
 			p, true, "result-type", "/result/resultType",
-			"\"%.60s\" is no resultType of %s (complete, input_required); an extension?",
+			"\"%.60s\" is not a resultType of %s (complete, input_required); an extension?",
 			kind, revision_of('e'));
 		return true;
 	}
@@ -422,7 +422,7 @@ static void check_result(struct protocol *p, const struct open_request *r,
 		} else if (cleat_json_str(version, NULL) &&
 			   !letter_of(cleat_json_str(version, NULL))) {
 			protocol_tell(p, true, "version", "/result/protocolVersion",
-				      "\"%.40s\" is no revision that is known here",
+				      "\"%.40s\" is not a known revision",
 				      cleat_json_str(version, ""));
 		}
 	}

@@ -158,7 +158,7 @@ static void read_name(struct type_reader *r, struct text *to)
 		text_puts(to, "false");
 }
 
-/* A type with what stands behind it: "str[]", "(str|num){}". */
+/* A type with what comes after it: "str[]", "(str|num){}". */
 static void read_one(struct type_reader *r, struct text *to)
 {
 	struct text inner = { 0 };

@@ -100,7 +100,7 @@ static cleat_doc *as_text(const char *value, size_t n, const char **why)
 
 	if (utf8_valid_prefix((struct str){ value, n }) < n) {
 		cleat_build_free(b);
-		*why = "must be text in UTF-8; bytes go as base64, where a tool takes that";
+		*why = "must be text in UTF-8; send bytes as base64 where the tool takes that";
 		return NULL;
 	}
 	cleat_build_strn(b, NULL, value, n);
@@ -339,9 +339,10 @@ static bool set_object(struct object *o, const char *word)
 				      from_stdin ? t.n : strlen(word), NULL, NULL, &err);
 	text_free(&t);
 	if (!doc || cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT) {
-		o->code = cli_error(
-			o->cli, EXIT_USAGE, "%s: the arguments%s are no JSON object%s%s", o->what,
-			from_stdin ? " on stdin" : "", doc ? "" : ": ", doc ? "" : err.message);
+		o->code = cli_error(o->cli, EXIT_USAGE,
+				    "%s: the arguments%s are not a JSON object%s%s", o->what,
+				    from_stdin ? " on stdin" : "", doc ? "" : ": ",
+				    doc ? "" : err.message);
 		cleat_doc_free(doc);
 		return false;
 	}
@@ -372,7 +373,7 @@ static bool cli_arguments_take(struct object *o, const char *word)
 	if (n && word[n])
 		return set(o, word, n - json, json, word + n + 1);
 	o->code = cli_error(o->cli, EXIT_USAGE,
-			    "%s: \"%s\" is no argument: write key=value, key:=json, key=@file, "
+			    "%s: \"%s\" is not an argument: write key=value, key:=json, key=@file, "
 			    "a JSON object or - (stdin)",
 			    o->what, word);
 	return false;

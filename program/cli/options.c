@@ -3,7 +3,7 @@
  *	cleat VERB [OPTION]... SERVER [WORD]...
  *	cleat VERB [OPTION]... -- COMMAND [ARGUMENT]... [-- [WORD | OPTION]...]
  *
- * Options may stand anywhere outside of the command. "--" begins a command as long as there is no
+ * Options may appear anywhere outside of the command. "--" begins a command as long as there is no
  * SERVER, and the next one ends it; where there is one already, "--" says that only words follow.
  */
 #include "cli/run.h"
@@ -351,7 +351,7 @@ static int dashes(struct line *l)
 		words_add(&command, l->argv[l->i++]);
 	l->i++;
 	if (!command.n)
-		return cli_usage(cli, "there is no command behind --");
+		return cli_usage(cli, "there is no command after --");
 	l->cli->command = command.at;
 	return EXIT_GOOD;
 }

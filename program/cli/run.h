@@ -17,7 +17,7 @@ struct cli {
 	const char *const *command; /* between the dashes; NULL: none */
 	unsigned verbose;
 	bool quiet, json, color, color_err; /* color: of stdout and of stderr */
-	bool in_shell;                      /* something else is printed behind it */
+	bool in_shell;                      /* something else is printed after it */
 	struct cli_values *values_;         /* options, by name */
 	cleat_client *client;               /* cli_client() */
 	cleat_loop *loop;                   /* that it is on; Ctrl-C is watched there */
@@ -33,7 +33,7 @@ int cli_parse(struct cli *cli, int argc, char **argv);
 /* The value of an option (the last one), NULL when it was not given; a flag that was given is "". */
 const char *cli_option(const struct cli *cli, const char *name);
 bool cli_flag(const struct cli *cli, const char *name);
-/* The i-th value of one that may stand several times; NULL behind the last. */
+/* The i-th value of one that may appear several times; NULL after the last. */
 const char *cli_option_at(const struct cli *cli, const char *name, size_t i);
 /* "1.5s", "250ms", "2m", "30" (seconds). False: no duration. */
 bool cli_duration(const char *text, uint64_t *ret_ms);

@@ -30,7 +30,7 @@ struct cli_option {
 	char letter;         /* 0: none */
 	const char *arg;     /* "FILE"; NULL: it takes none */
 	const char *help;    /* one line */
-	bool repeat;         /* may stand several times */
+	bool repeat;         /* may appear several times */
 	const char *choices; /* "auto|legacy|modern", for completion and checking; NULL: anything */
 };
 
@@ -46,7 +46,7 @@ enum cli_group {
 	CLI_ASKED = 2,    /* its server may ask something: --answer and the like */
 	CLI_OUTPUT = 4,   /* prints a result: --json, --jq, -o */
 	CLI_CONTENT = 64, /* with CLI_OUTPUT: there may be images in it, --save */
-	CLI_COMMAND = 8,  /* takes a command behind "--", up to the end, but no SERVER */
+	CLI_COMMAND = 8,  /* takes a command after "--", up to the end, but no SERVER */
 	CLI_UNASKED = 16, /* its client says that it cannot be asked anything */
 	CLI_REACH = 32,   /* the options for reaching a server, which is not the first word */
 	CLI_SPEAK = 128   /* and those for speaking with it */
@@ -70,8 +70,8 @@ extern const struct cli_option cli_reach_options[], cli_speak_options[], cli_ask
 	cli_general_options[], /* -v, -q, -h, --color */
 	cli_top_options[];     /* before any verb: --version */
 const struct verb *cli_verb_find(const char *name);
-/* The option lists of a verb, in the order of its help, each with a title; false behind the last. With
- * verb NULL: those that may stand before a verb. */
+/* The option lists of a verb, in the order of its help, each with a title; false after the last. With
+ * verb NULL: those that may appear before a verb. */
 struct cli_list {
 	const char *title;
 	const struct cli_option *options;

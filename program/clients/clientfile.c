@@ -112,7 +112,7 @@ int clientfile_open(struct cli *cli, struct clientfile *f, const char *client)
 	real = realpath(f->place.path, NULL);
 	f->real = real ? keep(real) : f->place.path;
 	if (!real && lstat(f->place.path, &st) == 0)
-		return cli_error(cli, EXIT_OTHER, "%s: a link that leads nowhere", f->place.shown);
+		return cli_error(cli, EXIT_OTHER, "%s: a broken symbolic link", f->place.shown);
 	if (real && (stat(real, &st) != 0 || !S_ISREG(st.st_mode))) /* a pipe would never end */
 		return cli_error(cli, EXIT_OTHER, "%s: not a file", f->place.shown);
 	if (!text_read(&f->text, f->real, FILE_MOST) && errno != ENOENT && errno != ENOTDIR)
@@ -238,7 +238,7 @@ static int replace(struct cli *cli, struct clientfile *f, struct text *after)
 
 	if (!is_unchanged(f))
 		return cli_error(cli, EXIT_OTHER,
-				 "%s has changed meanwhile; nothing was written: try again",
+				 "%s has changed in the meantime; nothing was written: try again",
 				 f->place.shown);
 	if (!make_directories(f->real))
 		return failed(cli, f, "cannot make its directory");
@@ -254,7 +254,7 @@ static int replace(struct cli *cli, struct clientfile *f, struct text *after)
 		return failed(cli, f, "cannot replace it");
 	}
 	if (kept)
-		cli_note(cli, "%s was written; what was there before is %s", f->place.shown, kept);
+		cli_note(cli, "%s was written; the old version is %s", f->place.shown, kept);
 	else
 		cli_note(cli, "%s was written", f->place.shown);
 	return EXIT_GOOD;

@@ -51,7 +51,7 @@ static const char *place(const struct expand_places *places, const char *name, s
 static const char *expand_at(const char *text, const struct expand_places *places, unsigned depth,
 			     const char **why);
 
-/* The value of what stands between ${ and }. What a default has inside is expanded, too. */
+/* The value of what is between ${ and }. What a default has inside is expanded, too. */
 static const char *value_of(const struct expand_places *places, const char *s, size_t n,
 			    unsigned depth, const char **why)
 {
@@ -76,7 +76,7 @@ static const char *value_of(const struct expand_places *places, const char *s, s
 	if (colon && (size_t)(colon - s) + 1 < n && colon[1] == '-')
 		fallback = keepf("%.*s", (int)(n - name - 2), colon + 2);
 	if (!is_name(s, name) || (colon && !fallback)) {
-		*why = keepf("${%.*s} is no variable that is known here", (int)n, s);
+		*why = keepf("${%.*s} is not a known variable", (int)n, s);
 		return NULL;
 	}
 	value = variable(places, s, name);

@@ -2,14 +2,14 @@
  *
  * Servers and names are completed live: by `cleat ls --names`, of the configuration files and of the server
  * that stands on the line. What comes from there may be anybody's: no shell is given it to expand. A
- * command that was only typed is never run for this, so behind "--" there are no names.
+ * command that was only typed is never run for this, so after "--" there are no names.
  */
 #include "cli/run.h"
 #include "text/text.h"
 
 #include <string.h>
 
-/* What stands behind SERVER, as `cleat ls` is asked for it; NULL: nothing that can be listed. */
+/* What comes after SERVER, as `cleat ls` is asked for it; NULL: nothing that can be listed. */
 static const char *listed_by(const struct verb *v)
 {
 	static const struct {
@@ -56,7 +56,7 @@ static void put_choices(const char *choices)
 
 /* ---- bash ---------------------------------------------------------------------------------------- */
 
-/* bash cuts words at : and =, which addresses and arguments have inside, and replaces what stands behind the
+/* bash cuts words at : and =, which addresses and arguments have inside, and replaces what comes after the
  * last of those only. compgen -W would expand what a server says. */
 static const char bash_head[] =
 	"# bash completion for cleat: eval \"$(cleat completion bash)\"\n"
@@ -452,8 +452,8 @@ const struct verb verb_completion = {
 	.usage = usage,
 	.about =
 		"Verbs, options and their values are completed, servers from the configuration files, and "
-		"names of tools, prompts and resources from the server that stands on the line: an address or "
-		"a name. A command behind -- is not run for this.",
+		"names of tools, prompts and resources from the server named on the line: an address or "
+		"a name. A command after -- is not run for this.",
 	.examples = examples,
 	.run = completion_run,
 };

@@ -210,8 +210,7 @@ const struct verb verb_help = {
 	.summary = "explain a verb, or a topic",
 	.usage = usage,
 	.about =
-		"The topics are server, arguments, output, files, environment and exit-codes. The same stands in the "
-		"man pages: man cleat, man cleat-call.",
+		"The topics are server, arguments, output, files, environment and exit-codes. The man pages say the same: man cleat, man cleat-call.",
 	.examples = examples,
 	.run = help_run,
 };
@@ -234,7 +233,7 @@ const struct verb verb_version = {
 	.name = "version",
 	.summary = "print the version and what it can do",
 	.usage = version_usage,
-	.about = "Says also which libraries that are opened when they are needed are there.",
+	.about = "Also says which optional libraries are installed.",
 	.examples = version_examples,
 	.run = run_version,
 };

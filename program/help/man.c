@@ -141,8 +141,7 @@ static int page_of_all(void)
 	puts(".SH DESCRIPTION");
 	paragraphs(
 		"cleat speaks to servers of the Model Context Protocol: it lists and calls their tools, "
-		"reads their resources, and shows what goes over the wire. \"cleat serve\" puts what is "
-		"there already behind one. Results go to stdout, everything else to stderr.");
+		"reads their resources, and shows what goes over the wire. \"cleat serve\" puts what you already have behind one. Results go to stdout, everything else to stderr.");
 	puts(".SH VERBS");
 	for (size_t i = 0; cli_verbs[i]; i++)
 		if (!cli_verbs[i]->hidden)

@@ -2,17 +2,16 @@
 #include "help/help.h"
 
 static const char *const server[] = {
-	("Every verb that speaks to a server is told which one by its first word, or by a command "
-	 "behind \"--\":"),
+	("Every verb that speaks to a server is told which one by its first word, or by a command after \"--\":"),
 	"https://host/mcp\tStreamable HTTP, or HTTP+SSE where it is that",
-	"unix:/run/x.sock\tHTTP over a Unix socket; \"#/path\" behind it when it is not at /mcp",
+	"unix:/run/x.sock\tHTTP over a Unix socket; with \"#/path\" after it where it is not at /mcp",
 	"tcp://host:port\tone message per line; also unix-stream:/run/x.sock",
-	"name\ta server of a configuration file that is there already; \"cleat config\" lists them",
+	"name\ta server from an existing configuration file; \"cleat config\" lists them",
 	"./program\ta program without arguments",
 	"-- command ...\ta program with arguments, up to the end or to the next \"--\"",
 	("A command cannot have a \"--\" of its own, as the next one ends it: put it into a shell's words, "
 	 "-- sh -c 'npx -y some-server -- --port 1' -- add a=1, or into a configuration file."),
-	("Options stand before or behind the server, not inside of a command. A program that is named "
+	("Options go before or after the server, not inside a command. A program that is named "
 	 "on the command line gets the whole environment, one of a configuration file only HOME, PATH "
 	 "and the like, and what the file says."),
 	NULL,
@@ -62,8 +61,7 @@ static const char *const codes[] = {
 	"130\tinterrupted (143: by SIGTERM)",
 	("With --json an error is one line of JSON on stderr: {\"error\":{\"code\", \"message\", \"step\", "
 	 "\"status\", \"rpc\", \"data\"}}, where step says what failed (\"connecting\", \"TLS\"), status is that "
-	 "of HTTP, rpc the code of JSON-RPC and data what its error has besides; those that there are none of "
-	 "are left out."),
+	 "of HTTP, rpc the code of JSON-RPC and data what its error has besides; absent ones are left out."),
 	NULL,
 };
 

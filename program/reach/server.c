@@ -69,7 +69,7 @@ const struct cli_option cli_speak_options[] = {
 	  .help = "a folder to tell the server of when it asks for roots" },
 	{ .name = "max-size",
 	  .arg = "SIZE",
-	  .help = "the most that one message of the server may have (default: 256M)" },
+	  .help = "the largest message accepted from the server (default: 256M)" },
 	{ .name = "no-cache", .help = "ask the server, whatever is known" },
 	{ 0 },
 };
@@ -460,7 +460,7 @@ static int make(struct cli *cli, const cleat_client_options *want)
 	set_callbacks(cli, o);
 	cli->loop = cleat_loop_new(NULL);
 	if (!cli->loop)
-		return cli_error(cli, EXIT_OTHER, "there is no event loop to be had");
+		return cli_error(cli, EXIT_OTHER, "could not create an event loop");
 	await_signals(cli->loop);
 	o->name = o->name ? o->name : "cleat";
 	o->version = o->version ? o->version : cleat_version();

@@ -231,17 +231,16 @@ static int no_such_name(struct cli *cli, const struct config *config)
 		return cli_error(cli, EXIT_USAGE, "there is no server \"%s\", did you mean \"%s\"?",
 				 word, near);
 	if (strchr(word, ' '))
-		return cli_error(
-			cli, EXIT_USAGE,
-			"there is no server \"%s\": a command stands behind --, as in cleat "
-			"%s -- %s",
-			word, cli->verb->name, word);
+		return cli_error(cli, EXIT_USAGE,
+				 "there is no server \"%s\": a command goes after --, as in cleat "
+				 "%s -- %s",
+				 word, cli->verb->name, word);
 	if (strspn(word, "./~"))
 		return cli_error(cli, EXIT_USAGE, "cannot run %s: %s", word, why);
 	return cli_error(
 		cli, EXIT_USAGE,
 		"there is no server \"%s\" in the configuration files (cleat config lists "
-		"them); an address begins with http:// or https://, a command stands behind --",
+		"them); an address begins with http:// or https://, a command goes after --",
 		word);
 }
 

@@ -144,7 +144,7 @@ static void bridge_on_message(void *ctx, const char *text, size_t n)
 	struct post *p = ctx;
 	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, NULL);
 
-	/* The body of a refusal may be anything; that of a stream that there is not (405) is no message. */
+	/* The body of a refusal may be anything; that of a stream that there is not (405) is not a message. */
 	if (p->status >= 300 &&
 	    (p->kind != POST_MESSAGE || !cleat_json_get(cleat_doc_root(doc), "jsonrpc"))) {
 		cleat_doc_free(doc);

@@ -92,7 +92,7 @@ static void begin_body(struct passage *g, int status, struct str type)
 
 	if (!type.p)
 		return;
-	/* What is said about a stream that there is not (405) is no message. */
+	/* What is said about a stream that there is not (405) is not a message. */
 	if (strcmp(g->x->method, "POST") == 0 || status < 300)
 		g->body = body_new(NULL, type, record_http_on_message, g);
 	if (get && status == 200 && type.n >= events.n &&

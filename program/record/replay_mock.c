@@ -2,7 +2,7 @@
  *
  * A request is answered as the same request was, by method and params without _meta; each recorded one is
  * used once, the last one again and again. What the server said by itself comes where it came: before the
- * answer, or behind it, up to the client's next message. When the recorded server asked something, the
+ * answer, or after it, up to the client's next message. When the recorded server asked something, the
  * rest waits for the client's answer. Ids and progress tokens are those of the client that is there now.
  *
  * Where a message goes is not decided here: it is said with the place that its request came from (of a
@@ -163,7 +163,7 @@ static void say_answer(struct mock *m, struct play *p)
 	char *line = with(msg, "id", m->now[p->request].id);
 
 	p->answer = TAPE_NONE;
-	/* What comes behind it has no place any more. */
+	/* What comes after it has no place any more. */
 	m->now[p->request].place = NULL;
 	replay_mock_say(m, p->place, line,
 			error ? (int)cleat_json_int(cleat_json_get(error, "code"), -32603)
@@ -341,7 +341,7 @@ static size_t replay_mock_on_message(struct mock *m, const cleat_json *msg, void
 
 	if (cleat_json_type(msg) != CLEAT_JSON_OBJECT || (!method && !id)) {
 		replay_mock_refuse(m, place, "null", CLEAT_RPC_INVALID_REQUEST,
-				   "this is no message");
+				   "this is not a message");
 		return 1;
 	}
 	if (method && id)

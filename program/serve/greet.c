@@ -30,7 +30,7 @@ static void put_word(struct text *t, const char *word)
 	text_puts(t, "'");
 }
 
-/* A path that is good from any directory; behind ":rw" and "=URL" it may go on. */
+/* A path that is good from any directory; after ":rw" and "=URL" it may go on. */
 static const char *absolute(const char *path)
 {
 	char *real = realpath(path, NULL);

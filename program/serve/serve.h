@@ -45,7 +45,7 @@ int serve_reload(struct serve *s);
 
 /* What it offers, for people. */
 enum serve_kind { SERVE_TOOLS, SERVE_RESOURCES, SERVE_TEMPLATES, SERVE_PROMPTS };
-/* The i-th name or URI, NULL behind the last. Borrowed, until the next reload. */
+/* The i-th name or URI, NULL after the last. Borrowed, until the next reload. */
 const char *serve_item(const struct serve *s, enum serve_kind kind, size_t i);
 size_t serve_count(const struct serve *s, enum serve_kind kind);
 /* A tool that can be called just so: without arguments or questions, and it changes nothing as far as it

@@ -80,7 +80,8 @@ static void read_section(struct draft *b, size_t section)
 
 		while (cleat_json_next(&it)) {
 			if (str_has_nul(json_str(it.key)))
-				conf_problem(b->conf, it.key, "a NUL character has no place here");
+				conf_problem(b->conf, it.key,
+					     "a NUL character is not allowed here");
 			else if (json_is_object(it.value))
 				read_value(b, section, cleat_json_str(it.key, ""), it.value);
 		}

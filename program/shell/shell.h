@@ -21,7 +21,7 @@ struct shell_lists {
 
 void shell_lists_begin(struct shell_lists *l, struct cli *cli);
 void shell_lists_end(struct shell_lists *l);
-/* The entries of a list; NULL: there are none, or they cannot be had. */
+/* The entries of a list; NULL: there are none, or they is not available. */
 const cleat_json *shell_list(struct shell_lists *l, enum cleat_list what);
 const cleat_json *shell_entry(struct shell_lists *l, enum cleat_list what, const char *name);
 

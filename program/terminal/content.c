@@ -137,7 +137,7 @@ static void print_data(struct page *p, const cleat_content *c)
 	const char *dir = cli_option(p->cli, "save");
 
 	if (!c->data) {
-		fprintf(p->to, "[%s: its data is no base64]\n", kind_of(c));
+		fprintf(p->to, "[%s: its data is not base64]\n", kind_of(c));
 		return;
 	}
 	if (dir) {
@@ -297,7 +297,7 @@ int cli_print_content(struct cli *cli, cleat_result *r)
 
 	if (cli_print_json(cli, raw, &code))
 		return code || !failed ? code : say_failed(cli, r);
-	/* What went wrong is no result. */
+	/* What went wrong is not a result. */
 	p.to = failed ? stderr : cli_out(cli);
 	if (!p.to)
 		return EXIT_OTHER;

@@ -127,7 +127,7 @@ static jq_state *compile(struct cli *cli, const char *expression, char **why, in
 		return jq;
 	lib.teardown(&jq);
 	*ret_code =
-		cli_error(cli, EXIT_USAGE, "--jq: %s", *why ? *why : "this is no jq expression");
+		cli_error(cli, EXIT_USAGE, "--jq: %s", *why ? *why : "this is not a jq expression");
 	return NULL;
 }
 

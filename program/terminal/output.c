@@ -1,7 +1,7 @@
 /* program/terminal/output.c - where a result goes, and in which form: --json, --jq, -o.
  *
  * What -o names keeps its old content until the new one is complete: that is written beside it and takes
- * its place in the end. Only what is no plain file (a pipe, a device), or is watched as it grows, is
+ * its place in the end. Only what is not a plain file (a pipe, a device), or is watched as it grows, is
  * written as it is.
  */
 #include "terminal/output.h"

@@ -38,7 +38,7 @@ size_t jsonc_comment_end(const char *text, size_t n, size_t i)
 
 void jsonc_blank(char *text, size_t n)
 {
-	size_t comma = n; /* the last one with nothing behind it yet */
+	size_t comma = n; /* the last one with nothing after it yet */
 	size_t i = 0;
 
 	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)

@@ -80,7 +80,7 @@ static bool jsonedit_find(const struct json_edit *e, size_t object, const char *
 	return false;
 }
 
-/* A comma behind the value that ends at `i`, a trailing one too; e->n: none. A blanked comma is one that
+/* A comma after the value that ends at `i`, a trailing one too; e->n: none. A blanked comma is one that
  * the bare copy has as a space and that stands outside of comments. */
 static size_t comma_after(const struct json_edit *e, size_t i)
 {

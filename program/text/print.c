@@ -15,7 +15,7 @@ enum { DEEPEST = 256, PROSE = 79, NARROWEST = 20 };
 
 /* ---- characters ---------------------------------------------------------------------------------- */
 
-/* What is no UTF-8 is not safe either. */
+/* What is not UTF-8 is not safe either. */
 static bool is_unsafe(uint32_t c)
 {
 	return c == UTF8_BAD || (c != '\n' && c != '\t' && utf8_unsafe(c));

@@ -16,7 +16,7 @@ struct text {
 void text_add(struct text *t, const char *s, size_t n);
 void text_puts(struct text *t, const char *s);
 void text_printf(struct text *t, const char *fmt, ...) CLEAT_PRINTF(2, 3);
-/* As a JSON string, with its quotes; what is no UTF-8 becomes U+FFFD. */
+/* As a JSON string, with its quotes; what is not UTF-8 becomes U+FFFD. */
 void text_json(struct text *t, const char *s, size_t n);
 /* Forgets the first n bytes. */
 void text_drop(struct text *t, size_t n);

@@ -33,7 +33,7 @@ struct calls {
 
 LAZY_LOADED(CALLS, "libyaml-0.so.2", "libyaml-0-2")
 
-/* A value that may be referred to: where its JSON stands in the result. */
+/* A value that may be referred to: where its JSON is in the result. */
 struct anchor {
 	char *name;
 	size_t from, to; /* to 0: not complete yet */
@@ -136,7 +136,7 @@ static void node_done(struct yaml_reader *r, int anchor)
 	r->done = r->done || !r->depth;
 }
 
-/* Where the value that comes next will begin: behind the comma, if there is one. */
+/* Where the value that comes next will begin: after the comma, if there is one. */
 static int add_anchor(struct yaml_reader *r, const yaml_char_t *name, const yaml_mark_t *at,
 		      int *ret)
 {
@@ -285,7 +285,7 @@ static int on_end(struct yaml_reader *r, const yaml_event_t *e)
 	return CLEAT_OK;
 }
 
-/* The alias stands behind "<<". */
+/* The alias comes after "<<". */
 static int add_merge(struct yaml_reader *r, struct level *to, size_t anchor, const yaml_mark_t *at)
 {
 	if (buf_str(r->out).p[r->anchors[anchor].from] != '{')
@@ -322,7 +322,7 @@ static int on_alias(struct yaml_reader *r, const yaml_event_t *e)
 		node_done(r, -1);
 		return CLEAT_OK;
 	}
-	return yaml_fail(r, CLEAT_EPROTO, &e->start_mark, "an alias of nothing");
+	return yaml_fail(r, CLEAT_EPROTO, &e->start_mark, "an alias without an anchor");
 }
 
 static int yaml_on_event(struct yaml_reader *r, const yaml_event_t *e)
@@ -361,7 +361,7 @@ static int yaml_read_all(struct yaml_reader *r)
 		if (buf_status(r->out) != CLEAT_OK)
 			return error_set(r->err, buf_status(r->out), "the document is too large");
 	}
-	return r->done ? CLEAT_OK : error_set(r->err, CLEAT_EPROTO, "there is nothing in it");
+	return r->done ? CLEAT_OK : error_set(r->err, CLEAT_EPROTO, "it is empty");
 }
 
 int yaml_to_json(struct str text, struct buf *out, cleat_error *err)

@@ -226,8 +226,9 @@ static int add_line(const struct cli *cli, const char *path, size_t number, stru
 	root = cleat_doc_root(doc);
 	dir = cleat_json_str(cleat_json_get(root, "dir"), "");
 	if (strcmp(dir, ">") != 0 && strcmp(dir, "<") != 0)
-		return bad_line(cli, path, number,
-				"this is no line of a transcript: \"dir\" must be \">\" or \"<\"");
+		return bad_line(
+			cli, path, number,
+			"this is not a line of a transcript: \"dir\" must be \">\" or \"<\"");
 	if (t->n >= LINES_MOST)
 		return bad_line(cli, path, number, "too many messages");
 	if (cleat_json_get(root, "msg"))

@@ -126,7 +126,7 @@ static int print_rules(struct cli *cli)
 static void print_summary(struct check *c)
 {
 	if (!c->found[CHECK_ERROR] && !c->found[CHECK_WARNING])
-		fputs("nothing to complain about\n", c->to);
+		fputs("nothing found\n", c->to);
 	else
 		fprintf(c->to, "%zu error%s, %zu warning%s\n", c->found[CHECK_ERROR],
 			c->found[CHECK_ERROR] == 1 ? "" : "s", c->found[CHECK_WARNING],
@@ -185,7 +185,7 @@ static int check_run(struct cli *cli)
 	if (cli_flag(cli, "rules"))
 		return print_rules(cli);
 	if (cli->argc)
-		return cli_usage(cli, "\"%s\" is too much: check takes a SERVER only",
+		return cli_usage(cli, "\"%s\" is one word too many: check takes a SERVER only",
 				 cli->argv[0]);
 	c.to = cli_out(cli);
 	state.check = &c;
@@ -228,14 +228,13 @@ static const struct cli_example examples[] = {
 
 const struct verb verb_check = {
 	.name = "check",
-	.summary = "look for mistakes of a server: texts, schemas, behaviour",
+	.summary = "look for mistakes in a server: texts, schemas, behaviour",
 	.usage = usage,
 	.about =
-		"Looks at all that a server lists, checks every message against the protocol, and tries how "
-		"the server answers to what there is not. Each finding names its rule, the place, and what to "
+		"Looks at all that a server lists, checks every message against the protocol, and tries how the server answers requests for what does not exist. Each finding names its rule, the place, and what to "
 		"do. Findings are errors, warnings, or (with -v or --json) notes.\n\n"
 		"Nothing is called that could change something: tools only when they say by readOnlyHint that "
-		"they change nothing; resources (20 of them) are read, and prompts got.\n\n"
+		"they change nothing; up to 20 resources are read, and prompts are requested.\n\n"
 		"The exit code is 7 when there are errors; with --strict for warnings, too.",
 	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
 	.options = own,

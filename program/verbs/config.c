@@ -152,7 +152,7 @@ static const struct cli_example examples[] = {
 
 const struct verb verb_config = {
 	.name = "config",
-	.summary = "list the servers of the configuration files that are there",
+	.summary = "list the servers of existing configuration files",
 	.usage = usage,
 	.about =
 		"The files of Claude Code, Claude Desktop, VS Code and Cursor are read, and never written; "

@@ -26,7 +26,7 @@ static struct {
 
 /* ---- steps --------------------------------------------------------------------------------------- */
 
-/* Lines behind the first are set in, so that no text looks like a step. */
+/* Lines after the first are set in, so that no text looks like a step. */
 static void print_lines(FILE *to, const char *text)
 {
 	for (;;) {
@@ -282,12 +282,11 @@ static bool step_latency(struct doctor *d)
 static void tell_messages(struct doctor *d)
 {
 	for (size_t i = 0; i < run_state.notes.n; i++)
-		doctor_step(
-			d, DOCTOR_WARNING, 0, "messages",
-			strstr(run_state.notes.at[i], "no JSON")
-				? "write to stderr what is no message: stdout is for messages only"
-				: NULL,
-			"%s", run_state.notes.at[i]);
+		doctor_step(d, DOCTOR_WARNING, 0, "messages",
+			    strstr(run_state.notes.at[i], "not JSON")
+				    ? "write everything else to stderr: stdout is for messages only"
+				    : NULL,
+			    "%s", run_state.notes.at[i]);
 	for (size_t i = 0; i < run_state.findings.n; i++)
 		doctor_step(
 			d, DOCTOR_FAILED, EXIT_CHECK, "messages",
@@ -379,7 +378,7 @@ static int doctor_run(struct cli *cli)
 	int code;
 
 	if (cli->argc)
-		return cli_usage(cli, "\"%s\" is too much: doctor takes a SERVER only",
+		return cli_usage(cli, "\"%s\" is one word too many: doctor takes a SERVER only",
 				 cli->argv[0]);
 	d->cli = cli;
 	d->to = cli_out(cli);
@@ -414,10 +413,9 @@ const struct verb verb_doctor = {
 	.summary = "find out why a server cannot be used, step by step",
 	.usage = usage,
 	.about =
-		"Looks for the configuration, the program or the address, begins a conversation, lists what "
+		"Looks at the configuration, the program or the address, starts a conversation, lists what "
 		"there is, and checks every message of the server against the protocol. Each step is one "
-		"line; one that failed says what to do, and the steps behind it that make no sense then are "
-		"left out. No tool is called.\n\n"
+		"line; one that failed says what to do, and later steps that depend on it are left out. No tool is called.\n\n"
 		"The exit code is that of the first step that failed: 4 not reachable, 3 authorization, 6 not "
 		"the protocol, 7 messages that are not valid. Warnings do not change it.",
 	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,

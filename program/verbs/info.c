@@ -114,7 +114,8 @@ static int info_run(struct cli *cli)
 	int code;
 
 	if (cli->argc)
-		return cli_usage(cli, "\"%s\" is too much: info takes a SERVER only", cli->argv[0]);
+		return cli_usage(cli, "\"%s\" is one word too many: info takes a SERVER only",
+				 cli->argv[0]);
 	if (!cli_client(cli, NULL, &code) || (code = cli_open(cli)) != EXIT_GOOD)
 		return code;
 	ready_ms = cli_ms_since_start();

@@ -271,13 +271,13 @@ static int install(struct cli *cli, struct clientfile *f, const char *name, cons
 	if (!doc)
 		return cli_error(cli, EXIT_USAGE, "the words must be UTF-8");
 	if (there && cleat_json_equal(there, cleat_doc_root(doc))) {
-		cli_note(cli, "%s has %s just like that already", f->place.shown, name);
+		cli_note(cli, "%s already has %s, exactly like this", f->place.shown, name);
 		code = EXIT_GOOD;
 	} else if (there && !cli_flag(cli, "force")) {
-		code = cli_error(cli, EXIT_OTHER,
-				 "%s has a server \"%s\" already: another --name, or --force to "
-				 "replace it",
-				 f->place.shown, name);
+		code = cli_error(
+			cli, EXIT_OTHER,
+			"%s already has a server \"%s\": use another --name, or --force to replace it",
+			f->place.shown, name);
 	} else {
 		jsonedit_set(&after, text_str(&f->text), f->text.n, path, 2, cleat_doc_root(doc));
 		code = clientfile_write(cli, f, &after);
@@ -295,7 +295,7 @@ static int install_run(struct cli *cli)
 	int code;
 
 	if (cli->argc > 1 && !cli->command)
-		return cli_usage(cli, "two dashes stand before what is to be started: -- %s ...",
+		return cli_usage(cli, "what is to be started goes after two dashes: -- %s ...",
 				 cli->argv[1]);
 	if (cli->argc != 1)
 		return cli_usage(cli, "into which program? claude-code, claude-desktop, cursor, "
@@ -350,8 +350,7 @@ const struct verb verb_install = {
 		"difference is shown first; on a terminal you are asked whether to write it. What was "
 		"there before is kept beside the file (FILE.DATE.bak). Comments and the order of the "
 		"file stay as they are.\n\n"
-		"Behind \"--\" stands `serve` with its options, which must be right (they are checked), "
-		"any other command, or a URL. Relative paths among the words of serve are made "
+		"After \"--\" comes `serve` with its options (which are checked), any other command, or a URL. Relative paths among the words of serve are made "
 		"absolute, because programs start their servers in a directory of their own choosing.",
 	.groups = CLI_COMMAND,
 	.options = own,

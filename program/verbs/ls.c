@@ -239,9 +239,7 @@ static int ls_run(struct cli *cli)
 static const char *const usage[] = { "ls [OPTION]... SERVER [WORD]...",
 				     "ls [OPTION]... -- COMMAND... [-- WORD...]", "ls", NULL };
 static const struct cli_option own[] = {
-	{ .name = "tools",
-	  .letter = 't',
-	  .help = "tools; this is what is listed without a choice" },
+	{ .name = "tools", .letter = 't', .help = "tools (the default)" },
 	{ .name = "resources", .letter = 'r', .help = "resources" },
 	{ .name = "templates", .help = "resource templates" },
 	{ .name = "prompts", .letter = 'p', .help = "prompts" },
@@ -252,10 +250,10 @@ static const struct cli_option own[] = {
 static const struct cli_example examples[] = {
 	{ "cleat ls http://localhost:8080/mcp", "the tools of a server" },
 	{ "cleat ls --all -- ./hello", "all that a program has" },
-	{ "cleat ls http://localhost:8080/mcp number", "what has to do with numbers" },
+	{ "cleat ls http://localhost:8080/mcp number", "everything about numbers" },
 	{ "cleat ls --json -- ./hello", "the protocol's own JSON" },
 	{ "cleat ls --jq '.tools[].name' -- ./hello", "the names, by jq" },
-	{ "cleat ls", "the servers of the configuration files that are there" },
+	{ "cleat ls", "the servers of existing configuration files" },
 	{ 0 },
 };
 
@@ -267,8 +265,7 @@ const struct verb verb_ls = {
 		"Tools are printed as signatures: name(argument: type, optional?: type = default), with what "
 		"they say about themselves in brackets, and the first line of their description. "
 		"\"cleat show\" tells the rest.\n\n"
-		"With WORDs, only what has all of them in its name, title or description, in capitals or "
-		"not.\n\n"
+		"With WORDs, only what has all of them in its name, title or description, ignoring case.\n\n"
 		"Without a SERVER, the servers of the configuration files are listed; nothing is started "
 		"then.\n\n"
 		"With --json, one list is the protocol's own result; several, or those with WORDs, are one "

@@ -83,7 +83,8 @@ static int ping_run(struct cli *cli)
 	if (code != EXIT_GOOD)
 		return code;
 	if (cli->argc)
-		return cli_usage(cli, "\"%s\" is too much: ping takes a SERVER only", cli->argv[0]);
+		return cli_usage(cli, "\"%s\" is one word too many: ping takes a SERVER only",
+				 cli->argv[0]);
 	if (!cli_client(cli, NULL, &code) || (code = cli_open(cli)) != EXIT_GOOD)
 		return code;
 	to = cli_out_live(cli);
@@ -104,7 +105,7 @@ static int ping_run(struct cli *cli)
 static const char *const usage[] = { "ping [OPTION]... SERVER", "ping [OPTION]... -- COMMAND...",
 				     NULL };
 static const struct cli_option own[] = {
-	{ .name = "count", .letter = 'c', .arg = "N", .help = "so many times; default: once" },
+	{ .name = "count", .letter = 'c', .arg = "N", .help = "this many times; default: once" },
 	{ .name = "interval", .letter = 'i', .arg = "TIME", .help = "between two; default: 1s" },
 	{ 0 },
 };

@@ -22,7 +22,7 @@ static bool print_only(struct cli *cli, cleat_result *r, FILE *to, int *ret_code
 	if (c.text || !c.data || !terminal || cli_option(cli, "save"))
 		return false;
 	*ret_code = cli_error(cli, EXIT_OTHER,
-			      "these are %zu bytes that are no text (%s), and this is a terminal: "
+			      "these are %zu bytes that are not text (%s), and this is a terminal: "
 			      "-o FILE or --save DIR writes them to a file",
 			      c.size, c.mime ? c.mime : "of no known type");
 	return true;

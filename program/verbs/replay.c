@@ -10,7 +10,7 @@ static int replay_run(struct cli *cli)
 	if (!cli->argc)
 		return cli_usage(cli, "which transcript? cleat replay FILE");
 	if (cli->argc > (cli->command ? 1 : 2))
-		return cli_usage(cli, "\"%s\" is too much: a command stands behind --",
+		return cli_usage(cli, "\"%s\" is one word too many: a command goes after --",
 				 cli->argv[cli->argc - 1]);
 	cli->server = cli->argc > 1 ? cli->argv[1] : NULL;
 	if (address && (cli->server || cli->command))

@@ -320,7 +320,7 @@ static const struct cli_option own[] = {
 	  .arg = "FILE",
 	  .help = "certificate chain (PEM), with --tls-key: serve https" },
 	{ .name = "tls-key", .arg = "FILE", .help = "its private key" },
-	{ .name = "threads", .arg = "N", .help = "threads that serve connections (1)" },
+	{ .name = "threads", .arg = "N", .help = "threads that serve connections (default: 1)" },
 	{ .name = "metrics",
 	  .arg = "ADDRESS",
 	  .help = "serve counters for Prometheus at /metrics there" },
@@ -345,7 +345,7 @@ const struct verb verb_serve = {
 	.summary = "put commands, folders, databases and web APIs behind MCP",
 	.usage = usage,
 	.about =
-		"Puts what is there already behind MCP: with options, or with configuration files (JSON with "
+		"Puts what you already have behind MCP: with options, or with configuration files (JSON with "
 		"comments; \"cleat serve --schema\" prints their schema, and docs/guides/configuration.md is "
 		"their reference). Both may be combined and repeated.\n\n"
 		"It is safe by default: arguments never reach a shell as text, folders are never left, writing "

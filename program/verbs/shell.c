@@ -209,8 +209,9 @@ static int shell_run(struct cli *cli)
 	int code;
 
 	if (cli->argc)
-		return cli_usage(cli, "\"%s\" is too much: commands are typed, or come on stdin",
-				 cli->argv[0]);
+		return cli_usage(
+			cli, "\"%s\" is one word too many: commands are typed, or come on stdin",
+			cli->argv[0]);
 	/* A child that dies is started again with the next command. */
 	if (!cli_client(cli,
 			&(cleat_client_options){ .restart = true, .on_message = shell_on_message },
@@ -235,7 +236,7 @@ static const char *const usage[] = { "shell [OPTION]... SERVER", "shell [OPTION]
 static const struct cli_option own[] = {
 	{ .name = "keep-going",
 	  .letter = 'K',
-	  .help = "commands from stdin: go on behind one that failed" },
+	  .help = "commands from stdin: carry on after one that failed" },
 	{ 0 },
 };
 static const struct cli_example examples[] = {
@@ -256,7 +257,7 @@ const struct verb verb_shell = {
 		"comment.\n\n"
 		"At a terminal Tab completes commands, names, arguments and, where the server has "
 		"suggestions, their values; the history is in $XDG_STATE_HOME/cleat/history "
-		"(~/.local/state); a line that begins with a blank is not kept. Ctrl-C gives up the running "
+		"(~/.local/state); a line that begins with a space is not kept. Ctrl-C gives up the running "
 		"command, Ctrl-D leaves.\n\n"
 		"Otherwise stdin is a script: it ends with the first command that fails, and with its exit "
 		"code; with --keep-going all are run, and the exit code is that of the first failure.",

@@ -249,8 +249,7 @@ const struct verb verb_validate = {
 	.usage = usage,
 	.about =
 		"Messages are read from FILE or stdin: one on each line, or a JSON array of them. Each must "
-		"be JSON-RPC 2.0, and a message of the protocol's revision: a method that there is, sent by "
-		"the side that may, with the members that it has to have. A result is checked by the request "
+		"be JSON-RPC 2.0, and a message of the protocol's revision: a known method, sent by the side that may send it, with its required members. A result is checked by the request "
 		"with the same id, when that is there, too. Members that the protocol does not know are "
 		"allowed.\n\n"
 		"Lines that begin with \"> \" are the client's and with \"< \" the server's, as -v prints "

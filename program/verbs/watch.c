@@ -268,7 +268,7 @@ static int watch_run(struct cli *cli)
 static const char *const usage[] = { "watch [OPTION]... SERVER [URI]...",
 				     "watch [OPTION]... -- COMMAND... [-- URI...]", NULL };
 static const struct cli_option own[] = {
-	{ .name = "count", .letter = 'c', .arg = "N", .help = "end after so many events" },
+	{ .name = "count", .letter = 'c', .arg = "N", .help = "end after this many events" },
 	{ .name = "for", .arg = "TIME", .help = "end after this time: 30, 2.5s, 5m" },
 	{ 0 },
 };

@@ -98,7 +98,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The next line, without its end; text moves behind it. */
+/* The next line, without its end; text moves past it. */
 static struct str take_line(struct str *text)
 {
 	const char *end = memchr(text->p, '\n', text->n);
@@ -256,7 +256,7 @@ static int read_line(struct reading *r, struct str line)
 	if (token.n == 0)
 		return tokens_refuse(r, "a name and a token are needed, with a space between them");
 	if (take_word(&line).n)
-		return tokens_refuse(r, "there is something behind the token");
+		return tokens_refuse(r, "there is something after the token");
 	if (name.n > MAX_NAME || !is_printable(name))
 		return tokens_refuse(r, "a name must be printable ASCII, at most 64 characters");
 	rc = hash_word(r, token, hash);

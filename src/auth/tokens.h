@@ -3,7 +3,7 @@
  * One a line: a name, white space, and "sha256:" with 64 hex digits (cleat never needs the token
  * itself), or the token as it is, for quick trials; a word that begins with '#' begins a comment. Names
  * and tokens are printable ASCII without spaces, names up to 64 characters, tokens from 16 on: whatever
- * can be tried from outside must not be found by trying. Nothing stands there twice.
+ * can be tried from outside must not be found by trying. Nothing is there twice.
  *
  * Only hashes are kept in memory. How long it takes to look one up says nothing about the tokens that
  * are there. Not here: OAuth.

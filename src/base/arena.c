@@ -1,5 +1,5 @@
 /* base/arena.c - see arena.h. Chunks double from 4 KiB to 64 KiB; a larger request gets a chunk of
- * its own behind the current one, so that a big blob does not waste the rest of a small chunk.
+ * its own after the current one, so that a big blob does not waste the rest of a small chunk.
  */
 #include "base/arena.h"
 #include "base/cold.h"

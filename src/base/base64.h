@@ -1,7 +1,7 @@
 /* base/base64.h - RFC 4648: bytes as text.
  *
  * Decoding is strict: there is exactly one text for some bytes. White space, characters of the other
- * alphabet, missing or superfluous padding and bits behind the last byte are refused.
+ * alphabet, missing or superfluous padding and bits after the last byte are refused.
  */
 #ifndef BASE_BASE64_H
 #define BASE_BASE64_H

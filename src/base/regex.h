@@ -27,7 +27,7 @@ enum { REGEX_MAX_PATTERN = 64 * 1024, REGEX_GROUPS = 3 };
 int regex_compile(const cleat_allocator *mem, struct str pattern, unsigned flags,
 		  struct regex **ret, cleat_error *err);
 /* 1: found (its place in *ret_at .. *ret_end, both may be NULL), 0: not found, CLEAT_ELIMIT: a
- * limit ended the search, CLEAT_EINVAL: the text is no UTF-8, CLEAT_ENOMEM. Any number of threads
+ * limit ended the search, CLEAT_EINVAL: the text is not UTF-8, CLEAT_ENOMEM. Any number of threads
  * may match with one regex; an ordinary match after the first allocates nothing. */
 int regex_match(const struct regex *re, struct str text, size_t from, size_t *ret_at,
 		size_t *ret_end);

@@ -60,8 +60,8 @@ uint32_t str_hash(struct str s, uint32_t seed);
 size_t utf8_valid_prefix(struct str s);
 /* Number of code points; s must be valid. */
 size_t utf8_length(struct str s);
-/* The code point at s.p[*i] (*i < n), and *i moves behind it; UTF8_BAD, and one byte on, where there
- * is no well-formed sequence. */
+/* The code point at s.p[*i] (*i < n), and *i moves past it; UTF8_BAD, and one byte on, where there
+ * is not a well-formed sequence. */
 #define UTF8_BAD UINT32_MAX
 uint32_t utf8_next(struct str s, size_t *i);
 /* Not for a terminal, nor for text that somebody reads: control characters (newline and tab, too), and those

@@ -396,7 +396,7 @@ static int start_failed(const struct child_options *o, const struct child_plan *
 		return system_error(err, o->argv[0], "", w.value);
 	if (w.value == ENOEXEC)
 		return system_error(err, o->argv[0],
-				    "no program, and no script with a #! line: ", w.value);
+				    "neither a program nor a script with a #! line:  ", w.value);
 	/* A script whose interpreter is missing says the same as a file that is missing. */
 	if (w.value == ENOENT && (!p->cwd || p->path[0] == '/') && access(p->path, F_OK) == 0)
 		return system_error(err, o->argv[0],

@@ -165,7 +165,7 @@ void guard_shed(void)
 	char buf[1024];
 	long n, fd;
 	bool watched;
-	/* pthread_self() points to the thread's record, or right behind it */
+	/* pthread_self() points to the thread's record, or right after it */
 	struct span needed[NEEDED] = { around((uintptr_t)&l), around((uintptr_t)&errno),
 				       around((uintptr_t)pthread_self()) };
 

@@ -150,7 +150,7 @@ void answer_result(cleat_call *call, cleat_result *r, const cleat_json *value, i
 		return;
 	}
 	if (json_check_keys(value, NULL) != CLEAT_OK) {
-		protocol_error(call, r, "a key stands twice in the server's result");
+		protocol_error(call, r, "a key appears twice in the server's result");
 		return;
 	}
 	if (not_complete(call, r, value))

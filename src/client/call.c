@@ -101,7 +101,7 @@ static int keep_options(cleat_call *call, const cleat_call_options *o, cleat_err
 	if (arena_failed(&call->arena))
 		return CLEAT_ENOMEM;
 	if (o->log_level && log_level_find(str_of(o->log_level)) < 0)
-		return error_set(err, CLEAT_EINVAL, "log_level \"%.40s\" is none", o->log_level);
+		return error_set(err, CLEAT_EINVAL, "\"%.40s\" is not a log level", o->log_level);
 	if (!o->meta)
 		return CLEAT_OK;
 	rc = check_object("meta", o->meta, err);
@@ -583,7 +583,7 @@ cleat_call *call_only(cleat_client *c)
 }
 
 /* Callbacks for tracing run in between and may end or begin calls, so there is no place to remember
- * but an id: ids grow, and what is begun in here comes behind the last one. */
+ * but an id: ids grow, and what is begun in here comes after the last one. */
 void call_each(cleat_client *c, enum call_state state, void (*fn)(cleat_call *, void *), void *arg)
 {
 	uint64_t end = c->calls.serial, seen = 0;

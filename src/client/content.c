@@ -80,7 +80,7 @@ static void content_decode(cleat_result *r, struct str text, struct result_bytes
 	b->size = buf_size(&out);
 }
 
-/* The decoded bytes of block i; none where it is no base64, or memory is short. */
+/* The decoded bytes of block i; none where it is not base64, or memory is short. */
 static void bytes(cleat_result *r, size_t i, struct str text, cleat_content *ret)
 {
 	struct result_bytes *b;
@@ -205,7 +205,7 @@ static struct str text_of(const cleat_result *r, const cleat_json *item)
 }
 
 /* Writes them one after the other, if there is a place to write to; gives the bytes, each text with the
- * newline or NUL behind it. */
+ * newline or NUL after it. */
 static size_t join(const cleat_result *r, char *to, size_t *ret_n, struct str *ret_last)
 {
 	cleat_json_iter it = cleat_json_each(blocks(r));

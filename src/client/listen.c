@@ -248,7 +248,7 @@ void listen_acknowledged(cleat_client *c, const cleat_json *meta, const cleat_js
 	c->listen_next = NULL;
 	c->listen_since = client_now(c);
 	call_limit(c->listen, 0, 0);
-	call_drop(old, "another one takes its place");
+	call_drop(old, "another one took its place");
 	listen_check(c, json_member(params, "notifications"));
 	watch_tell(c, CLEAT_CHANGE_MISSED, (struct str){ NULL, 0 });
 	if (c->listen_gen != c->watch_gen)

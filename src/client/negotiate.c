@@ -315,7 +315,8 @@ static bool agreed(cleat_client *c, cleat_result *r)
 	const cleat_json *caps = json_member(r->raw, "capabilities");
 
 	if (!version.p || (caps && !json_is_object(caps))) {
-		fail(c, r->http_status, "the server's answer to initialize is no InitializeResult");
+		fail(c, r->http_status,
+		     "the server's answer to initialize is not an InitializeResult");
 		return false;
 	}
 	if (!negotiation_allows(&c->neg, rev)) {

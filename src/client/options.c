@@ -77,11 +77,11 @@ static int revisions(const cleat_client_options *o, struct options_eras *ret, cl
 	enum revision rev = revision_find(str_of(o->protocol));
 
 	if (rev == REV_NONE)
-		return error_set(err, CLEAT_EINVAL,
-				 "opts.protocol is \"%.40s\", which is no revision that is spoken "
-				 "here: those are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 "
-				 "and 2026-07-28",
-				 o->protocol);
+		return error_set(
+			err, CLEAT_EINVAL,
+			"opts.protocol is \"%.40s\", which is not a revision that is spoken here: they are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 "
+			"and 2026-07-28",
+			o->protocol);
 	ret->modern = revision_is_modern(rev);
 	ret->legacy = !ret->modern;
 	if (ret->legacy)
@@ -104,7 +104,8 @@ int options_check(const cleat_client_options *o, struct options_eras *ret, cleat
 		if (SIZED_RESERVED(&o->roots[i], cleat_root, err))
 			return CLEAT_EUNSUPPORTED;
 	if ((int)o->era < CLEAT_ERA_AUTO || o->era > CLEAT_ERA_MODERN)
-		return error_set(err, CLEAT_EINVAL, "opts.era is %d, which is none", (int)o->era);
+		return error_set(err, CLEAT_EINVAL, "opts.era is %d, which is not an era",
+				 (int)o->era);
 	if (o->log_level && log_level_find(str_of(o->log_level)) < 0)
 		return error_set(err, CLEAT_EINVAL,
 				 "opts.log_level is \"%.40s\"; it must be debug, info, notice, "

@@ -207,7 +207,7 @@ static void turn_over(cleat_call *call, struct str cursor)
 	rc = pages_remember(c, p, cursor);
 	if (rc == CLEAT_EEXIST) {
 		pages_refuse(call, CLEAT_EPROTO,
-			     "the server's pages go round in a circle: a nextCursor came twice");
+			     "the server's pages go round in circles: a nextCursor came twice");
 		return;
 	}
 	buf_reset(&p->cursor, SIZE_MAX);
@@ -243,7 +243,7 @@ static const char *complaint(const struct pages *p, const cleat_json *page)
 	if (!json_is_array(json_member(page, p->list->member)))
 		return "the server's result has no list in it";
 	if (next && !json_is_string(next) && cleat_json_type(next) != CLEAT_JSON_NULL)
-		return "the server's nextCursor is no string";
+		return "the server's nextCursor is not a string";
 	return NULL;
 }
 

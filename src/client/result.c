@@ -271,7 +271,7 @@ static int table_ok(const cleat_field *fields, const void *ret, cleat_error *err
 		return rc;
 	if (!ret || !field_count(fields) || !fields->record)
 		return error_set(err, CLEAT_EINVAL, "%s",
-				 ret ? "the table describes no struct" : "no record given");
+				 ret ? "the table does not describe a struct" : "no record given");
 	return CLEAT_OK;
 }
 

@@ -68,13 +68,13 @@ static const char *complaint(const cleat_json *inputs, const cleat_json *state)
 	if (!inputs && !state)
 		return "the server wants input and does not say which";
 	if (inputs && !json_is_object(inputs))
-		return "the server's inputRequests are no object";
+		return "the server's inputRequests are not an object";
 	if (inputs && json_check_keys(inputs, NULL) != CLEAT_OK)
-		return "a key stands twice in the server's inputRequests";
+		return "a key appears twice in the server's inputRequests";
 	if (cleat_json_size(inputs) > MAX_INPUTS)
 		return "the server wants answers to more than 64 questions at once";
 	if (state && !json_is_string(state))
-		return "the server's requestState is no string";
+		return "the server's requestState is not a string";
 	return NULL;
 }
 
@@ -86,7 +86,7 @@ static void rounds_ask(cleat_call *call, struct str key, const cleat_json *reque
 
 	if (!method.p || (params && !json_is_object(params))) {
 		call_fail(call, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
-			  "one of the server's inputRequests is no request");
+			  "one of the server's inputRequests is not a request");
 		return;
 	}
 	rc = asked_input(call, key, method, params);

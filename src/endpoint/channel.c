@@ -173,7 +173,7 @@ static void forget_old(struct session *s)
 
 /* ---- showing ------------------------------------------------------------------------------------- */
 
-/* Over the bound of the queue by one, so that it is no bound for the size of an event. */
+/* Over the bound of the queue by one, so that it is not a bound for the size of an event. */
 static int write_event(struct channel *st, uint64_t number, struct str data)
 {
 	char id[ID_CHARS];

@@ -288,7 +288,7 @@ static void sink_release(void *ctx, void *tag, uint64_t retry_ms)
 
 static bool session_sink_congested(void *ctx)
 {
-	(void)ctx; /* each stream has a queue of its own, and the store behind it */
+	(void)ctx; /* each stream has a queue of its own, and the store after it */
 	return false;
 }
 

@@ -71,7 +71,7 @@ void channel_release(struct channel *st, uint64_t retry_ms);
 /* Ends what is shown of it, if anything; forgets it. */
 void channel_free(struct channel *st);
 struct channel *channel_find(struct session *s, uint64_t number);
-/* "mark.stream.event" to its numbers. False when it is no event id of this session. */
+/* "mark.stream.event" to its numbers. False when it is not an event id of this session. */
 bool channel_parse_id(const struct session *s, struct str id, uint64_t *stream, uint64_t *event);
 
 void session_enter(struct session *s);

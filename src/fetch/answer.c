@@ -69,7 +69,7 @@ static size_t answer_refuse(struct fetch *f, int status, struct str to, const ch
 			   fetch_place(f).text, status, STR_ARGS(show(to)), why);
 }
 
-/* CLEAT_OK, CLEAT_EPROTO when it is no URL that we may go to, CLEAT_ENOMEM. */
+/* CLEAT_OK, CLEAT_EPROTO when it is not a URL that we may go to, CLEAT_ENOMEM. */
 static int answer_resolve(struct fetch *f, struct str location, struct buf *to, bool *same)
 {
 	struct str from = str_of(f->o.url);
@@ -94,7 +94,7 @@ static size_t redirect(struct fetch *f, int status, struct str location)
 	int rc;
 
 	if (!kept)
-		return answer_refuse(f, status, location, "which is no answer to this method");
+		return answer_refuse(f, status, location, "which is not an answer to this method");
 	if (f->redirects == FETCH_MAX_REDIRECTS)
 		return answer_refuse(f, status, location, "and there were 5 redirects before");
 	buf_init(&to, &f->h->mem, 2 * FETCH_MAX_URL);
@@ -188,7 +188,7 @@ static void unfold(struct fetch *f, struct str more)
 	*value = (struct str){ text, n };
 }
 
-/* A line that is no field is nobody's concern. */
+/* A line that is not a field is nobody's concern. */
 static void fetch_answer_keep(struct fetch *f, struct str line)
 {
 	struct http_field field;
@@ -250,7 +250,7 @@ size_t fetch_answer_header(char *bytes, size_t size, size_t n, void *fetch)
 	if (f->head_state == HEAD_NONE) {
 		f->head_state = HEAD_LINES;
 		f->line_status = read_status(line);
-		return f->line_status ? n : not_http(f, "its status line is none");
+		return f->line_status ? n : not_http(f, "it is not a valid status line");
 	}
 	if (line.n == 0)
 		return head_end(f) ? n : 0;

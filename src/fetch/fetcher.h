@@ -81,7 +81,7 @@ struct fetch_options {
 	 * DNS, CONNECT, TLS (CLEAT_EIO, or CLEAT_ETIMEOUT when connect_ms was not enough),
 	 * EXCHANGE (it broke: CLEAT_EIO, CLEAT_ENOMEM),
 	 * TIMEOUT (idle_ms: CLEAT_ETIMEOUT),
-	 * PROTOCOL (what came is no HTTP: CLEAT_EPROTO; too much of it: CLEAT_ELIMIT),
+	 * PROTOCOL (what came is not HTTP: CLEAT_EPROTO; too much of it: CLEAT_ELIMIT),
 	 * HTTP (a redirect that is not followed, with http_status: CLEAT_EPROTO).
 	 * `unsent` is set when the request cannot have reached the server. The fetch is gone when this
 	 * returns. */

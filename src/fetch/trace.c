@@ -56,7 +56,7 @@ static void trace_say(const struct fetcher *h, bool out, struct str a, const cha
 	h->trace(h->ctx, out, line);
 }
 
-/* A remark, which is no line of a message: "* Connected to ..." */
+/* A remark, which is not a line of a message: "* Connected to ..." */
 static void say_marked(const struct fetcher *h, struct str remark)
 {
 	char line[512];

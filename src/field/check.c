@@ -426,7 +426,7 @@ static void check_object(struct check *c, const cleat_field *fields, const cleat
 	struct field_index ix;
 	cleat_json_iter it = cleat_json_each(obj);
 
-	bool plain; /* every member is a field, and none stands twice */
+	bool plain; /* every member is a field, and none appears twice */
 
 	field_index_init(&ix, fields);
 	plain = field_index_collect(&ix, obj, values) == cleat_json_size(obj);

@@ -263,7 +263,7 @@ int cleat_fields_decode(const cleat_field *fields, cleat_doc *doc, void *record,
 	if (rc)
 		return rc;
 	if (!field_count(fields) || !fields->record)
-		return error_set(err, CLEAT_EINVAL, "the table describes no struct");
+		return error_set(err, CLEAT_EINVAL, "the table does not describe a struct");
 	buf_init(&problems, NULL, PROBLEMS_MAX);
 	rc = field_check(fields, cleat_doc_root(doc), false, &problems);
 	if (rc == CLEAT_EINVAL)
@@ -291,7 +291,7 @@ cleat_doc *cleat_fields_encode(const cleat_field *fields, const void *record, cl
 	if (field_table_check(fields, err))
 		return NULL;
 	if (field_count(fields) && !fields->record) {
-		error_set(err, CLEAT_EINVAL, "the table describes no struct");
+		error_set(err, CLEAT_EINVAL, "the table does not describe a struct");
 		return NULL;
 	}
 	buf_init(&b, NULL, SIZE_MAX / 2);

@@ -27,7 +27,7 @@ int reader_no_memory(struct reader *r);
 int reader_fail(struct reader *r, const char *at, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* "column 14: expected WHAT, got ..." at the reader's place. */
 int reader_expected(struct reader *r, const char *what);
-/* What stands at the reader's place, for "got ...". Terminated, in the arena; never NULL. */
+/* What is at the reader's place, for "got ...". Terminated, in the arena; never NULL. */
 const char *reader_found(struct reader *r);
 
 /* ---- tokens ------------------------------------------------------------------------------- */

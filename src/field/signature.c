@@ -52,7 +52,7 @@ static int read_choice(struct reader *r, struct str *ret)
 	*ret = (struct str){ r->p, show_word(reader_ahead(r)) };
 	if (ret->n) {
 		if (signature_reserved(*ret))
-			return reader_fail(r, start, "\"%.*s\" as a choice must stand in quotes",
+			return reader_fail(r, start, "\"%.*s\" as a choice must be in quotes",
 					   STR_ARGS(*ret));
 		r->p += ret->n;
 		return CLEAT_OK;
@@ -224,7 +224,7 @@ static int read_type(struct reader *r, cleat_field *f)
 	if (reader_number(r, r->p) || str_starts(reader_ahead(r), ".."))
 		rc = read_range(r, f);
 	if (!rc && reader_peek(r) == '[')
-		rc = reader_fail(r, r->p, "a range stands after \"[]\" and counts elements");
+		rc = reader_fail(r, r->p, "a range after \"[]\" counts elements");
 	return rc;
 }
 
@@ -290,8 +290,8 @@ static int check_default(struct reader *r, const cleat_field *f, const cleat_jso
 	return reader_fail(r, start, "default of %.*s", STR_ARGS(line));
 }
 
-/* The text of a default: JSON as it stands there, or a bare choice put into quotes. On success *ret
- * is the text and the reader stands behind it. */
+/* The text of a default: JSON as it is there, or a bare choice put into quotes. On success *ret
+ * is the text and the reader comes after it. */
 static int default_text(struct reader *r, const cleat_field *f, struct str *ret)
 {
 	const char *start = reader_place(r);

@@ -27,12 +27,12 @@ struct signature {
 };
 
 /* Reads a signature of at most 16 KiB into the arena. On success `rest` (may be NULL) receives what
- * stands after it (a colon and a command, for the no-code server); where `rest` is NULL only white
+ * comes after it (a colon and a command, for the no-code server); where `rest` is NULL only white
  * space may follow. CLEAT_EINVAL with position and expectation in *err, or CLEAT_ENOMEM. */
 int signature_parse(struct arena *ar, const char *text, struct signature *ret, const char **rest,
 		    cleat_error *err);
 
-/* What stands between the parentheses of one, alone: "a: number, b?: string". Errors as above. */
+/* What is between the parentheses of one, alone: "a: number, b?: string". Errors as above. */
 int signature_parse_args(struct arena *ar, const char *text, const cleat_field **ret,
 			 cleat_error *err);
 

@@ -60,7 +60,7 @@ static const cleat_json *unwrap(const cleat_json *schema)
 	return schema;
 }
 
-/* "type", also where it stands in a list beside "null"; absent when there is no single one. */
+/* "type", also where it is in a list beside "null"; absent when there is no single one. */
 static struct str type_of(const cleat_json *schema)
 {
 	const cleat_json *type = cleat_json_get(schema, "type");

@@ -252,7 +252,7 @@ static int check_name(const struct table_check *t, const cleat_field *fields, si
 		return error_set(t->err, CLEAT_EINVAL, "the name of field %zu is not UTF-8", i + 1);
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(fields[k].name, f->name) == 0)
-			return bad(t, f, "stands twice in the table");
+			return bad(t, f, "appears twice in the table");
 	return CLEAT_OK;
 }
 

@@ -21,7 +21,7 @@ struct label {
 
 enum { BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38, DAMP = 700, FIRST_BIAS = 72, FIRST_N = 0x80 };
 
-/* RFC 3492 section 5; BASE for what is no digit. */
+/* RFC 3492 section 5; BASE for what is not a digit. */
 static uint32_t digit_value(char c)
 {
 	switch (uri_char_class(c)) {
@@ -72,7 +72,7 @@ static void insert(struct label *l, size_t i, uint32_t c)
 	l->c[i] = c;
 }
 
-/* Section 6.2. False also when there is nothing beyond ASCII: then it is no A-label. */
+/* Section 6.2. False also when there is nothing beyond ASCII: then it is not an A-label. */
 static bool alabel_decode(struct str s, struct label *l)
 {
 	uint32_t n = FIRST_N, i = 0, bias = FIRST_BIAS;

@@ -314,7 +314,7 @@ static bool quantifier(struct scan *s)
 	if (s->before == NOTHING)
 		return pattern_bad(s, from, "nothing that could be repeated");
 	if (s->before == LOOKAHEAD && s->strict)
-		return pattern_bad(s, from, "a lookahead is not to be repeated");
+		return pattern_bad(s, from, "a lookahead cannot be repeated");
 	if (min > max)
 		return pattern_bad(s, from, "the numbers of the repeat are out of order");
 	if (simple[0] == '{' && max == 0)
@@ -378,7 +378,7 @@ static bool pass(struct scan *s, struct buf *out)
 	return s->depth == 0 || pattern_bad(s, s->src.n, "a group does not end");
 }
 
-/* Everything but the writing. s->status may still say that a correct pattern cannot be had. */
+/* Everything but the writing. s->status may still say that a correct pattern is not available. */
 static bool pattern_check(struct scan *s, struct str source, bool strict, cleat_error *err)
 {
 	size_t valid = utf8_valid_prefix(source);

@@ -24,7 +24,7 @@
 #include "base/str.h"
 
 /* Compiles an ECMA-262 pattern. CLEAT_EINVAL with what is wrong and where ("column 3: ...", counted
- * in characters), CLEAT_EUNSUPPORTED for what cannot be had with PCRE2, or as regex_compile(). */
+ * in characters), CLEAT_EUNSUPPORTED for what is not available with PCRE2, or as regex_compile(). */
 int pattern_compile(const cleat_allocator *mem, struct str source, struct regex **ret,
 		    cleat_error *err);
 /* Is it a valid ECMA-262 pattern (u flag)? Syntax only; nothing is compiled or allocated. False also

@@ -308,15 +308,16 @@ static bool character_escape(struct scan *s, size_t from, uint32_t *ret)
 	}
 	if (is_digit(c)) {
 		if (s->strict)
-			return pattern_bad(s, from,
-					   "no group has this number, and octal escapes are none");
+			return pattern_bad(
+				s, from,
+				"no group has this number, and there are no octal escapes");
 		*ret = octal(s);
 		return true;
 	}
 	if (!is_letter((unsigned char)c)) {
 		if (s->strict && (c == '\0' || !strchr("^$\\.*+?()[]{}|/", c)) &&
 		    !(c == '-' && s->in_class))
-			return pattern_bad(s, from, "this character is not to be escaped");
+			return pattern_bad(s, from, "this character must not be escaped");
 		*ret = utf8_next(s->src, &s->at);
 		return true;
 	}
@@ -341,7 +342,7 @@ bool pattern_escape(struct scan *s, size_t from, uint32_t *ret)
 	const char *control;
 
 	if (s->at == s->src.n)
-		return pattern_bad(s, from, "nothing behind the last backslash");
+		return pattern_bad(s, from, "there is nothing after the last backslash");
 	*ret = SET;
 	if (s->src.p[s->at] == 'p' || s->src.p[s->at] == 'P')
 		return property(s, from);

@@ -41,7 +41,7 @@ struct scan {
 	bool strict;
 	struct buf *out; /* NULL: only look */
 	cleat_error *err;
-	int status; /* CLEAT_OK, or why a correct pattern cannot be had */
+	int status; /* CLEAT_OK, or why a correct pattern is not available */
 	enum before before;
 	struct place last;             /* where the term before began */
 	bool looks;                    /* ahead or behind, somewhere */
@@ -62,7 +62,7 @@ struct scan {
 	uint16_t number[MAX_REFERRED + 1]; /* of a group there; 0: not referred to; NEVER */
 };
 
-/* pattern.c: the failures. pattern_cannot() is for what is correct but cannot be had; reading goes on,
+/* pattern.c: the failures. pattern_cannot() is for what is correct but is not available; reading goes on,
  * because there may be a mistake later. */
 bool pattern_fail(struct scan *s, int status, size_t at, const char *what);
 bool pattern_bad(struct scan *s, size_t at, const char *what);
@@ -86,12 +86,12 @@ bool pattern_escape(struct scan *s, size_t from, uint32_t *ret);
 bool pattern_escaped_term(struct scan *s);
 
 enum { PROPERTY_SIZE = 48 };
-/* pattern_unicode.c: what stands between the braces of \p{...}, or with `negated` of \P{...}, in
+/* pattern_unicode.c: what is between the braces of \p{...}, or with `negated` of \P{...}, in
  * PCRE2's words, which mean the same inside a class and outside. CLEAT_EINVAL when ECMA-262 has no
  * such property (case matters), CLEAT_EUNSUPPORTED when PCRE2 has none. */
 int pattern_property(struct str text, bool negated, char out[PROPERTY_SIZE]);
 
-/* The byte `ahead` of the current one; 0 behind the end. */
+/* The byte `ahead` of the current one; 0 past the end. */
 static inline char peek(const struct scan *s, size_t ahead)
 {
 	return s->at + ahead < s->src.n ? s->src.p[s->at + ahead] : '\0';

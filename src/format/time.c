@@ -27,7 +27,7 @@ static bool take_letter(struct str s, size_t *i, char capital)
 	return take_char(s, i, capital) || take_char(s, i, (char)(capital + 'a' - 'A'));
 }
 
-/* Exactly so many digits, with a value of at most `max`. */
+/* Exactly this many digits, with a value of at most `max`. */
 static bool take_number(struct str s, size_t *i, int digits, unsigned max, unsigned *ret)
 {
 	for (*ret = 0; digits > 0; digits--) {

@@ -7,7 +7,7 @@
 
 /* ---- text ------------------------------------------------------------------------------------- */
 
-/* What stands before the next separator, trimmed; quoted strings are jumped over. False when there is
+/* What comes before the next separator, trimmed; quoted strings are jumped over. False when there is
  * nothing left. Start with *at == 0. */
 static bool next_part(struct str s, char separator, size_t *at, struct str *part)
 {

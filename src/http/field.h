@@ -1,4 +1,4 @@
-/* http/field.h - what stands in the values of header fields: media types, preferences, the sentinel encoding of
+/* http/field.h - what is in the values of header fields: media types, preferences, the sentinel encoding of
  * MCP, hosts and origins. Pure functions over slices; nothing allocates.
  */
 #ifndef HTTP_FIELD_H
@@ -23,7 +23,7 @@ bool http_accept_prefers(struct str accept, const char *a, const char *b);
 bool http_is_plain(struct str value);
 /* Decodes "=?base64?...?=" (strict:
  * padding and alphabet), takes anything else literally. CLEAT_OK; CLEAT_EPROTO when the sentinel is
- * broken or what it holds is no UTF-8, or when a literal value holds characters that had to be
+ * broken or what it holds is not UTF-8, or when a literal value holds characters that had to be
  * encoded. The result is appended. (What is plain needs neither this nor the next.) */
 int http_sentinel_decode(struct str value, struct buf *out);
 /* Appends the value as it has to be sent: literal where it may be, else in the sentinel. */

@@ -14,7 +14,7 @@ struct http_field {
 	struct str name, value;
 };
 
-/* Takes "Name: value" apart, without its line end. False when the name is no token; the value is not looked
+/* Takes "Name: value" apart, without its line end. False when the name is not a token; the value is not looked
  * at. */
 bool http_field_split(struct str line, struct http_field *ret);
 /* RFC 9110 section 5.5: may this be sent as a value? No control characters but the tab. */

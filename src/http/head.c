@@ -34,7 +34,7 @@ static enum http_method method_of(struct str name)
 	}
 }
 
-/* What stands before the first space; *rest begins behind it. Absent when there is no space. */
+/* What comes before the first space; *rest begins after it. Absent when there is no space. */
 static struct str word(struct str *rest)
 {
 	const char *space = memchr(rest->p, ' ', rest->n);

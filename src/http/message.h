@@ -31,7 +31,7 @@ struct http_request {
 	size_t n_fields;      /* at most HTTP_MAX_FIELDS */
 	bool keep_alive;      /* the client wants to use the connection again */
 	bool expect_continue; /* it waits for "100 Continue" before it sends the body; never when there
-				 is no body */
+				 is not a body */
 	bool http_1_0;
 	struct str body; /* of a complete request; empty when it has none */
 };
@@ -71,7 +71,7 @@ struct http_response_head {
 };
 
 /* Appends status line and header, up to and including the empty line. A field is left out whose value
- * has CR, LF, NUL or another control character but the tab in it, or whose name is no token. `date` is
+ * has CR, LF, NUL or another control character but the tab in it, or whose name is not a token. `date` is
  * a ready value for Date, absent: none. 1xx and 204 have no body and get no Content-Length. An HTTP/1.0
  * client is told when the connection stays open. */
 void http_write_head(struct buf *b, const struct http_response_head *h, struct str date);

@@ -1,7 +1,7 @@
 /* http/origin.c - see field.h: hosts, origins and credentials, which decide who is let in.
  *
- * Strict on purpose: a text that some reader could take for another host is no host here. Nothing is
- * decoded or normalised, so what is accepted can be compared as it stands (without case).
+ * Strict on purpose: a text that some reader could take for another host is not a host here. Nothing is
+ * decoded or normalised, so what is accepted can be compared as it is (without case).
  */
 #include "http/field.h"
 #include "uri/address.h"

@@ -38,14 +38,14 @@ enum {
 enum phase {
 	START,    /* nothing yet */
 	EMPTY_CR, /* in an empty line before the request line */
-	EMPTY_LF, /* behind it */
+	EMPTY_LF, /* after it */
 	LINE,
 	FIELDS,
 	HEAD,  /* the header was handed out */
 	SIZED, /* a body with Content-Length */
 	CHUNK_SIZE,
 	CHUNK_EXTENSION,
-	CHUNK_DATA, /* and the line end behind it */
+	CHUNK_DATA, /* and the line end after it */
 	TRAILER,
 	DONE,
 	FAILED

@@ -12,7 +12,7 @@
 enum state {
 	MARK,  /* at the very beginning, where a byte order mark is skipped */
 	NAME,  /* at the beginning of a line or in the name of its field */
-	SPACE, /* behind the colon */
+	SPACE, /* after the colon */
 	VALUE
 };
 
@@ -158,7 +158,7 @@ static int dispatch(struct sse_reader *r, void (*fn)(void *ctx, const struct sse
 		return r->status;
 	if (buf_size(&r->data)) {
 		e.data = buf_str(&r->data);
-		e.data.n--; /* the LF behind the last line */
+		e.data.n--; /* the LF after the last line */
 		e.event = buf_size(&r->event) ? buf_str(&r->event) : STR_LIT("message");
 		e.id = buf_str(&r->last_id);
 		fn(ctx, &e);

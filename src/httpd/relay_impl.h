@@ -26,7 +26,7 @@ enum {
 	MAIL_DRAINED = 2,
 	MAIL_GONE = 4,
 	MAIL_LOGGED = 8,
-	MAIL_OTHER = 16 /* of what is no exchange */
+	MAIL_OTHER = 16 /* of what is not an exchange */
 };
 
 /* Part of what it is about, so that sending cannot fail; what happens until it is taken is added. */
@@ -41,7 +41,7 @@ struct relay_mail {
 
 enum relay_verb { DO_REPLY, DO_BEGIN, DO_WRITE, DO_END, DO_ABORT };
 
-/* Strings and fields lie behind it, except in the one that is part of its exchange. */
+/* Strings and fields lie after it, except in the one that is part of its exchange. */
 struct relay_command {
 	struct relay_command *next;
 	struct relay_exchange *x; /* held */

@@ -147,7 +147,7 @@ void httpd_drain(struct httpd *h, void (*done)(void *ctx), void *ctx)
 	http_accept_close(h);
 	for (struct ring *l = h->conns.next; l != &h->conns; l = l->next)
 		http_conn_mark(CONTAINER_OF(l, struct http_conn, all));
-	/* From inside a callback somebody may stand on one of them. */
+	/* From inside a callback somebody may appear on one of them. */
 	if (h->busy == 1)
 		settle_dirty(h);
 	httpd_leave(h);

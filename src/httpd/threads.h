@@ -19,7 +19,7 @@ int http_threads_new(const struct httpd_options *o, unsigned n,
 		     struct http_threads **ret);
 /* Listens, with this socket and further ones for the same address (listener_again), and starts the
  * threads. Once. On failure the socket may be closed, and the threads can only be freed. CLEAT_OK,
- * CLEAT_ENOMEM, CLEAT_EIO (no thread can be started, or no descriptor is left). */
+ * CLEAT_ENOMEM, CLEAT_EIO (could not start a thread, or no descriptor is left). */
 int http_threads_listen(struct http_threads *t, struct listener *l, cleat_error *err);
 void http_threads_set_tls(struct http_threads *t, struct tls_context *tls);
 /* `done` is called from the service's loop when no thread has a connection any more. */

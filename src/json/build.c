@@ -82,7 +82,7 @@ static COLD void misplaced(struct build *b, bool key)
 		build_fail(b, CLEAT_EMISUSE, "a key follows a key: there is no value between them");
 }
 
-/* Room for a key or a value of `n` nodes, where one may stand; NULL, and why, where none may. */
+/* Room for a key or a value of `n` nodes, where one may appear; NULL, and why, where none may. */
 static yyjson_val *place(struct build *b, bool key, size_t n)
 {
 	yyjson_val *in = b->open ? &b->nodes[b->open - 1] : NULL;
@@ -185,7 +185,7 @@ static char *copy_text(struct build *b, struct str s)
 	return arena_strndup(b->ar, s.p, s.n);
 }
 
-/* What is no UTF-8 becomes U+FFFD, as the writer has it. */
+/* What is not UTF-8 becomes U+FFFD, as the writer has it. */
 static COLD struct str repair(struct arena *ar, struct str s)
 {
 	char *copy = s.n < SIZE_MAX / 4 ? arena_alloc(ar, 3 * s.n + 1) : NULL;

@@ -2,7 +2,7 @@
  *
  * What comes out is what parsing gives: the same nodes, so that everything else in json/ takes them.
  * Errors latch, lack of memory as well as misuse; build_finish() tells. Text is copied and made valid
- * UTF-8. A key that stands twice is let through, as parsing does, unless `unique` is set. Not here: text
+ * UTF-8. A key that appears twice is let through, as parsing does, unless `unique` is set. Not here: text
  * (json/writer.h), the public builder, which is this one with a document around it (doc.c).
  */
 #ifndef JSON_BUILD_H
@@ -22,7 +22,7 @@ struct build {
 	size_t depth;
 	char *text;      /* room for short texts, */
 	size_t room;     /* so many bytes */
-	bool unique;     /* a key that stands twice in an object is CLEAT_EINVAL */
+	bool unique;     /* a key that appears twice in an object is CLEAT_EINVAL */
 	cleat_error err; /* the first thing that went wrong; only `status` is set before that */
 };
 

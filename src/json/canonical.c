@@ -37,7 +37,7 @@ struct walk {
 	size_t n_members, cap_members;
 };
 
-/* Does a stand before b? */
+/* Does a come before b? */
 static bool before(const struct member *a, const struct member *b)
 {
 	size_t n = a->key.n < b->key.n ? a->key.n : b->key.n;

@@ -11,7 +11,7 @@
 #define DECIMAL_VAST INT64_C(100000000000000000)
 
 /* The value is digits * 10^exponent; `digits` has no zero at either end and is empty for zero.
- * `first` points into the token, so a decimal point may stand between two digits. */
+ * `first` points into the token, so a decimal point may appear between two digits. */
 struct decimal {
 	const char *first;
 	size_t digits;

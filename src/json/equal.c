@@ -6,7 +6,7 @@
  * the other object's keys at a time (as in keys.c): n members cost n * (n / 5120 + 1) steps. The
  * one table is filled again when a large object inside a large one took it meanwhile.
  *
- * An object in which a key stands twice has no meaning of its own: it equals another one only
+ * An object in which a key appears twice has no meaning of its own: it equals another one only
  * member by member in the same order.
  */
 #include "json/node.h"
@@ -110,8 +110,8 @@ static const yyjson_val *look_up(struct walk *w, struct frame *f, const yyjson_v
 	return NULL;
 }
 
-/* From now on by key. False when that cannot end well: with a key that stands twice. (One that
- * stands twice in the other object only leaves a key of this one without a partner.) */
+/* From now on by key. False when that cannot end well: with a key that appears twice. (One that
+ * appears twice in the other object only leaves a key of this one without a partner.) */
 static bool leave_step(struct walk *w, struct frame *f)
 {
 	f->out_of_step = true;

@@ -155,7 +155,7 @@ static int take_escaped(struct tpl *t, bool key)
 	return rc;
 }
 
-/* Text up to the matching quote; most has no escapes and goes as it stands. */
+/* Text up to the matching quote; most has no escapes and goes as it is. */
 static int take_quoted(struct tpl *t, bool key)
 {
 	size_t run = strcspn(t->p + 1, *t->p == '"' ? "\"\\%" : "'\\%");
@@ -433,7 +433,7 @@ static int format_run(struct tpl *t, va_list ap)
 	int rc = CLEAT_OK;
 
 	if (!t->fmt)
-		return error_set(t->err, CLEAT_EINVAL, "template: there is none");
+		return error_set(t->err, CLEAT_EINVAL, "template: it is NULL");
 	t->p = t->fmt;
 	va_copy(t->ap, ap);
 	skip_space(t);

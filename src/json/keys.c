@@ -1,4 +1,4 @@
-/* json/keys.c - keys that stand twice, found without allocating and without trusting the peer.
+/* json/keys.c - keys that appear twice, found without allocating and without trusting the peer.
  *
  * Up to 16 keys are compared with each other. More go through a table of 16-bit fingerprints on
  * the stack: a hit is only a suspicion and is confirmed by comparing bytes. An object that is too
@@ -112,7 +112,7 @@ static bool suspect(struct table *t, uint64_t hash)
 	return false;
 }
 
-/* The first key of this share that stands before, looking no further than `end`. */
+/* The first key of this share that comes before, looking no further than `end`. */
 static yyjson_val *duplicate_in_part(const yyjson_val *obj, struct table *t, const yyjson_val *end,
 				     uint64_t seed, uint32_t part, uint32_t parts)
 {
@@ -229,7 +229,7 @@ int json_check_keys(const cleat_json *obj, cleat_error *err)
 		return error_set(err, CLEAT_EPROTO, "a key contains a NUL character");
 	twice = find_duplicate(node_of(obj));
 	if (twice)
-		return error_set(err, CLEAT_EPROTO, "the key \"%s\" stands twice",
+		return error_set(err, CLEAT_EPROTO, "the key \"%s\" appears twice",
 				 printable(name, node_text(twice)));
 	return CLEAT_OK;
 }

@@ -159,7 +159,7 @@ static inline uint32_t keys_part(uint64_t hash, uint32_t parts)
 {
 	return (uint32_t)(((hash >> 32) * parts) >> 32);
 }
-/* The first key that stands before in this object, or NULL. `slots` is scratch of `nslots`
+/* The first key that comes before in this object, or NULL. `slots` is scratch of `nslots`
  * elements, a power of two of at least 64 and at most 65536. */
 yyjson_val *keys_duplicate(const yyjson_val *obj, uint16_t *slots, size_t nslots);
 

@@ -25,7 +25,7 @@ size_t json_nodes(const cleat_json *v);
 /* How many bytes of text its keys, strings and numbers have, each with its end; NULL: 0. */
 size_t json_text_bytes(const cleat_json *v);
 
-/* The same for text that a person wrote: where it is no JSON, the place goes to *ret_line and *ret_column
+/* The same for text that a person wrote: where it is not JSON, the place goes to *ret_line and *ret_column
  * (from 1; 0 where there is none) instead of into the message. */
 int json_parse_at(struct arena *ar, struct str text, const cleat_json_limits *limits,
 		  const cleat_json **ret, size_t *ret_line, size_t *ret_column, cleat_error *err);

@@ -27,7 +27,7 @@ static inline bool eat(struct skim *s, char what)
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
-/* A quote ends a string unless an odd number of backslashes stands before it. */
+/* A quote ends a string unless an odd number of backslashes comes before it. */
 static bool is_escaped(const char *start, const char *quote)
 {
 	const char *p = quote;
@@ -37,7 +37,7 @@ static bool is_escaped(const char *start, const char *quote)
 	return (quote - p) % 2;
 }
 
-/* At its first quote. What is between the quotes, as it stands. */
+/* At its first quote. What is between the quotes, as it is. */
 static struct str string(struct skim *s)
 {
 	const char *start = ++s->p, *quote;
@@ -164,7 +164,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The escape at *at, which moves behind it; -1 for one that is no character of a word. */
+/* The escape at *at, which moves past it; -1 for one that is not a character of a word. */
 static int unescape(struct str s, size_t *at)
 {
 	size_t i = *at + 1;

@@ -11,10 +11,10 @@
  *		}
  *	if (skim_is_over(&s)) ...		it was complete
  *
- * For those that peek: one pass, no allocation, never behind the end of the text. It knows what belongs to
+ * For those that peek: one pass, no allocation, never past the end of the text. It knows what belongs to
  * which object in every JSON text (strings, escapes, nesting, members in any order) and is not misled by what
- * stands in strings or further down. It is no check: numbers, escapes and the grammar inside of values that
- * are skipped are not looked at (brackets have to match, down to 1,024 of them), and a key may stand twice. Who
+ * stands in strings or further down. It is not a check: numbers, escapes and the grammar inside of values that
+ * are skipped are not looked at (brackets have to match, down to 1,024 of them), and a key may appear twice. Who
  * has to be sure parses (json/parse.h).
  */
 #ifndef JSON_SKIM_H
@@ -35,7 +35,7 @@ static inline struct skim skim_text(struct str text)
 
 /* Goes into the object '{' or the array '[' that is next; false, without a step, when there is none. */
 bool skim_enter(struct skim *s, char bracket);
-/* The key of the next member, as it stands between its quotes; its value is next. False behind the last one, which
+/* The key of the next member, as it is between its quotes; its value is next. False after the last one, which
  * leaves the object, and when s is bad. */
 bool skim_member(struct skim *s, struct str *key);
 /* The same for an array: is there another element? It is next. */
@@ -45,7 +45,7 @@ struct str skim_value(struct skim *s);
 /* Nothing was bad, and nothing but white space is left. */
 bool skim_is_over(struct skim *s);
 
-/* Is what stands between quotes this word (ASCII)? Escapes are read: "i\u0064" is "id". */
+/* Is what is between quotes this word (ASCII)? Escapes are read: "i\u0064" is "id". */
 bool skim_is(struct str quoted, const char *word);
 /* Is a value the string of this word? */
 bool skim_is_text(struct str value, const char *word);

@@ -1,4 +1,4 @@
-/* json/token.c - see token.h. Not here: what may stand where (format.c). */
+/* json/token.c - see token.h. Not here: what may appear where (format.c). */
 #include "json/token.h"
 
 #include <string.h>

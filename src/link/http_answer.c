@@ -96,7 +96,7 @@ static void deliver(struct exch *x)
 	if (!other || !tag || l->freed || l->closing)
 		return;
 	f = link_http_failure(CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
-			      "%.70s answered %d with a message that is no answer", l->place,
+			      "%.70s answered %d with a message that is not an answer", l->place,
 			      x->status);
 	f.http_status = x->status;
 	l->ev.failed(l->ev.ctx, tag, &f);
@@ -123,7 +123,7 @@ static struct link_failure wrong_type(const struct exch *x)
 	link_http_snippet(buf_str(&x->text), said, sizeof said);
 	f = link_http_failure(
 		CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
-		"%.70s answered %d with %s%s, which is no MCP; is this the address of the "
+		"%.70s answered %d with %s%s, which is not MCP; is this the address of the "
 		"endpoint?%s%s",
 		x->l->place, x->status, *type ? "the type " : "no type", type,
 		*said ? " It said: " : "", said);
@@ -172,11 +172,10 @@ static bool take_session(struct exch *x)
 	if (!id.p)
 		return true;
 	if (!link_http_id_good(id)) {
-		f = link_http_failure(
-			CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
-			"%.70s gave a session id that cannot be one: it has to be 1 to "
-			"%d visible ASCII characters",
-			l->place, LINK_HTTP_ID_MAX);
+		f = link_http_failure(CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+				      "%.70s sent an invalid session id: it has to be 1 to "
+				      "%d visible ASCII characters",
+				      l->place, LINK_HTTP_ID_MAX);
 		f.http_status = x->status;
 		exch_fail(x, &f);
 		return false;

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-enum { QUOTE_MAX = 90 }; /* so that there is room for advice behind it */
+enum { QUOTE_MAX = 90 }; /* so that there is room for advice after it */
 
 struct link_failure link_http_failure(enum cleat_step step, int status, const char *fmt, ...)
 {

@@ -1,4 +1,4 @@
-/* link/http_fields.c - what stands in the header of a request: the protocol's fields and those
+/* link/http_fields.c - what is in the header of a request: the protocol's fields and those
  * that were configured; and the checks of addresses and ids that go with them.
  *
  * A configured header never replaces one that the protocol, or HTTP itself, needs. Nothing that a server
@@ -26,7 +26,7 @@ bool link_http_url_good(struct str url, cleat_error *err)
 
 	if (!url.p || !uri_split(url, 0, &u) || !u.scheme.p ||
 	    (!str_samez(u.scheme, "http") && !str_samez(u.scheme, "https")) || u.host.n == 0)
-		error_set(err, CLEAT_EINVAL, "\"%.*s\" is no http: or https: URL",
+		error_set(err, CLEAT_EINVAL, "\"%.*s\" is not an http: or https: URL",
 			  (int)(url.n < 100 ? url.n : 100), url.p ? url.p : "");
 	else if (u.userinfo.p)
 		error_set(err, CLEAT_EINVAL,

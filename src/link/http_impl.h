@@ -150,7 +150,7 @@ void exch_drop(struct exch *x);
 void exch_stop(struct exch *x);
 /* Wakes the exch up after so many ms. */
 void exch_wait(struct exch *x, uint64_t ms);
-/* Begins an HTTP request of this exch; `m` NULL for what is no message. CLEAT_OK or why not. */
+/* Begins an HTTP request of this exch; `m` NULL for what is not a message. CLEAT_OK or why not. */
 int exch_fetch(struct exch *x, const char *method, const struct link_message *m, cleat_error *err);
 /* Drops it and tells `failed` (a request, a notice with a tag) or notes it. */
 void exch_fail(struct exch *x, const struct link_failure *why);
@@ -183,7 +183,7 @@ int64_t link_http_retry_after(const struct fetch *f);
 /* ---- http_answer.c --------------------------------------------------------------------- */
 
 /* What a text is, by its outermost members alone: has it "jsonrpc", is it (or is there in it, when it
- * is an array) a response? 0 for what is no complete object or array. */
+ * is an array) a response? 0 for what is not a complete object or array. */
 enum { LOOK_RPC = 1, LOOK_RESPONSE = 2 };
 unsigned link_http_look(struct str text);
 /* The events of a fetch of any exch. */

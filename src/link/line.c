@@ -119,15 +119,15 @@ static void skip_garbage(struct line_link *l, struct str line)
 	plain(shown, (size_t)n);
 	if (++l->garbage >= LINE_GARBAGE) {
 		break_off(l, CLEAT_EPROTO,
-			  "%d lines in a row that are no JSON; the last begins: %.*s", LINE_GARBAGE,
-			  n > 80 ? 80 : n, shown);
+			  "%d lines in a row that are not JSON; the last begins: %.*s",
+			  LINE_GARBAGE, n > 80 ? 80 : n, shown);
 		return;
 	}
 	l->notes++;
 	if (l->notes < LINE_NOTES)
-		line_note(l, CLEAT_LOG_WARNING, "skipped a line that is no JSON: %.*s", n, shown);
+		line_note(l, CLEAT_LOG_WARNING, "skipped a line that is not JSON: %.*s", n, shown);
 	else if (l->notes == LINE_NOTES)
-		line_note(l, CLEAT_LOG_WARNING, "more lines are no JSON; they are skipped");
+		line_note(l, CLEAT_LOG_WARNING, "more lines that are not JSON were skipped");
 }
 
 static bool line_on_line(void *ctx, struct str line)

@@ -1,6 +1,6 @@
 /* link/line.h - the part that all links have in common which send one message per line:
  * over a child's pipes (child.c), a socket (socket.c), two descriptors (fds.c), or by the hands of somebody
- * who moves the bytes himself (wire.c), without a loop.
+ * who moves the bytes themselves (wire.c), without a loop.
  *
  * A line stream (net/linestream.h) reads, frames, queues and writes; a `line_way` knows how to get two descriptors, what
  * their end means, and how to let go of them. The struct of a way begins with its line_link.
@@ -67,7 +67,7 @@ struct line_link {
 	bool want_closed; /* the event is due */
 	unsigned garbage, notes;
 	cleat_error
-		why; /* status CLEAT_EPROTO: what came is no MCP; else the stream broke or ended */
+		why; /* status CLEAT_EPROTO: what came is not MCP; else the stream broke or ended */
 };
 
 /* `size` bytes, zeroed, with a line_link at the front; NULL when out of memory. */

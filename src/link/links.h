@@ -24,7 +24,7 @@ struct link_base_options {
 
 /* line.c: one message per line, over ... */
 
-/* ... a child's stdin and stdout. A line that is no JSON object or array (a server that prints to
+/* ... a child's stdin and stdout. A line that is not a JSON object or array (a server that prints to
  * stdout) is noted (first 200 bytes) and skipped; after 100 such lines in a row the link goes down. */
 struct link *link_child_new(const struct link_base_options *o, const char *const *argv,
 			    const char *cwd, const char *const *env, bool inherit_env,

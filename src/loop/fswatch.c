@@ -152,7 +152,7 @@ static int place_enter(struct fswatch *w, struct place *p)
 	return status_of(rc);
 }
 
-/* Makes sure that what is watched is what stands there now. False: there is nothing to watch. */
+/* Makes sure that what is watched is what is there now. False: there is nothing to watch. */
 static bool place_renew(struct fswatch *w, struct place *p)
 {
 	struct stat st;

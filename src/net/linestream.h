@@ -75,7 +75,7 @@ void linestream_break(struct linestream *s);
 void linestream_feed(struct linestream *s, const void *p, size_t n);
 /* There are no more of them. */
 void linestream_end(struct linestream *s);
-/* Somebody else has written so many of those in the outbox. */
+/* Somebody else has written this many of those in the outbox. */
 void linestream_sent(struct linestream *s, size_t n);
 
 #endif

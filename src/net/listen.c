@@ -1,6 +1,6 @@
 /* net/listen.c - see listen.h.
  *
- * Addresses are split by uri/reference.h, so that what is no host for a client is none here. Names
+ * Addresses are split by uri/reference.h, so that what is not a host for a client is none here. Names
  * are looked up while the program starts, where waiting does no harm. Not here: accepting
  * (httpd/accept.c), and what systemd hands over (net/systemd.c).
  */
@@ -101,7 +101,7 @@ static int parse_fd(const char *digits, struct address *a, cleat_error *err)
 static int not_an_address(const char *text, cleat_error *err)
 {
 	return error_set(err, CLEAT_EINVAL,
-			 "\"%.60s\" is no address to listen on; use for example 8080, "
+			 "\"%.60s\" is not an address to listen on; use for example 8080, "
 			 "127.0.0.1:8080, [::1]:8080, https://host:8443/mcp or unix:/path",
 			 text);
 }
@@ -154,7 +154,7 @@ int address_parse(const char *text, struct address *ret, cleat_error *err)
 		return parse_fd(text + 3, ret, err);
 	ret->tls = str_starts(t, "https://");
 	url = ret->tls || str_starts(t, "http://");
-	/* What is no URL is the authority of one. */
+	/* What is not a URL is the authority of one. */
 	if (t.n >= sizeof full - 4 || (!url && strstr(text, "://")))
 		return not_an_address(text, err);
 	snprintf(full, sizeof full, "%s%s%s", url ? "" : "//",
@@ -337,7 +337,7 @@ static int open_tcp(struct listener *l, const struct listen_options *o, cleat_er
 
 /* ---- unix sockets ------------------------------------------------------------------------- */
 
-/* What is behind the file: 0 nothing (left over), EEXIST a server, or why it cannot be told. */
+/* What is after the file: 0 nothing (left over), EEXIST a server, or why it cannot be told. */
 static int probe(const struct sockaddr_un *un)
 {
 	struct stat st;
@@ -415,9 +415,9 @@ static int open_unix(struct listener *l, const struct listen_options *o, cleat_e
 	l->fd = -1;
 	l->unlink = false;
 	if (error == EEXIST)
-		return error_set(err, CLEAT_EEXIST, "a server listens on %s already", file);
+		return error_set(err, CLEAT_EEXIST, "another server already listens on %s", file);
 	if (error == ENOTSOCK)
-		return error_set(err, CLEAT_EIO, "%s exists and is no socket", file);
+		return error_set(err, CLEAT_EIO, "%s exists and is not a socket", file);
 	return refused(err, &l->address, error);
 }
 
@@ -430,7 +430,7 @@ static int open_fd(struct listener *l, cleat_error *err)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &n) || !listening ||
 	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) || type != SOCK_STREAM)
-		return error_set(err, CLEAT_EINVAL, "descriptor %d is no listening socket", fd);
+		return error_set(err, CLEAT_EINVAL, "descriptor %d is not a listening socket", fd);
 	l->fd = fd;
 	error = listen_prepare(fd) ? describe(l) : errno;
 	if (error) {

@@ -211,7 +211,7 @@ static void on_ended(void *ctx, bool out, int error)
 		return;
 	}
 	if (out && gone)
-		stream_say(s, CLEAT_LOG_INFO, "the other side reads no more");
+		stream_say(s, CLEAT_LOG_INFO, "the other side has stopped reading");
 	else
 		stream_say(s, gone ? CLEAT_LOG_INFO : CLEAT_LOG_ERROR, "cannot %s: %s",
 			   out ? "write" : "read", strerror(error));

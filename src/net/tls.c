@@ -473,7 +473,7 @@ static void look_at_first(struct tls_session *t, struct str bytes)
 	t->plain_http = memchr("CDGHOPT", bytes.p[0], 7) != NULL;
 }
 
-/* The first error that libssl noted: those before it are details of libcrypto's, those behind it its
+/* The first error that libssl noted: those before it are details of libcrypto's, those after it its
  * consequences. Empties the list. */
 static unsigned long cause(const struct calls *k)
 {

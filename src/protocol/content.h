@@ -12,7 +12,7 @@
 
 #include <cleat/request.h>
 
-/* What may stand on any block; both may be absent. */
+/* What may appear on any block; both may be absent. */
 struct content_extras {
 	const cleat_annotations *annotations;
 	struct str meta; /* a JSON object */

@@ -63,7 +63,7 @@ struct era {
 	 * in *err, and JSON text for `data` in *data when there is any. */
 	int (*admit)(const struct legacy_session *session, const struct rpc_message *m,
 		     struct context *c, struct buf *data, cleat_error *err);
-	/* The members that stand at the beginning and at the end of a result object. */
+	/* The members that are at the beginning and at the end of a result object. */
 	void (*result_head)(struct jw *w, const struct result_facts *f);
 	void (*result_tail)(struct jw *w, const struct result_facts *f);
 };
@@ -97,7 +97,7 @@ const char *era_capability_json(enum cleat_client_capability what);
 /* In words: "form elicitation". */
 const char *era_capability_name(enum cleat_client_capability what);
 
-/* "debug" … "emergency" to its number; -1 when it is no level. */
+/* "debug" … "emergency" to its number; -1 when it is not a level. */
 int log_level_find(struct str name);
 
 #endif

@@ -23,7 +23,7 @@ static int admit(const struct legacy_session *session, const struct rpc_message 
 	}
 	if (opening && session->open)
 		return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_REQUEST,
-				 "this session is initialized already (revision %s)",
+				 "this session is already initialized (revision %s)",
 				 revision_name(session->rev));
 	return era_check_meta(m, c, err);
 }

@@ -38,7 +38,7 @@ static int absent(cleat_error *err, const char *field)
 static int unreadable(cleat_error *err, struct str field)
 {
 	return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_HEADER_MISMATCH,
-			 "Header mismatch: the header %.*s must stand once, as plain ASCII or as "
+			 "Header mismatch: the header %.*s must appear once, as plain ASCII or as "
 			 "=?base64?...?=",
 			 (int)(field.n < SHOWN ? field.n : SHOWN), field.p);
 }
@@ -176,7 +176,7 @@ int headers_of(const struct link_message *m, struct http_field_list *to, cleat_e
 	for (size_t i = 0; i < m->n_fields; i++) {
 		if (!http_is_token(m->fields[i].name))
 			return error_set(err, CLEAT_EINVAL,
-					 "a header of this tool has a name that is none");
+					 "a header of this tool has an invalid name");
 		add_encoded(to, m->fields[i].name, m->fields[i].value);
 	}
 	return CLEAT_OK;
@@ -293,8 +293,8 @@ int header_params_find(struct arena *ar, const cleat_json *schema, struct header
 
 	*ret = NULL;
 	if (all > PARAMS_MAX) /* and no endpoint takes so many header fields */
-		return error_set(err, CLEAT_EINVAL, "x-mcp-header stands in %zu places; at most %d",
-				 all, PARAMS_MAX);
+		return error_set(err, CLEAT_EINVAL,
+				 "x-mcp-header appears in %zu places; at most %d", all, PARAMS_MAX);
 	go_into(&w, schema);
 	while (w.depth && !rc) {
 		cleat_json_iter *it = &w.open[w.depth - 1];
@@ -315,7 +315,7 @@ int header_params_find(struct arena *ar, const cleat_json *schema, struct header
 	if (!rc && found != all)
 		return error_set(
 			err, CLEAT_EINVAL,
-			"x-mcp-header may only stand in properties that are reached through "
+			"x-mcp-header may only appear in properties that are reached through "
 			"\"properties\" alone, not in items, $defs, anyOf and the like");
 	return rc;
 }

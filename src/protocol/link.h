@@ -8,7 +8,7 @@
  * which messages have no place of their own (a pipe) knows no tag for what it receives: NULL. On HTTP
  * everything that comes in the answer to a POST has that POST's tag. There, a message that is a response
  * (it has a result or an error, and no method), and a body that is one message, is the last one with its
- * tag: nothing more comes (but `failed` after a body that is no response), forget() is not needed. A tag is free to be used again while it is told.
+ * tag: nothing more comes (but `failed` after a body that is not a response), forget() is not needed. A tag is free to be used again while it is told.
  *
  * Events come from the loop, never from inside a call of link_ops: who calls send() need not expect
  * anything to happen before it returns. Who is told something may call any of link_ops, free() too. All

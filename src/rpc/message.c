@@ -16,7 +16,7 @@ enum { INVALID_REQUEST = CLEAT_RPC_INVALID_REQUEST, INVALID_PARAMS = CLEAT_RPC_I
 
 struct envelope {
 	const cleat_json *version, *id, *method, *params, *result, *error;
-	size_t ids;   /* how often "id" stands there */
+	size_t ids;   /* how often "id" is there */
 	size_t known; /* members that are one of these */
 };
 

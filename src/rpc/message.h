@@ -35,7 +35,7 @@ struct rpc_message {
 };
 
 /* CLEAT_OK, or CLEAT_EPROTO with err->rpc_code (-32600 or -32602) and a message that says what is
- * wrong and what would be right. Also on failure ret->id is set when a usable id stands there, and
+ * wrong and what would be right. Also on failure ret->id is set when a usable id is there, and
  * ret->kind is RPC_RESULT/RPC_ERROR when the broken message looks like a response (which must never
  * be answered). Refused: not an object, jsonrpc missing or not "2.0", duplicate keys or keys with
  * NUL in the envelope, method not a string, method with NUL, id of a wrong type, params neither

@@ -322,7 +322,7 @@ static uint64_t later(uint64_t now, uint64_t ms)
 	return at ? at : 1; /* 0 would mean: none */
 }
 
-/* New requests stand at the end of the table. */
+/* New requests are at the end of the table. */
 static void anchor(cleat_rpc *rpc)
 {
 	struct rpc_node *node = rpc_table_last(&rpc->pending);

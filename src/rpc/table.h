@@ -43,7 +43,7 @@ void rpc_table_init(struct rpc_table *t, const cleat_allocator *a, size_t max, u
 /* Frees the buckets; the nodes are the caller's. Accepts a zeroed table. */
 void rpc_table_done(struct rpc_table *t);
 
-/* Enters a node. CLEAT_OK; CLEAT_EEXIST when the id is there already (the one that is there stays);
+/* Enters a node. CLEAT_OK; CLEAT_EEXIST when the id is already there (the one that is there stays);
  * CLEAT_ELIMIT when full; CLEAT_ENOMEM; CLEAT_EINVAL for a NULL id; CLEAT_EMISUSE when the node is in
  * a table. After a failure nothing has changed. The id value must live as long as the node is in. */
 int rpc_table_put(struct rpc_table *t, struct rpc_node *node, const cleat_json *id);

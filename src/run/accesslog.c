@@ -39,7 +39,7 @@ static void put_time(struct jw *w, uint64_t wall_ms)
 }
 
 /* What a terminal acts upon, or shows in another order: DEL, C1, the separators, the bidirectional
- * controls. (C0 is escaped in JSON anyway.) And what is no character at all. */
+ * controls. (C0 is escaped in JSON anyway.) And what is not a character at all. */
 static bool is_harmful(uint32_t c)
 {
 	return (c >= 0x7F && c <= 0x9F) || (c >= 0x2028 && c <= 0x202E) ||

@@ -35,7 +35,7 @@ struct client_run {
 	struct loop_call cancel;    /* some call is to be given up; posted by any thread */
 	struct cleat_server *asked; /* answers the server's questions; NULL: nobody asked yet */
 	struct runner_ear ear;      /* hears, without a loop, of what `asked` has to do */
-	const struct link *child;   /* NULL: the server is no child of ours */
+	const struct link *child;   /* NULL: the server is not a child of ours */
 	struct client_wait *wait;   /* who waits for the end of a call; NULL: nobody */
 	uint64_t stepped_ms;        /* when the last function that waits has returned */
 };

@@ -97,7 +97,7 @@ int client_run_check(struct client_run *run, cleat_error *err)
 	int rc = client_options(run->client)->n_roots ? need_server(run) : CLEAT_OK;
 
 	if (rc == CLEAT_EINVAL)
-		return error_set(err, rc, "a root's uri is missing, or is no absolute URI");
+		return error_set(err, rc, "a root's uri is missing, or is not an absolute URI");
 	return rc ? error_set(err, rc, "%s", cleat_strstatus(rc)) : CLEAT_OK;
 }
 

@@ -50,14 +50,15 @@ static void put_template(struct build *b, const char *fmt, va_list ap)
 
 	build_vformat(b, fmt, ap);
 	if (!b->err.status && cleat_json_type(build_at(b, at)) != CLEAT_JSON_OBJECT)
-		build_fail(b, CLEAT_EINVAL,
-			   "the arguments are no object: a template like \"{a: %%d}\" makes one");
+		build_fail(
+			b, CLEAT_EINVAL,
+			"the arguments are not an object: a template like \"{a: %%d}\" makes one");
 }
 
 static void put_value(struct build *b, const cleat_json *v)
 {
 	if (cleat_json_type(v) != CLEAT_JSON_OBJECT)
-		build_fail(b, CLEAT_EINVAL, "the arguments are no object");
+		build_fail(b, CLEAT_EINVAL, "the arguments are not an object");
 	build_value(b, v);
 }
 
@@ -86,7 +87,7 @@ static void put_texts(struct params *p, const char *fmt, va_list ap)
 	else if (cleat_json_type(cleat_doc_root(doc)) != CLEAT_JSON_OBJECT)
 		build_fail(
 			&p->b, CLEAT_EINVAL,
-			"the arguments are no object: a template like \"{city: %%s}\" makes one");
+			"the arguments are not an object: a template like \"{city: %%s}\" makes one");
 	build_obj(&p->b);
 	while (cleat_json_next(&it)) {
 		size_t n;
@@ -149,7 +150,7 @@ static void take_options(cleat_call_options *o, const cleat_call_options *given,
 		*err = newer;
 }
 
-/* What was wrong with the params from the start is no failure of `method`, which may be NULL. */
+/* What was wrong with the params from the start is not a failure of `method`, which may be NULL. */
 static cleat_call *client_call_start(struct params *p, const cleat_call_options *o,
 				     struct str method)
 {

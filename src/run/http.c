@@ -170,11 +170,11 @@ static int check_reach(const struct http_listen *l, const struct listener *socke
 {
 	if (socket->address.loopback || l->opts.allow_remote || http_guard_asks(&l->guard))
 		return CLEAT_OK;
-	return error_set(err, CLEAT_EINVAL,
-			 "%.120s can be reached from other machines, and nobody would have to "
-			 "authorize himself: give a token file (--token-file), or say that this is "
-			 "wanted (--allow-remote)",
-			 socket->text);
+	return error_set(
+		err, CLEAT_EINVAL,
+		"%.120s can be reached from other machines, and clients would not have to authorize themselves: give a token file (--token-file), or say that this is "
+		"wanted (--allow-remote)",
+		socket->text);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------------ */

@@ -30,7 +30,7 @@ struct http_guard {
 void http_guard_init(struct http_guard *g, const cleat_http_options *opts,
 		     const cleat_allocator *mem);
 void http_guard_done(struct http_guard *g);
-/* Does anybody have to authorize himself? */
+/* Does anybody have to authorize themselves? */
 bool http_guard_asks(const struct http_guard *g);
 /* Whose request is it? CLEAT_OK with his name, good until the next call, or CLEAT_ENOENT. */
 int http_guard_find(struct http_guard *g, const struct http_request *r, struct str *ret);

@@ -18,7 +18,7 @@ int http_metrics_open(struct runner *r, const char *address, bool remote, struct
 		      cleat_error *err);
 /* Whoever opened it needs it no more; the last one ends it. Accepts NULL. */
 void http_metrics_drop(struct http_metrics *m);
-/* The i-th address, as a URL; NULL behind the last. */
+/* The i-th address, as a URL; NULL after the last. */
 const char *http_metrics_url(const struct runner *r, size_t i);
 
 #endif

@@ -385,7 +385,7 @@ static int main_answer(cleat_server *s, const cleat_main_options *o)
 	if (o->error.status) {
 		status = o->error.status == CLEAT_EINVAL ? 2 : 1;
 		fprintf(stderr, "%s: %s%s\n", server_name(s), o->error.message,
-			status == 2 ? "; --help lists what there is" : "");
+			status == 2 ? "; --help lists the options" : "");
 	} else if (o->action == CLEAT_MAIN_HELP) {
 		print_help(s, o);
 	} else {

@@ -16,7 +16,7 @@
 enum { MOST_THREADS = 256 };
 
 struct items {
-	const char **at; /* NULL behind the last */
+	const char **at; /* NULL after the last */
 	size_t n;
 };
 
@@ -59,7 +59,8 @@ static const struct standard {
 	  "SIGHUP reads both, and the tokens, again",
 	  TEXT, false, AT(http.tls_cert) },
 	{ "--tls-key", "FILE", NULL, TEXT, false, AT(http.tls_key) },
-	{ "--threads", "N", "threads that serve connections (1)", NUMBER, false, AT(http.threads) },
+	{ "--threads", "N", "threads that serve connections (default: 1)", NUMBER, false,
+	  AT(http.threads) },
 	{ "--metrics", "ADDRESS", "serve counters for Prometheus at /metrics there", TEXT, false,
 	  AT(http.metrics) },
 	{ "--access-log", NULL, "one JSON line for each request on standard error", FLAG, false,

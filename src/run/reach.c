@@ -32,10 +32,11 @@ static int unix_target(struct reach *t, const char *rest, cleat_error *err)
 	const char *mcp = path && path[n] ? path + n + 1 : "/mcp";
 
 	if (n < 2 || mcp[0] != '/')
-		return error_set(err, CLEAT_EINVAL,
-				 "unix:%.100s is no address: write unix:/path/of.sock, with #/path "
-				 "where the server is not at /mcp",
-				 rest);
+		return error_set(
+			err, CLEAT_EINVAL,
+			"unix:%.100s is not an address: write unix:/path/of.sock, with #/path "
+			"where the server is not at /mcp",
+			rest);
 	buf_append(&t->text, path, n);
 	buf_putc(&t->text, '\0');
 	buf_printf(&t->text, "http://localhost%s", mcp);
@@ -84,10 +85,11 @@ int reach_parse(struct reach *t, const char *address, const cleat_allocator *mem
 	t->http = behind(address, "http://") || behind(address, "https://");
 	if (t->http || behind(address, "tcp://"))
 		return CLEAT_OK;
-	return error_set(err, CLEAT_EINVAL,
-			 "%.100s is no address: it begins with http://, https://, unix:, tcp:// or "
-			 "unix-stream:",
-			 address);
+	return error_set(
+		err, CLEAT_EINVAL,
+		"%.100s is not an address: one begins with http://, https://, unix:, tcp:// or "
+		"unix-stream:",
+		address);
 }
 
 void reach_done(struct reach *t)

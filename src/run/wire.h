@@ -26,7 +26,7 @@ struct cleat_wire {
 	bool told; /* wake was called; since the last call */
 };
 
-/* Something is to be done or to be sent, and nobody looks here by himself. Owner's thread. */
+/* Something is to be done or to be sent, and nobody looks here by themselves. Owner's thread. */
 void wire_tell(cleat_wire *w);
 
 #endif

@@ -59,7 +59,7 @@ int compile_no_room(struct compiler *c, const char *keyword)
 			    COMPILE_URI_MAX);
 }
 
-/* The place, as it stands before a message; nothing for the whole schema. Of a long one the end is
+/* The place, as it is before a message; nothing for the whole schema. Of a long one the end is
  * shown, so that the message itself is not cut off. */
 static void place(struct compiler *c, struct buf *b, node_id id, const char *keyword)
 {
@@ -331,7 +331,7 @@ static int base_uri(struct compiler *c, struct str *ret)
 	if (!given.n)
 		return CLEAT_OK;
 	if (!uri_resolve(&c->uri, *ret, uri_without_fragment(given)))
-		return compile_fail(c, CLEAT_EINVAL, "base_uri: %.100s is no URI", given.p);
+		return compile_fail(c, CLEAT_EINVAL, "base_uri: %.100s is not a URI", given.p);
 	if (buf_status(&c->uri))
 		return compile_no_room(c, "base_uri");
 	*ret = (struct str){ arena_strndup(&c->s->ar, buf_str(&c->uri).p, buf_size(&c->uri)),

@@ -91,7 +91,7 @@ static void string_bounds(struct buf *b, const struct string_rules *r)
 		buf_printf(b, " that is %s", format_what(r->format));
 }
 
-/* Only names of which some are required: {"required": ["a", "b"]} stands in many forms. */
+/* Only names of which some are required: {"required": ["a", "b"]} is in many forms. */
 static bool is_names(const struct object_rules *r)
 {
 	if (!r->n_required || r->n_required > MOST_NAMES || r->n_required < r->n || r->n_patterns ||

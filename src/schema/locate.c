@@ -221,7 +221,7 @@ static bool is_anchor_name(struct str s)
 
 /* ---- what a schema says about itself ---------------------------------------------------------- */
 
-/* A reference resolved, in c->uri. False when it is no URI reference, or memory is short. One within
+/* A reference resolved, in c->uri. False when it is not a URI reference, or memory is short. One within
  * the schema is taken as it is: generators write "#/definitions/List<Foo>", which no URI can be, and
  * what it means is plain. */
 static bool locate_resolve(struct compiler *c, struct str base, struct str ref)

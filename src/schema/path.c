@@ -18,7 +18,7 @@ static size_t unroll(const struct at *at, const struct at *chain[PATH_MAX_PARTS]
 	return n;
 }
 
-/* As it stands between dots: a name that has one itself is quoted, and a long one cut. */
+/* As it is between dots: a name that has one itself is quoted, and a long one cut. */
 static void write_name(struct buf *b, struct str name)
 {
 	if (name.n > SHOW_CHARS || (name.n && memchr(name.p, '.', name.n)))

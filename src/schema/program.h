@@ -60,7 +60,7 @@ struct array_rules {
 	uint64_t min, max; /* elements */
 	bool unique;
 	struct node_list prefix;
-	node_id rest; /* of the elements behind the prefix */
+	node_id rest; /* of the elements after the prefix */
 	node_id contains;
 	uint64_t min_contains, max_contains;
 };

@@ -97,7 +97,7 @@ static int take_children(struct draft *d, const cleat_json *v, struct node_list 
 	return d->c->status;
 }
 
-/* A map in which a name stands twice has no meaning that everybody would agree on. */
+/* A map in which a name appears twice has no meaning that everybody would agree on. */
 static int take_map(struct draft *d, const cleat_json *v, const cleat_json **ret)
 {
 	const cleat_json *twice = cleat_json_duplicate(v);
@@ -164,7 +164,7 @@ static int bad_regex(struct draft *d, struct str source, const char *why)
 {
 	char text[sizeof((cleat_error *)0)->message + 32];
 
-	snprintf(text, sizeof text, "is no regular expression: %s", why);
+	snprintf(text, sizeof text, "is not a regular expression: %s", why);
 	return compile_bad_text(d->c, d->id, d->kw->name.p, source, text);
 }
 

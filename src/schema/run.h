@@ -39,7 +39,7 @@ struct run {
 	uint64_t steps;        /* left */
 	uint32_t nesting;      /* schemas inside schemas, left */
 	int status;            /* CLEAT_OK while there is a verdict */
-	bool twice;        /* a member stands twice: the value fits nothing, also not by `not` */
+	bool twice;        /* a member appears twice: the value fits nothing, also not by `not` */
 	const char *limit; /* which, for CLEAT_ELIMIT */
 	/* evaluated members and elements, for unevaluated*: bits, as a stack */
 	uint64_t *words;
@@ -139,7 +139,7 @@ COLD void explain_missing(struct run *r, node_id id, const struct property *p, c
 /* A member that may not be there: additionalProperties or unevaluatedProperties is false. */
 COLD void explain_unknown(struct run *r, node_id id, const char *keyword, const yyjson_val *key,
 			  const struct at *at);
-/* A member stands twice. */
+/* A member appears twice. */
 COLD void explain_duplicate(struct run *r, node_id id, const yyjson_val *v, const struct at *at);
 /* The schema false. */
 COLD void explain_never(struct run *r, node_id id, const yyjson_val *v, const struct at *at);

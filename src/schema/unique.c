@@ -39,7 +39,7 @@ static uint32_t unique_enter(struct run *r, struct element *all, uint32_t j, uin
 {
 	uint32_t i = *head;
 
-	/* objects in which a key stands twice have one hash and differ all the same */
+	/* objects in which a key appears twice have one hash and differ all the same */
 	while (i != NONE &&
 	       (all[i].hash != all[j].hash || !value_equal(r, all[i].value, all[j].value)))
 		i = all[i].next;

@@ -265,7 +265,7 @@ static bool check_required(struct run *r, const struct node *n, const struct at 
 	return ok;
 }
 
-/* A member that stands twice is refused: it means one thing to one reader and something else to the
+/* A member that appears twice is refused: it means one thing to one reader and something else to the
  * next. `twice`: a property does; of `unknown` members it has to be found out. */
 static bool differ(struct run *r, const struct node *n, const yyjson_val *v, const struct at *at,
 		   bool twice, uint32_t unknown)

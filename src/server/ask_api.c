@@ -126,7 +126,7 @@ static int program_json(cleat_request *req, const char *key, const char *text,
 	    cleat_json_type(*ret) == type)
 		return CLEAT_OK;
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
-			   "the handler of %s asked with a %s that is no JSON %s",
+			   "the handler of %s asked with a %s that is not a JSON %s",
 			   req->msg.method.p, key, type == CLEAT_JSON_ARRAY ? "array" : "object");
 	return CLEAT_EINVAL;
 }
@@ -519,7 +519,7 @@ int cleat_request_set_state(cleat_request *req, const char *fmt, ...)
 	}
 	buf_done(&b);
 	if (rc == CLEAT_EINVAL)
-		misuse(req, "set a state that is no JSON");
+		misuse(req, "set a state that is not JSON");
 	else if (rc == CLEAT_ELIMIT)
 		misuse(req, "set a state of more than 4 KiB");
 	return rc;

@@ -28,7 +28,7 @@ struct server_asked {
  * asked. Again: for questions that come from then on. CLEAT_OK or CLEAT_ENOMEM. */
 int server_set_asked(cleat_server *s, const struct server_asked *a);
 /* Offers these roots from now on, also none (n == 0); copied. Before the first call roots/list is
- * unknown. CLEAT_OK; CLEAT_EINVAL (a root whose uri is no absolute URI), CLEAT_ELIMIT (more than
+ * unknown. CLEAT_OK; CLEAT_EINVAL (a root whose uri is not an absolute URI), CLEAT_ELIMIT (more than
  * max_reply bytes), CLEAT_ENOMEM: then the old ones stay; CLEAT_EMISUSE before server_set_asked(). */
 int server_set_roots(cleat_server *s, const cleat_root *roots, size_t n);
 

@@ -163,7 +163,7 @@ static int write_filled(const cleat_request *req, const cleat_json *content, str
 	return rc ? rc : buf_status(w->b);
 }
 
-/* The server is told the field and not what stands in it: errors end up in more logs than forms do. */
+/* The server is told the field and not what is in it: errors end up in more logs than forms do. */
 static void misfit(cleat_request *req, struct str field, const char *why)
 {
 	struct buf told;
@@ -216,7 +216,7 @@ static bool asked_form_check(cleat_request *req, const cleat_json *content)
 	return rc == CLEAT_OK;
 }
 
-/* The first member that is no field; absent when all are. Members that nobody asked for may be
+/* The first member that is not a field; absent when all are. Members that nobody asked for may be
  * anything, and ElicitResult has only strings, numbers, booleans and choices. */
 static struct str stranger(const cleat_request *req, const cleat_json *content)
 {
@@ -262,7 +262,7 @@ static void accept_form(cleat_request *req)
 		return;
 	}
 	if (!json_is_object(content)) {
-		misfit(req, (struct str){ NULL, 0 }, "it is no object");
+		misfit(req, (struct str){ NULL, 0 }, "it is not an object");
 		return;
 	}
 	extra = stranger(req, content);

@@ -68,8 +68,8 @@ int server_set_roots(cleat_server *s, const cleat_root *roots, size_t n)
 		if (SIZED_RESERVED(&roots[i], cleat_root, &err))
 			return server_refuse(s, err.status, "%s", err.message);
 		else if (!is_uri(roots[i].uri))
-			return server_refuse(s, CLEAT_EINVAL, "root %zu: \"%.200s\" is no URI", i,
-					     roots[i].uri ? roots[i].uri : "");
+			return server_refuse(s, CLEAT_EINVAL, "root %zu: \"%.200s\" is not a URI",
+					     i, roots[i].uri ? roots[i].uri : "");
 	buf_init(&text, &s->mem, s->opts.max_reply);
 	jw_init(&w, &text);
 	write_roots(&w, roots, n);

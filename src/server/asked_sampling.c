@@ -248,21 +248,21 @@ static const char *result_problem(const cleat_request *req, const cleat_json *v)
 	struct tally t;
 
 	if (!json_is_object(v))
-		return "it is no object";
+		return "it is not an object";
 	if (!str_eqz(role, "user") && !str_eqz(role, "assistant"))
 		return "its role is neither \"user\" nor \"assistant\"";
 	if (!json_is_string(json_member(v, "model")))
 		return "it has no model";
 	if (reason && !json_is_string(reason))
-		return "its stopReason is no string";
+		return "its stopReason is not a string";
 	if (!json_is_object(content) && !(knows_several(req) && json_is_array(content)))
-		return "its content is no block";
+		return "its content is not a block";
 	t = tally(v);
 	if (!t.shaped)
-		return "its content has something that is no block";
+		return "its content has something that is not a block";
 	if (t.uses && !req->asked->tools)
 		return "it uses a tool, which was not declared";
-	return json_check_all_keys(v, NULL) ? "a key stands in it twice" : NULL;
+	return json_check_all_keys(v, NULL) ? "a key appears twice in it" : NULL;
 }
 
 static void settle_result(cleat_request *req)

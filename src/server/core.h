@@ -57,7 +57,7 @@ struct subscription_hook {
 	void (*fn)(struct subscription_hook *h, struct str uri);
 	struct subscription_hook *next; /* the server's */
 };
-/* Also calls fn for every subscription that is there already. */
+/* Also calls fn for every subscription that is already there. */
 void server_hook_subscriptions(cleat_server *s, struct subscription_hook *h);
 /* Does nothing for one that is not there. */
 void server_unhook_subscriptions(cleat_server *s, struct subscription_hook *h);

@@ -97,7 +97,7 @@ static int copy_object(struct entry *e, const char *what, const char *text, stru
 	if (rc == CLEAT_ENOMEM)
 		return error_set(err, rc, "%s", cleat_strstatus(rc));
 	if (rc || !json_is_object(v))
-		return error_set(err, CLEAT_EINVAL, "\"%s\": %s is no JSON object%s%s", e->key.p,
+		return error_set(err, CLEAT_EINVAL, "\"%s\": %s is not a JSON object%s%s", e->key.p,
 				 what, rc ? ": " : "", rc ? why.message : "");
 	*ret = json_text(&e->arena, v);
 	if (!ret->p)
@@ -354,7 +354,8 @@ static int check_uri(const char *uri, cleat_error *err)
 	if (!uri_is_template(str_of(uri)) && strpbrk(uri, "{}"))
 		return error_set(
 			err, CLEAT_EINVAL,
-			"resource URI \"%.80s\" has a brace but is no template; write {name}", uri);
+			"resource URI \"%.80s\" has a brace but is not a template; write {name}",
+			uri);
 	if (utf8_valid_prefix(str_of(uri)) != strlen(uri))
 		return error_set(err, CLEAT_EINVAL, "a resource URI is not UTF-8");
 	return CLEAT_OK;

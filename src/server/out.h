@@ -25,7 +25,7 @@ struct out {
 	struct jw w;
 	size_t start;
 	int kind;     /* enum peer_kind; of an answer its HTTP status */
-	size_t limit; /* bytes that it may have; of a batch: with what stands before it */
+	size_t limit; /* bytes that it may have; of a batch: with what comes before it */
 };
 
 /* False when nothing can be sent (closed, or congested and not important). */

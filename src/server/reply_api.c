@@ -151,8 +151,9 @@ static int binary_block(cleat_request *req, enum content_kind kind, const char *
 	/* A message has text, images and, from 2025-03-26 on, audio. */
 	if (req->shape == SHAPE_SAMPLING &&
 	    (kind == CONTENT_OTHER || (kind == CONTENT_AUDIO && !(features & FEAT_AUDIO))))
-		return wrong_place(req, kind == CONTENT_AUDIO ? "audio in this revision"
-							      : "bytes that are no image or audio");
+		return wrong_place(req, kind == CONTENT_AUDIO
+						? "audio in this revision"
+						: "bytes that are neither an image nor audio");
 	w = reply_api_begin(req);
 	if (req->shape == SHAPE_RESOURCE)
 		content_resource_blob(w, features, req->uri, resource_mime(req, mime), bytes,
@@ -231,7 +232,7 @@ int cleat_reply_link(cleat_request *req, const char *uri, const char *name, cons
 
 /* ---- JSON that the program wrote ----------------------------------------------------------- */
 
-/* JSON text of the program on one line, as the wire wants it; NULL when it is no JSON. */
+/* JSON text of the program on one line, as the wire wants it; NULL when it is not JSON. */
 static const char *compact(cleat_request *req, const char *json, bool *ret_object)
 {
 	const cleat_json *v;
@@ -250,7 +251,7 @@ static const char *meta_text(cleat_request *req, const char *json)
 	if (copy && object)
 		return copy;
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
-			   "the handler of %s gave a _meta that is no JSON object",
+			   "the handler of %s gave a _meta that is not a JSON object",
 			   req->msg.method.p);
 	return NULL;
 }

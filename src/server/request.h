@@ -26,7 +26,7 @@ struct method {
 	bool legacy, modern;
 	bool asks;      /* its handler may ask the client (2026-07-28 patterns/mrtr) */
 	bool cacheable; /* its result carries ttlMs and cacheScope */
-	/* Is there anything behind it? NULL: always. */
+	/* Is there anything after it? NULL: always. */
 	bool (*available)(const cleat_server *s);
 	/* Serves the request: answers and ends it, or starts its handler. */
 	void (*serve)(cleat_request *req);

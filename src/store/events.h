@@ -7,7 +7,7 @@
  * owner or of all, and so keeps this true.
  *
  * A stream of which every event was purged is remembered for its last number, so that a client that
- * missed nothing is not told that it did. Only so many are (EVENTS_QUIET_MAX); an owner that had
+ * missed nothing is not told that it did. Only this many are (EVENTS_QUIET_MAX); an owner that had
  * older ones knows that it forgot some.
  *
  * Not here: sessions, time, the asynchronous interface (memory.c).

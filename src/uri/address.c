@@ -7,7 +7,7 @@
 
 #include "uri/chars.h"
 
-/* dec-octet at text.p[*i]; *i moves behind it. */
+/* dec-octet at text.p[*i]; *i moves past it. */
 static bool octet(struct str text, size_t *i)
 {
 	size_t start = *i;

@@ -1,6 +1,6 @@
 /* uri/chars.c - characters of URIs and their percent-encoding; see chars.h.
  *
- * In the normal form everything that may not stand in a URI is escaped, and escapes have capital
+ * In the normal form everything that may not appear in a URI is escaped, and escapes have capital
  * digits. Not here: resolving or normalising whole URIs.
  */
 #include "uri/chars.h"

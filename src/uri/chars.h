@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 enum uri_char {
-	CHAR_OTHER = 0, /* '%', all that may not stand in a URI, and every byte beyond ASCII */
+	CHAR_OTHER = 0, /* '%', all that may not appear in a URI, and every byte beyond ASCII */
 	CHAR_ALPHA = 1,
 	CHAR_DIGIT = 2,
 	CHAR_MARK = 4, /* - . _ ~ */

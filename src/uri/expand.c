@@ -222,7 +222,7 @@ char *cleat_uri_template_expand(const char *tmpl, const cleat_json *vars, cleat_
 	char *ret = NULL;
 
 	if (!tmpl) {
-		error_set(err, CLEAT_EINVAL, "URI template: there is none");
+		error_set(err, CLEAT_EINVAL, "URI template: it is NULL");
 		return NULL;
 	}
 	arena_init(&ar, NULL, 0);

@@ -37,7 +37,7 @@ static unsigned common(unsigned flags)
 	return CHAR_UNRESERVED | CHAR_SUB_DELIM | (flags & URI_IRI ? CHAR_UCS : 0u);
 }
 
-/* Cuts off what stands before the first of `stops`; all of it when there is none. */
+/* Cuts off what comes before the first of `stops`; all of it when there is none. */
 static struct str reference_take(struct str *rest, const char *stops)
 {
 	struct str head = *rest;
@@ -237,7 +237,7 @@ static size_t remove_dots(char *p, size_t n)
 		if (kind == 0) { /* E */
 			memmove(p + out, p + i, len);
 			out += len;
-		} else if (!slash) { /* A, D: goes with the slash behind it */
+		} else if (!slash) { /* A, D: goes with the slash after it */
 			len += i + len < n;
 		} else if (i + len == n) { /* B, C: only the slash stays */
 			p[out++] = '/';
@@ -247,7 +247,7 @@ static size_t remove_dots(char *p, size_t n)
 	return out;
 }
 
-/* The same for a path that stays relative: ".." that nothing stands before is kept. The result is
+/* The same for a path that stays relative: ".." that nothing comes before is kept. The result is
  * empty only if the path was, because an empty path means something else (the base itself). */
 static size_t remove_dots_relative(char *p, size_t n)
 {
@@ -308,7 +308,7 @@ static void put_authority(struct writer *w, const struct uri *u)
 	}
 }
 
-/* Section 5.2.3: what of the base's path stands before that of a relative-path reference. */
+/* Section 5.2.3: what of the base's path comes before that of a relative-path reference. */
 static struct str directory(const struct uri *base)
 {
 	struct str path = base->path;

@@ -320,7 +320,7 @@ static void emit_part(struct compiler *c, const struct uri_part *part, unsigned 
 	}
 }
 
-/* What a variable in part p may not match, because an optional expression behind it begins with
+/* What a variable in part p may not match, because an optional expression after it begins with
  * that: the expression would otherwise never get anything. */
 static unsigned later_stops(const struct uri_template *t, size_t p)
 {

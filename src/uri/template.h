@@ -26,14 +26,14 @@
  *	{#v}      optional: '#' and anything, also nothing
  *	{?v} {&v} optional: '?' (or '&') and name=value pairs up to '#'. In any order; names that the
  *	          template does not have are ignored; "name" alone is an empty value; a name that
- *	          stands twice is no match, except that with * the values are joined with commas.
+ *	          appears twice is not a match, except that with * the values are joined with commas.
  *    Several variables in one expression stand with the operator's separator between them, and all
  *    of them have to be there, except in ; ? &.
  *  - A variable does not match the character (; ? & #) by which a later optional expression of the
  *    template begins, and before a later {?...} or {&...} not '#' either: {+path}{?q} splits where
  *    one expects. Of these, & counts only for a variable in the query.
  *  - {v:n} matches at most n characters. Only the prefix is known then, and that is the value.
- *  - A variable that stands twice has to have the same value twice (a prefix: agree with it).
+ *  - A variable that appears twice has to have the same value twice (a prefix: agree with it).
  *  - Variables that have no value (absent optional ones) are not in the result.
  *
  * For a URI in normal form whose variables hold unreserved characters and escapes of others only,
@@ -67,7 +67,7 @@ struct uri_vars {
 	size_t steps; /* work done: cells filled and bytes compared, also when nothing matched */
 };
 
-/* Does the text contain an expression: a '{' with a '}' somewhere behind it? The expression may
+/* Does the text contain an expression: a '{' with a '}' somewhere after it? The expression may
  * still be malformed. */
 bool uri_is_template(struct str text);
 

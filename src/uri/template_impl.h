@@ -25,7 +25,7 @@ enum uri_op {
 /* One variable in one expression. */
 struct uri_spec {
 	struct str name;
-	struct str key; /* the name in normal form, as it stands in a URI */
+	struct str key; /* the name in normal form, as it is in a URI */
 	size_t slot;    /* index among the distinct names */
 	size_t max;     /* the prefix modifier; 0 without one */
 	bool explode;
@@ -67,7 +67,7 @@ struct uri_atom {
 	bool segments;   /* run: of '/'-separated segments, none empty */
 	size_t spec;     /* run: whose value (of a query: the expression's first); optional: the
 	                  * variable that is empty when skipped, or NO_SPEC */
-	size_t skip;     /* optional: index of the atom behind it */
+	size_t skip;     /* optional: index of the atom after it */
 };
 
 struct uri_template {

@@ -14,7 +14,7 @@
 
 enum { SHOW_CHARS = 60 };
 
-/* A JSON string literal of at most `max` characters of s; "…" stands before the closing quote
+/* A JSON string literal of at most `max` characters of s; "…" comes before the closing quote
  * where something was cut off. Without a cut it parses to s again. */
 void show_quoted(struct buf *b, struct str s, size_t max);
 /* A value, cut to SHOW_CHARS. NULL shows as nothing at all ("nothing"). */

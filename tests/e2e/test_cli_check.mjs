@@ -42,7 +42,7 @@ test('the fixture: nothing but its names, schemas and what it does on purpose', 
 });
 
 test('server-everything over pipes and HTTP', async t => {
-	const expected = ['warning unknown-tool a tool that there is not'];
+	const expected = ['warning unknown-tool an unknown tool'];
 	assert.deepEqual(serious(await check('--', ...everything('stdio'))), expected);
 	const port = await freePort();
 	t.use(await NodeServer.start(everything('streamableHttp'), { ready: /listening|running|started/i, port, env: { PORT: String(port) } }));
@@ -54,7 +54,7 @@ test('server-filesystem and server-memory', async () => {
 	const cwd = place({ 'memory.json': '' });
 	for (const [name, ...args] of [['server-filesystem', cwd], ['server-memory']]) {
 		const said = await check('--env', `MEMORY_FILE_PATH=${cwd}/memory.json`, '--', ...packaged(`@modelcontextprotocol/${name}`, 'dist/index.js', ...args));
-		assert.deepEqual(serious(said), ['warning unknown-tool a tool that there is not'], name);
+		assert.deepEqual(serious(said), ['warning unknown-tool an unknown tool'], name);
 		assert.equal(said.code, 0);
 	}
 });
@@ -92,9 +92,9 @@ test('what lists say', async () => {
 const faults = {
 	none: [],
 	fine: [],
-	lost: ['error unknown-resource a resource that there is not', 'warning unknown-prompt a prompt that there is not'],
+	lost: ['error unknown-resource an unknown resource', 'warning unknown-prompt an unknown prompt'],
 	yes: ['error list list of tools', 'error protocol result of tools/call', 'error protocol result of tools/list',
-		'error unknown-method a method that there is not', 'error unknown-tool a tool that there is not'],
+		'error unknown-method an unknown method', 'error unknown-tool an unknown tool'],
 	loose: ['error arguments tool any'],
 	output: ['error output tool missing', 'error output tool unfit'],
 	unreadable: ['error read resource test://gone'],
@@ -155,7 +155,7 @@ test('the lines for people', async () => {
 	assert.equal(code, 7);
 	assert.equal(stdout, 'error   resource test://gone: is listed, but cannot be read: resources/read test://gone: the disk is on fire [read]\n' +
 		'        fix: list only what can be read\n1 error, 0 warnings\n');
-	assert.equal((await run(['check', '--', ...broken('none')])).stdout, 'nothing to complain about\n');
+	assert.equal((await run(['check', '--', ...broken('none')])).stdout, 'nothing found\n');
 });
 
 test('hostile text never reaches the terminal as it is', async () => {

@@ -193,8 +193,8 @@ test('a name of a configuration file, with what it hides', async () => {
 const places = [
 	['a program that there is not', ['--', 'no-such-program'], 4, 'program', /not in PATH/],
 	['a path that there is not', ['--', './no/such/program'], 4, 'program', /not there/],
-	['a directory', ['--', '/tmp'], 4, 'program', /no program/],
-	['a file that is no program', ['--', '/etc/passwd'], 4, 'program', /no program/],
+	['a directory', ['--', '/tmp'], 4, 'program', /you may not run it/],
+	['a file that is no program', ['--', '/etc/passwd'], 4, 'program', /you may not run it/],
 	['a directory to run in that there is not', ['--cwd', '/no/such', '--', hello], 4, 'program', /\/no\/such/],
 	['a name that does not resolve', ['http://no-such-host.invalid/mcp'], 4, 'DNS', /no-such-host\.invalid/],
 	['nobody listens', ['http://127.0.0.1:1/mcp'], 4, 'TCP', /refused/],
@@ -227,7 +227,7 @@ test('a program that dies or is slow: its last words, and the option that waits 
 	])
 		assert.match((await dies(lines)).steps.at(-1).text, pattern);
 	const whole = (await doctor('--', 'node server.js')).steps.at(-1);
-	assert.deepEqual([whole.step, whole.status, whole.fix], ['program', 'failed', 'write the words behind the program as "args"']);
+	assert.deepEqual([whole.step, whole.status, whole.fix], ['program', 'failed', 'put the words after the program into "args"']);
 	assert.match((await doctor('--timeout', '300ms', '--', 'sleep', '60')).steps.at(-1).text, /\(--timeout\)$/);
 });
 
@@ -271,8 +271,8 @@ const faults = [
 	['pages', 6, 'tools', 'failed', /circle/],
 	['messages', 7, 'messages', 'failed', /\/result\/tools\/0\/inputSchema/],
 	['chatter', 7, 'messages', 'failed', /\/params\/level/],
-	['noise', 0, 'messages', 'warning', /no JSON/],
-	['logs', 124, 'messages', 'warning', /no JSON/],
+	['noise', 0, 'messages', 'warning', /not JSON/],
+	['logs', 124, 'messages', 'warning', /not JSON/],
 	['stays', 0, 'end', 'warning', /does not end/],
 	['nothing', 0, 'capabilities', 'warning', /nothing/]
 ];

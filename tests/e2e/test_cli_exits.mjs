@@ -96,7 +96,7 @@ test('2: the command line, before anything is sent', async t => {
 	const outcome = await run(['ls', hello], { env: { CLEAT_BEARER: 'x' } });
 	assert.equal(outcome.code, 0, outcome.stderr);
 	// What a person may have meant.
-	for (const [word, meant] of [['node server.js', /a command stands behind --, as in cleat ls -- node server\.js$/], ['./nothing', /^cannot run \.\/nothing: No such file/],
+	for (const [word, meant] of [['node server.js', /a command goes after --, as in cleat ls -- node server\.js$/], ['./nothing', /^cannot run \.\/nothing: No such file/],
 		['/etc/passwd', /^cannot run \/etc\/passwd: Permission denied/], ['localhost:8080', /did you mean "http:\/\/localhost:8080\/mcp"\?/],
 		['mcp.example.com/mcp', /did you mean "https:\/\/mcp\.example\.com\/mcp"\?/], ['', /^there is no server "" in the configuration files/]])
 		assert.match((await ends(2, 'usage', ['ls', word])).error.message, meant);

@@ -57,7 +57,7 @@ test('serve: variables that only this shell has are remarked, those of --env cou
 	assert.match(stderr, /needs variables of this shell[^]*--env NAME=VALUE[^]*without them:\ncleat serve: .*E2E_KEY is not set\n/);
 	for (const env of [{}, { E2E_KEY: 'k' }])
 		assert.doesNotMatch((await good(args('-e', 'E2E_KEY=v'), { cwd, env })).stderr, /variables of this shell|not set/);
-	await fails(2, /two dashes stand before what is to be started: -- serve \.\.\./, ['install', './mcp.json', '--name', 'x', 'serve', 'serve.json'], { cwd });
+	await fails(2, /what is to be started goes after two dashes: -- serve \.\.\./, ['install', './mcp.json', '--name', 'x', 'serve', 'serve.json'], { cwd });
 });
 
 test('a URL with headers, and a command with variables', async () => {
@@ -83,7 +83,7 @@ test('the difference is shown, a backup is kept, comments stay', async () => {
 	assert.equal(done.stdout, diff);
 	assert.equal(backups(cwd).length, 1);
 	assert.equal(read(cwd, backups(cwd)[0]), before);
-	assert.match(done.stderr, /mcp\.json was written; what was there before is .*\.bak/);
+	assert.match(done.stderr, /mcp\.json was written; the old version is .*\.bak/);
 	assert.equal(fs.statSync(path.join(cwd, 'mcp.json')).mode & 0o777, 0o644);
 	await good(['uninstall', 'mcp.json', 'b'], { cwd });
 	assert.equal(read(cwd, 'mcp.json'), before);
@@ -95,8 +95,8 @@ test('a name that is taken: the same is fine, another one needs --force', async 
 	const cwd = place();
 	await good(['install', './m.json', '--name', 'x', '--', 'true'], { cwd });
 	const again = await good(['install', './m.json', '--name', 'x', '--', 'true'], { cwd });
-	assert.match(again.stderr, /just like that already/);
-	await fails(1, /has a server "x" already.*--force/, ['install', './m.json', '--name', 'x', '--', 'false'], { cwd });
+	assert.match(again.stderr, /exactly like this/);
+	await fails(1, /already has a server "x".*--force/, ['install', './m.json', '--name', 'x', '--', 'false'], { cwd });
 	await good(['install', './m.json', '--name', 'x', '--force', '--', 'false'], { cwd });
 	assert.equal(entry(cwd, 'm.json', 'mcpServers', 'x').command, 'false');
 });
@@ -111,7 +111,7 @@ test('what cannot be changed safely is left alone, with the reason', async () =>
 	}
 	await fails(1, /d\/x\/m\.json/, install('d/x/m.json'), { cwd });
 	fs.symlinkSync('nowhere.json', path.join(cwd, 'dangling.json'));
-	await fails(1, /dangling\.json: a link that leads nowhere/, install('./dangling.json'), { cwd });
+	await fails(1, /dangling\.json: a broken symbolic link/, install('./dangling.json'), { cwd });
 	assert.ok(fs.lstatSync(path.join(cwd, 'dangling.json')).isSymbolicLink());
 	execFileSync('mkfifo', [path.join(cwd, 'pipe.json')]);
 	await fails(1, /pipe\.json: not a file/, install('./pipe.json'), { cwd });
@@ -159,7 +159,7 @@ test('a file that has changed since the question is left alone', async () => {
 	fs.writeFileSync(path.join(cwd, 'm.json'), '{"theirs": 1}');
 	asked.stdin.write('y\n');
 	const { code, stdout } = await asked.ended;
-	assert.match(stdout, /has changed meanwhile; nothing was written/);
+	assert.match(stdout, /has changed in the meantime; nothing was written/);
 	assert.equal(code, 1);
 	assert.equal(fs.readFileSync(path.join(cwd, 'm.json'), 'utf8'), '{"theirs": 1}');
 	assert.deepEqual(fs.readdirSync(cwd).filter((name) => name.startsWith('m.json')), ['m.json']);

@@ -38,7 +38,7 @@ test('read: a terminal gets no bytes, but a hint', async () => {
 	const child = terminal(on('read', [example('resources')], 'pixel://1'));
 	const { stdout, code } = await within(child.ended, 'the end');
 	assert.equal(code, 1);
-	assert.match(stdout, /14 bytes that are no text \(image\/gif\).*-o FILE or --save DIR/s);
+	assert.match(stdout, /14 bytes that are not text \(image\/gif\).*-o FILE or --save DIR/s);
 	assert.ok(!stdout.includes('GIF89a'));
 });
 
@@ -97,7 +97,7 @@ test('raw: any method; the result or the error object as it came', async t => {
 		assert.equal(JSON.parse((await expect(of('tools/call', '-'), {}, { input: params })).stdout).content[0].text, '42');
 		assert.equal(JSON.parse((await expect(of('tools/call', 'name=add', 'arguments:={"a":1,"b":1}'), {})).stdout).content[0].text, '2');
 		assert.deepEqual(JSON.parse((await expect(of('no/such'), { code: 5 })).stdout), { code: -32601, message: 'Unknown method: no/such' });
-		await expect(of('tools/call', '{"name": '), { code: 2, stderr: /no JSON object/ });
+		await expect(of('tools/call', '{"name": '), { code: 2, stderr: /not a JSON object/ });
 		await expect(of(), { code: 2, stderr: /which method/ });
 	}
 });

@@ -45,7 +45,7 @@ test('record ends with its server, ends its server, and says when there is none'
 	const cwd = place();
 	await expect(['record', 's.ndjson', '--', '/no/such/program'], { code: 4, stderr: /cannot start/ }, { cwd });
 	await expect(['record', 's.ndjson', '--', 'true'], {}, { cwd });
-	await expect(['record', 's.ndjson', 'tcp://127.0.0.1:1'], { code: 2, stderr: /no HTTP server/ }, { cwd });
+	await expect(['record', 's.ndjson', 'tcp://127.0.0.1:1'], { code: 2, stderr: /not an HTTP server/ }, { cwd });
 	await expect(['record', '--http', '0', 's.ndjson', '--', hello], { code: 2, stderr: /--http/ }, { cwd });
 	await expect(['record'], { code: 2 }, { cwd });
 	await expect(['record', 'no/such/directory/s', '--', hello], { code: 1, stderr: /cannot write/ }, { cwd });

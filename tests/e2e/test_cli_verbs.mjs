@@ -179,7 +179,7 @@ test('arguments come from stdin, from files and as JSON', async () => {
 	assert.equal(await good(['call', ...server, 'a:=@a.json', 'b:=40'], { cwd }), '42\n');
 	assert.equal(await good(['call', ...server, '{"a": 2}', 'b=40'], { cwd }), '42\n');
 	assert.equal(await good(['call', '--no-check', ...server, 'a:=2', 'b:=40'], { cwd }), '42\n');
-	await fails(2, /the arguments on stdin are no JSON object/, ['call', ...server, '-'], { input: '[1]' });
+	await fails(2, /the arguments on stdin are not a JSON object/, ['call', ...server, '-'], { input: '[1]' });
 });
 
 test('--jq filters, and says what is wrong with an expression before anything is sent', async () => {

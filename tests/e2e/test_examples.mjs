@@ -573,7 +573,7 @@ const examples = {
 
 	build: () => {
 		equal(client('build', ['hello', 'add', 'a=2', 'b=0.5']), [0, '2.5\n', '']);
-		equal(client('build', ['hello', 'add', 'a=2', 'a=3']), [1, '', 'build: the key "a" stands twice\n']);
+		equal(client('build', ['hello', 'add', 'a=2', 'a=3']), [1, '', 'build: the key "a" appears twice\n']);
 		equal(client('build', ['hello', 'add', 'a=2', 'b=x'])[0], 1, 'text where a number is wanted');
 	},
 

@@ -135,7 +135,9 @@ function checkError(schema, message) {
 function checkResult(schema, { answers, message }) {
 	const envelope = schema.defs.JSONRPCResultResponse ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
 	const asking = message.result?.resultType === 'input_required';
-	const type = asking ? 'InputRequiredResult' : results[answers];
+	// What a program adds to the protocol has no schema but that of all results.
+	const own = answers.startsWith('com.example/') ? 'Result' : undefined;
+	const type = asking ? 'InputRequiredResult' : (results[answers] ?? own);
 	const problems = schema.validate(envelope, message);
 	if (!type) problems.push(`an answer to ${answers}, which has no result`);
 	else problems.push(...schema.validate(type, message.result));
@@ -197,6 +199,7 @@ function verify(schema, entries) {
 		}
 	}
 	const types = wanted(schema);
+	if (seen.has('Result')) types.add('Result'); // of what a program adds to the protocol
 	for (const type of new Set([...types, ...seen.keys()])) {
 		const t = seen.get(type);
 		const name = `${schema.revision} ${type}`;

@@ -325,7 +325,7 @@ test('a secret stands in nothing that clients see, and in no message', async () 
 	]) {
 		const refused = await check(make('k', more), { env });
 		assert.equal(refused.code, 7, JSON.stringify(more('K')));
-		assert.match(refused.stderr, /c\.json:1:\d+: .*a secret must not stand here/);
+		assert.match(refused.stderr, /c\.json:1:\d+: .*a secret must not be used here/);
 		assert.doesNotMatch(refused.stdout + refused.stderr, /hunter2/);
 		const fine = await check(make('plain', more), { env });
 		assert.equal(fine.code, 0, fine.stderr);
@@ -365,7 +365,7 @@ test('every mistake has its place and says what was expected', async () => {
 		[tool({ cmd: ['ls'], limits: { cpu: 'long' } }), /limits\.cpu: expected a time such as/],
 		[tool({ cmd: ['ls'], limits: { processes: 0 } }), /limits\.processes/], [tool({ cmd: ['ls'], limits: { processes: 'all' } }), /limits\.processes/],
 		[tool({ cmd: ['ls'], limits: { open_files: 1 } }), /limits\.open_files/], [tool({ cmd: ['ls'], limits: { ram: '1GB' } }), /limits.*ram/], [tool({ cmd: ['ls'], output_limit: '99999999999GB' }), /expected a size/],
-		[tool({ cmd: ['ls'], concurrency: 99999999999 }), /expected integer between 1 and 10000/], ['{"tools": {"a": {"cmd": ["ls"]}, "a": {"cmd": ["ls"]}}}', /:1:34: tools\.a: stands here for the second time/],
+		[tool({ cmd: ['ls'], concurrency: 99999999999 }), /expected integer between 1 and 10000/], ['{"tools": {"a": {"cmd": ["ls"]}, "a": {"cmd": ["ls"]}}}', /:1:34: tools\.a: appears here for the second time/],
 		[tool({ cmd: ['ls', '${NOT_SET_ANYWHERE}'] }), /tools\.t\.cmd\[1\]: \$\{NOT_SET_ANYWHERE\} is neither/], ['{"vars": {"a": "${b}", "b": "${a}"}, "tools": {"t": {"cmd": ["ls", "${a}"]}}}', /needs itself/],
 		[tool({ cmd: ['ls', '{pth}'], args: 'path: string' }), /there is no argument "pth" \(did you mean path\?\)/], ['{"include": "not-there.json"}', /include: cannot read .*not-there\.json/],
 		['{"folders": {"d": {"path": "./not-there"}}}', /folders\.d\.path: .*no such file/], [`/*${'x'.repeat(5_000_000)}*/{}`, /c\.json: is larger than 4 MB/], ['['.repeat(100_000), /c\.json:1:\d+: /]

@@ -185,7 +185,7 @@ everyWay('output that is not what it should be is an error that says where', con
 	misfit: { sh: 'echo \'{"total": "three"}\'', outputSchema: 'total: integer' },
 	huge: { sh: 'head -c 20000000 /dev/zero | tr "\\0" x', output_limit: '100MB' }
 }), async s => {
-	failed(await s.call('broken'), /^the script printed something that is no JSON: line 2, column 7: /);
+	failed(await s.call('broken'), /^the script printed something that is not JSON: line 2, column 7: /);
 	failed(await s.call('empty'), /^true printed nothing where JSON was expected$/);
 	// An answer has a limit of its own.
 	await assert.rejects(s.call('huge').then(r => { if (r.isError) throw new Error(text(r)); }), /limit|large|long/);
@@ -432,7 +432,7 @@ everyWay('a command that is over its limits is ended, and the error says which l
 	failed(await s.call('cpu'), /^the script was killed by signal 24 \(CPU time limit exceeded\): it used more than 1 s of processor time/);
 	failed(await s.call('below'), /^the script exited with status 152: it used more than 1 s of processor time/);
 	failed(await s.call('file'), /^the script exited with status 153: a file would have become larger than 64 KB/);
-	failed(await s.call('python'), /exited with status 1 \(a file that it writes may have 4 GB\): write: File too large/);
+	failed(await s.call('python'), /exited with status 1 \(a file that it writes may be up to 4 GB\): write: File too large/);
 	failed(await s.call('memory'), /^node .*\(it may have 400 MB of memory\)|took more than 400 MB of memory/);
 	failed(await s.call('together'), /^the script took more than 100 MB of memory, with all that it had started, and was ended/);
 	failed(await s.call('processes'), /^the script had more than 5 processes and was ended/);
@@ -599,9 +599,9 @@ test('what cannot be safe is no configuration', async () => {
 		[{ args: 'LD_PRELOAD: string', sh: 'ls' }, /argument "LD_PRELOAD" would change how programs work/],
 		[{ args: 'IFS: string', sh: 'ls' }, /argument "IFS" would change how programs work/],
 		[{ args: 'BASH_ENV: string', sh: 'ls' }, /argument "BASH_ENV" would change/],
-		[{ args: '"content-type": string', sh: 'ls' }, /argument "content-type" is no name for a variable/],
+		[{ args: '"content-type": string', sh: 'ls' }, /argument "content-type" is not a variable name/],
 		[{ args: 'x: string', cmd: ['ls'], env: { PATH: '{x}' } }, /"PATH" would change how programs work/],
-		[{ args: 'x: string', cmd: ['ls'], env: { 'A B': 'x' } }, /"A B" is no name for a variable/],
+		[{ args: 'x: string', cmd: ['ls'], env: { 'A B': 'x' } }, /"A B" is not a variable name/],
 		[{ args: 'x: string', cmd: ['ls'], cwd: 'no-such-directory' }, /there is no directory .*no-such-directory/],
 		[{ cmd: ['ls', '{pth}'], args: 'path: string' }, /there is no argument "pth" \(did you mean path\?\)/],
 		[{ cmd: ['ls', 'a}b'] }, /column 2: expected }} for a brace, got }/],

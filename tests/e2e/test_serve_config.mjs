@@ -86,7 +86,7 @@ test('what is no JSON, and what stands twice, is told with its place', async () 
 	assert.deepEqual(await problems({ 'serve.json': '' }), ['serve.json: the JSON text is empty']);
 	assert.deepEqual(await problems({ 'serve.json': '[]' }), ['serve.json:1:1: expected object, got []']);
 	assert.deepEqual(await problems({ 'serve.json': '{"tools": {\n"a": {"cmd": ["x"]},\n "a": {"cmd": ["y"]}}}' }),
-		['serve.json:3:2: tools.a: stands here for the second time']);
+		['serve.json:3:2: tools.a: appears here for the second time']);
 	const { code, stderr } = await run(['serve', '--check', 'nowhere.json', '.'], { cwd: place() });
 	assert.equal(code, 7);
 	assert.equal(stderr, 'cleat serve: nowhere.json: No such file or directory\ncleat serve: .: is a directory: serve a folder with --dir\n');
@@ -98,9 +98,9 @@ test('something else that is given as a configuration says how it is served', as
 		'api.json': '{"openapi": "3.1.0", "info": {}, "paths": {}}', 'mcp.json': '{"mcpServers": {}}'
 	});
 	for (const [file, how] of [
-		['shop.db', 'this is an SQLite database, no configuration: serve it with --sqlite'],
+		['shop.db', 'this is an SQLite database, not a configuration: serve it with --sqlite'],
 		['api.yaml', 'a configuration is JSON; an OpenAPI document is served with --openapi'],
-		['api.json', 'this is an OpenAPI document, no configuration: serve it with --openapi, or name it in "openapi"'],
+		['api.json', 'this is an OpenAPI document, not a configuration: serve it with --openapi, or name it in "openapi"'],
 		['mcp.json', 'this is the configuration of a client, which starts servers: cleat install writes into such a file'],
 		['note.md', 'a configuration is JSON; a folder is served with --dir, one of prompts with --prompts']
 	]) {
@@ -133,7 +133,7 @@ test('what "http" says is looked at before anybody serves it', async () => {
 		['serve.json:1:19: http.listen: ${NO_SUCH_PORT} is neither in "vars" nor in "secrets" nor set in the environment']);
 	assert.deepEqual(await told({ listen: '1', allow_origin: ['a', '${NO_SUCH}'] }),
 		['serve.json:1:43: http.allow_origin[1]: ${NO_SUCH} is neither in "vars" nor in "secrets" nor set in the environment']);
-	assert.match((await told({ listen: 'here and there' }))[0], /^serve.json:1:19: http.listen: "here and there" is no address to listen on; use for example 8080/);
+	assert.match((await told({ listen: 'here and there' }))[0], /^serve.json:1:19: http.listen: "here and there" is not an address to listen on; use for example 8080/);
 	const { code, stderr } = await check(place({ 'serve.json': JSON.stringify({ http: { listen: '1', tokens: 'nowhere' }, tools: { a: { cmd: ['true'] } } }) }), 'serve.json');
 	assert.equal(code, 0);
 	assert.match(stderr, /^cleat serve: warning: serve.json:1:32: cannot read .*nowhere: No such file or directory\n$/);
@@ -147,12 +147,12 @@ test('what is allowed but hardly meant is a warning', async () => {
 		return stderr;
 	};
 	for (const [option, tool, why] of [
-		['--cmd', 'x(): ls | wc -l', '"|" is a word for ls here, because there is no shell: a script is "sh" (or --sh)'],
-		['--cmd', 'x(a: string): echo $a', '"$a" is no variable here, because there is no shell: write {a}'],
+		['--cmd', 'x(): ls | wc -l', '"|" is passed to ls as a word, because there is no shell: a script is "sh" (or --sh)'],
+		['--cmd', 'x(a: string): echo $a', '"$a" is not a variable here, because there is no shell: write {a}'],
 		['--cmd', 'x(a: string): ls', 'argument "a" is used nowhere: write {a} where it belongs'],
 		['--sh', 'x(a: string): echo {a}', '{a} is just text in a script, where an argument is a variable: write "$a"'],
 		['--sh', 'x(a: string): echo ', 'argument "a" is used nowhere: write "$a", and the tool in single quotes, so that your own shell leaves it alone'],
-		['--sh', 'x(path: string): ls $paht', '$paht is no argument, did you mean $path?']
+		['--sh', 'x(path: string): ls $paht', '$paht is not an argument; did you mean $path?']
 	])
 		assert.equal(await warned(option, tool, {}), `cleat serve: warning: command line: ${option}: ${why}\n`);
 	assert.equal(await warned('serve.json', { 'serve.json': JSON.stringify({ openapi: { api: { file: 'api.json', include: ['GET *', 'op:getB'], exclude: ['POST *'] } } }) }),

@@ -299,7 +299,7 @@ everyWay('files are written, edited, moved and removed, and nothing is replaced 
 	const made = await s.call('write_file', { path: 'new.txt', content: 'ünï\n' });
 	assert.deepEqual(made.structuredContent, { path: 'new.txt', size: 6, created: true });
 	assert.equal(fs.readFileSync(inDir('new.txt'), 'utf8'), 'ünï\n');
-	await refused(s, 'write_file', { path: 'new.txt', content: 'x' }, /exists already/);
+	await refused(s, 'write_file', { path: 'new.txt', content: 'x' }, /already exists/);
 	fs.chmodSync(inDir('new.txt'), 0o640);
 	// A last line without its end is a line, too.
 	for (const [content, lines] of [['a', '1 line'], ['a\nb', '2 lines'], ['a\nb\n', '2 lines']]) {
@@ -325,8 +325,8 @@ everyWay('files are written, edited, moved and removed, and nothing is replaced 
 	assert.equal(fs.readFileSync(inDir('new.txt'), 'utf8'), '1 2 1\n');
 	assert.equal(fs.statSync(inDir('new.txt')).mode & 0o777, 0o640);
 
-	await refused(s, 'move_file', { from: 'new.txt', to: 'notes.md' }, /exists already/);
-	await refused(s, 'move_file', { from: 'new.txt', to: 'sub' }, /exists already/);
+	await refused(s, 'move_file', { from: 'new.txt', to: 'notes.md' }, /already exists/);
+	await refused(s, 'move_file', { from: 'new.txt', to: 'sub' }, /already exists/);
 	await refused(s, 'move_file', { from: 'none', to: 'x' }, /no such file/);
 	await refused(s, 'move_file', { from: 'sub', to: 'sub/deep/sub' }, /refuses|file system/);
 	await s.call('move_file', { from: 'new.txt', to: 'sub/moved.txt' });

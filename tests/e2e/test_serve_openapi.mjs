@@ -211,7 +211,7 @@ test('include and exclude choose operations', async () => {
 
 test('mistakes are found when the configuration is read', async () => {
 	for (const [document, more, pattern] of [
-		['{', {}, /api\.json: .*line 1/], ['a: [', {}, /line 2, column 1/], ['{}', {}, /no OpenAPI document/], ['{"openapi": "4.0.0"}', {}, /no OpenAPI document/],
+		['{', {}, /api\.json: .*line 1/], ['a: [', {}, /line 2, column 1/], ['{}', {}, /not an OpenAPI document/], ['{"openapi": "4.0.0"}', {}, /not an OpenAPI document/],
 		[JSON.stringify({ ...small, servers: [{ url: '/v1' }] }), {}, /does not say where the API is: add "server"/],
 		[JSON.stringify(small), { server: 'example.com' }, /expected an address such as/],
 		[JSON.stringify(small), { include: ['DELETE *'] }, /no operation of it can be a tool/],

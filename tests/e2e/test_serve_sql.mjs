@@ -214,7 +214,7 @@ test('mistakes are found when the configuration is read', async () => {
 	for (const [more, tools, pattern] of [
 		[{}, { t: { sql: { database: 'shp', query: 'SELECT 1' } } }, /there is no database "shp".*did you mean "shop"\?/],
 		[{}, { t: { sql: { database: 'shop', query: 'SELECT nme FROM people' } } }, /serve\.json:1:\d+: tools\.t\.sql\.query: no such column: nme, at character 8/],
-		[{}, { t: { args: 'name: string', sql: { database: 'shop', query: 'SELECT :nane' } } }, /parameter :nane is no argument of the tool, did you mean :name\?/],
+		[{}, { t: { args: 'name: string', sql: { database: 'shop', query: 'SELECT :nane' } } }, /parameter :nane is not an argument of the tool; did you mean :name\?/],
 		[{}, { t: { sql: { database: 'shop', query: 'SELECT ?' } } }, /parameters need names/],
 		[{}, { t: { sql: { database: 'shop', query: 'DELETE FROM people' } } }, /only statements that read data/],
 		[{ init: './missing.sql' }, {}, /missing\.sql/],

@@ -282,7 +282,7 @@ test('mistakes are found when the configuration is read', async () => {
 		[{ url: 'https://{host}/x' }, /expected an address/],
 		[{ url: 'https://example.com{x}' }, /part of the host/],
 		[{ url: 'https://user:pw@example.com/' }, /no user name in an address/],
-		[{ url: 'https://example.com/{idd}' }, /\{idd\} is no argument of the tool, did you mean \{id\}\?/],
+		[{ url: 'https://example.com/{idd}' }, /\{idd\} is not an argument of the tool; did you mean \{id\}\?/],
 		[{ url: 'https://example.com/{' }, /serve\.json:1:\d+: tools\.t\.http\.url/],
 		[{ url: 'https://example.com/', headers: { 'Content-Length': '3' } }, /cannot be set as a header/],
 		[{ url: 'https://example.com/', headers: { 'X Y': '3' } }, /cannot be set as a header/],

@@ -12,7 +12,7 @@
 #define TESTS_UNIT_TEST_H
 
 #ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* for the rigs that are included behind it */
+#define _XOPEN_SOURCE 700 /* for the rigs that are included after it */
 #endif
 
 #include <setjmp.h>

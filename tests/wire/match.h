@@ -31,7 +31,7 @@ void words_expand(const struct words *w, const char *s, struct text *into);
 bool match_message(struct words *w, const cleat_json *want, const cleat_json *got,
 		   struct text *why);
 
-/* A key that stands twice somewhere in v; NULL: none. */
+/* A key that appears twice somewhere in v; NULL: none. */
 const char *match_duplicate(const cleat_json *v);
 
 #endif

@@ -225,7 +225,7 @@ static bool read_lines(struct script *s, const struct file *f, size_t from, size
 	return true;
 }
 
-/* The case at [from, to), where a title may stand first, with this row of its "! each". */
+/* The case at [from, to), where a title may appear first, with this row of its "! each". */
 static struct script *read_case(const struct file *f, size_t preamble, size_t from, size_t to,
 				size_t row, const char *path, const char *name,
 				struct text *problem)

@@ -35,7 +35,7 @@ struct script {
 	size_t n_revisions;
 };
 
-/* The cases of a file: one, or one for each "== title", all of which begin with what stands before the first title;
+/* The cases of a file: one, or one for each "== title", all of which begin with what comes before the first title;
  * and each as often as an "! each" in it has rows. NULL when the file cannot be read or is malformed; *problem says
  * why. */
 struct script *script_read(const char *path, const char *name, struct text *problem);

@@ -427,7 +427,7 @@ static bool run_step(struct session *s, const struct step *step)
 	case STEP_SEND:
 		if (!session_send(s, step->conn, text_str(&step->text)))
 			return false;
-		if (s->record && !session_flush(s)) /* answers are written down behind it */
+		if (s->record && !session_flush(s)) /* answers are written down after it */
 			return false;
 		break;
 	case STEP_RAW:

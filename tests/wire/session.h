@@ -48,7 +48,7 @@ struct session {
 	int line;      /* of the step that runs */
 	int last_line; /* of the last step that could cause output */
 	struct text failure;
-	bool malformed; /* the server sent what is no message */
+	bool malformed; /* the server sent what is not a message */
 };
 
 /* Runs it. False with the reason in s->failure. */

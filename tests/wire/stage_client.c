@@ -4,7 +4,7 @@
  *	> {...}                          the server says this; "> in ID {...}": in the exchange of that request
  *	> answer [ID] [STATUS] MEMBERS   it answers that request, or the newest one
  *	> fail [ID] STATUS STEP TEXT     the link could not do it; "lost [ID]": the session is unknown
- *	> up, down TEXT, ...             what else a link tells; "raw TEXT": a line that is no message
+ *	> up, down TEXT, ...             what else a link tells; "raw TEXT": a line that is not a message
  *	< {...}                          the next message to the server; "< METHOD WHAT": one of that kind
  *	< result STATUS [STEP] WHAT      what a call came to; "< NAME WHAT": what is known by a name: opens, changes, ...
  */

@@ -227,7 +227,7 @@ static int open_client(struct back *b, cleat_loop *loop, const struct reach *at,
 
 	if (!at->http || !split(b, str_of(at->url)))
 		return error_set(err, CLEAT_EINVAL,
-				 "this is no HTTP server (http://, https:// or unix:)");
+				 "this is not an HTTP server (http://, https:// or unix:)");
 	if (configure(b, o, err) != CLEAT_OK)
 		return err->status;
 	b->client = fetcher_new(&c, err);

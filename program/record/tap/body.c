@@ -12,7 +12,7 @@ struct body {
 	void (*message)(void *ctx, const char *p, size_t n);
 	void *ctx;
 	bool json;                 /* one text */
-	struct sse_reader *events; /* NULL: it is no stream */
+	struct sse_reader *events; /* NULL: it is not a stream */
 	struct buf text;
 };
 

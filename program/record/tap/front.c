@@ -255,8 +255,7 @@ static int open_listener(const char *address, struct listener *l, cleat_error *e
 	int rc = address_parse(address, &a, err);
 
 	if (rc == CLEAT_OK && (a.tls || a.fd >= 0))
-		rc = error_set(err, CLEAT_EINVAL,
-			       "neither TLS nor sockets of systemd are for this");
+		rc = error_set(err, CLEAT_EINVAL, "TLS and systemd sockets are not available here");
 	if (rc == CLEAT_OK)
 		rc = listener_open(&a, NULL, l, err);
 	if (rc == CLEAT_OK && !l->address.loopback) {

@@ -20,7 +20,7 @@
 /* ---- a server (front.c) ----------------------------------------------------------------------
  *
  * For programs on this machine: loopback addresses only, and requests that a web page may have caused get
- * 403. What is no request, or is too large (64 KiB of header, 64 MiB of body), is refused without asking. */
+ * 403. What is not a request, or is too large (64 KiB of header, 64 MiB of body), is refused without asking. */
 
 struct front;
 
@@ -47,7 +47,7 @@ struct front_user {
 };
 
 /* Listens on "8080", "127.0.0.1:0", "[::1]:8080", "http://localhost:8080/path", "unix:/path". NULL with the
- * reason in *err: CLEAT_EINVAL (no address, or one that others can reach), or why it cannot be had. */
+ * reason in *err: CLEAT_EINVAL (no address, or one that others can reach), or why it is not available. */
 struct front *front_new(cleat_loop *loop, const cleat_allocator *mem, const char *address,
 			const struct front_user *user, cleat_error *err);
 /* Calls `gone` for what is not answered. Not from inside a callback. Accepts NULL. */

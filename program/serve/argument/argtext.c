@@ -152,7 +152,7 @@ static bool add_place(struct compiler *c, struct str name, size_t at)
 	return p->text.p || (error_set(c->err, CLEAT_ENOMEM, "out of memory"), false);
 }
 
-/* What stands between the brace at `i` and the next closing one; absent when there is none, or another
+/* What is between the brace at `i` and the next closing one; absent when there is none, or another
  * opening brace or a line's end comes first. */
 static struct str inside(struct str s, size_t i)
 {
@@ -165,7 +165,7 @@ static struct str inside(struct str s, size_t i)
 	return (struct str){ s.p + from, i - from };
 }
 
-/* One step at a brace; the index behind it, or 0 on failure. */
+/* One step at a brace; the index after it, or 0 on failure. */
 static size_t strict_brace(struct compiler *c, size_t i)
 {
 	struct str s = c->text, name;
@@ -177,7 +177,7 @@ static size_t strict_brace(struct compiler *c, size_t i)
 	name = s.p[i] == '{' ? inside(s, i) : (struct str){ NULL, 0 };
 	if (!name.p) {
 		error_set(c->err, CLEAT_EINVAL,
-			  s.p[i] == '{' ? "column %d: expected an argument's name and } behind {, "
+			  s.p[i] == '{' ? "column %d: expected an argument's name and } after {, "
 					  "or {{ for a brace"
 					: "column %d: expected }} for a brace, got }",
 			  column(c, i));
@@ -383,7 +383,7 @@ static bool add_word(struct command_words *w, struct str s)
 	return true;
 }
 
-/* May this value stand here? `first`: nothing stands before it in its word. */
+/* May this value stand here? `first`: nothing comes before it in its word. */
 static bool value_fits(struct command_words *w, const struct part *p, struct str value, bool first)
 {
 	if (str_has_nul(value))

@@ -9,7 +9,7 @@
  *   - an element that is {name} and nothing else, of an array, becomes one element for each of its values;
  *   - an element that names an argument which was not given (and has no default) is left out;
  *   - a value that is at the beginning of its element and begins with '-' would be read as an option: it is
- *     refused, unless "--" stands before it in the command or the element says {name:dash}.
+ *     refused, unless "--" comes before it in the command or the element says {name:dash}.
  *   - a NUL byte is refused everywhere, and so is what the system does not take as one word (128 KiB).
  */
 #ifndef PROGRAM_SERVE_ARGUMENT_ARGTEXT_H
@@ -45,7 +45,7 @@ bool argtext_is_fixed(const struct argtext *t, struct str *ret);
 /* Is there a place for this argument in it? {*} is one for each. */
 bool argtext_names(const struct argtext *t, struct str name);
 
-/* Appends the text. *ret_missing (may be NULL): an argument without a value was named (nothing stands in its
+/* Appends the text. *ret_missing (may be NULL): an argument without a value was named (nothing is in its
  * place). The buf's status. */
 int argtext_write(const struct argtext *t, const cleat_json *args, struct buf *out,
 		  bool *ret_missing);

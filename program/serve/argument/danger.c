@@ -129,7 +129,7 @@ bool danger_is_name(struct str s)
 const char *danger_variable(struct str name)
 {
 	if (!danger_is_name(name))
-		return "is no name for a variable (letters, digits and _, no digit first)";
+		return "is not a variable name (letters, digits and _, not starting with a digit)";
 	for (size_t i = 0; i < CLEAT_COUNT(reserved); i++) {
 		struct str r = str_of(reserved[i]);
 		bool all = r.p[r.n - 1] == '*';
@@ -143,14 +143,14 @@ const char *danger_variable(struct str name)
 /* ---- scripts ------------------------------------------------------------------------------ */
 
 enum kind {
-	BY_OPTION,  /* a script stands behind an option; a word without one is a script's file */
+	BY_OPTION,  /* a script comes after an option; a word without one is a script's file */
 	BY_WORD,    /* the first word is the script, unless an option gives it */
 	BY_JOINING, /* all words together are a script for a shell, here or elsewhere */
 	BY_NAME     /* env: what it runs, and which variables it sets */
 };
 
 static const struct interpreter {
-	const char *name; /* also with a version behind it: python3.11 */
+	const char *name; /* also with a version after it: python3.11 */
 	enum kind kind;
 	const char *eval;  /* options whose word is a script */
 	const char *takes; /* options that take some other word */
@@ -258,7 +258,7 @@ static size_t script_at(const char *const *words, const bool *places, size_t i)
 	return i;
 }
 
-/* A word that is no option: does an argument in it do harm? */
+/* A word that is not an option: does an argument in it do harm? */
 static bool is_harmful(const struct interpreter *in, const char *word)
 {
 	size_t name = strcspn(word, "=");

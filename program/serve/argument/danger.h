@@ -19,7 +19,7 @@ const char *danger_variable(struct str name);
  * interpreter, or the program that env is to run; 0: none. Rather one too many than one too few. */
 size_t danger_script(const char *const *words, const bool *places);
 /* The "--" behind which nothing is an option of the program that gets the words; words[i] NULL: an argument
- * stands there. Its index; n: none. That of env, sudo, kubectl exec and so on is their own. */
+ * is there. Its index; n: none. That of env, sudo, kubectl exec and so on is their own. */
 size_t danger_dashes(const char *const *words, size_t n);
 
 #endif

@@ -80,7 +80,7 @@ static bool keep_defaults(struct draft *b, struct inquiry *q, const cleat_json *
 	return !rc;
 }
 
-/* `names`: what may stand in braces. */
+/* `names`: what may appear in braces. */
 static bool inquiry_fill(struct draft *b, struct inquiry *q, const cleat_json *node,
 			 const cleat_tool *t, const cleat_json *names)
 {
@@ -101,9 +101,8 @@ static bool inquiry_fill(struct draft *b, struct inquiry *q, const cleat_json *n
 		if (!form || !check_names(b, fields, form, t->input_schema))
 			return false;
 		q->form = arena_strdup(&q->arena, form);
-		q->message =
-			argtext_new(b, &q->arena, message ? message : ask,
-				    conf_template(b->conf, message, "Some more is needed:"), names);
+		q->message = argtext_new(b, &q->arena, message ? message : ask,
+					 conf_template(b->conf, message, "More is needed:"), names);
 		if (!q->form || !q->message)
 			return false;
 	}

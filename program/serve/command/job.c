@@ -271,7 +271,7 @@ static void write_limit(struct buf *out, const struct limits *l, const struct pr
 		buf_appendz(out, ": a file would have become larger than ");
 		write_size(out, l->file_size);
 	} else if (l->file_size && has(r->err, "File too large")) {
-		buf_appendz(out, " (a file that it writes may have ");
+		buf_appendz(out, " (a file that it writes may be up to ");
 		write_size(out, l->file_size);
 		buf_putc(out, ')');
 	} else if (l->open_files && has(r->err, "Too many open files")) {

@@ -179,7 +179,7 @@ static bool read_env(struct program *p, struct draft *b, const cleat_json *env,
 		if (!value)
 			continue;
 		if (!danger_is_name(key))
-			why = "is no name for a variable (letters, digits and _, no digit first)";
+			why = "is not a variable name (letters, digits and _, not starting with a digit)";
 		else if (!argtext_is_fixed(value, NULL))
 			why = danger_variable(key);
 		else if (p->script && json_get(json_member(names, "properties"), key))

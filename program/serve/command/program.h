@@ -6,7 +6,7 @@
  *
  * An argument's value is never part of a script: a command that would make it one (sh -c with a place in its
  * text) is a problem, and so is an argument whose variable would change how programs run (PATH, LD_PRELOAD,
- * IFS, ...). An argument that "stdin" names is no variable: it may be longer than one can be. Not here: what becomes of the output (command.c, resource.c), and running (job.h).
+ * IFS, ...). An argument that "stdin" names is not a variable: it may be longer than one can be. Not here: what becomes of the output (command.c, resource.c), and running (job.h).
  */
 #ifndef PROGRAM_SERVE_COMMAND_PROGRAM_H
 #define PROGRAM_SERVE_COMMAND_PROGRAM_H

@@ -110,13 +110,14 @@ static void look_at_words(const struct slips *s, const cleat_json *cmd)
 		struct str word = json_str(it.value);
 
 		if (is_operator(word) && !takes_operators(program))
-			snprintf(text, sizeof text,
-				 "\"%.*s\" is a word for %.*s here, because there is no shell: a "
-				 "script is \"sh\" (or --sh)",
-				 SHOWN(word), SHOWN(program));
+			snprintf(
+				text, sizeof text,
+				"\"%.*s\" is passed to %.*s as a word, because there is no shell: a "
+				"script is \"sh\" (or --sh)",
+				SHOWN(word), SHOWN(program));
 		else if (str_eqz(word, "~") || str_starts(word, "~/"))
 			snprintf(text, sizeof text,
-				 "\"%.*s\" stands for itself, because there is no shell: write "
+				 "\"%.*s\" is taken literally, because there is no shell: write "
 				 "the whole path",
 				 SHOWN(word));
 		else
@@ -134,9 +135,10 @@ static void unused_in_command(const struct slips *s, const cleat_json *cmd, stru
 	while (cleat_json_next(&it)) {
 		if (!has_variable(json_str(it.value), name))
 			continue;
-		snprintf(text, sizeof text,
-			 "\"$%.*s\" is no variable here, because there is no shell: write {%.*s}",
-			 SHOWN(name), SHOWN(name));
+		snprintf(
+			text, sizeof text,
+			"\"$%.*s\" is not a variable here, because there is no shell: write {%.*s}",
+			SHOWN(name), SHOWN(name));
 		s->tell(s->ctx, it.value, text);
 		return;
 	}
@@ -195,7 +197,7 @@ static void unused_in_script(const struct slips *s, const cleat_json *sh,
 			 "\"$%.*s\"",
 			 SHOWN(name), SHOWN(name));
 	else if (found.p)
-		snprintf(text, sizeof text, "$%.*s is no argument, did you mean $%.*s?",
+		snprintf(text, sizeof text, "$%.*s is not an argument; did you mean $%.*s?",
 			 SHOWN(found), SHOWN(name));
 	else if (s->typed)
 		snprintf(

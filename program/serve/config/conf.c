@@ -159,7 +159,7 @@ static const char *other_json(const cleat_json *root)
 {
 	if (json_is_string(cleat_json_get(root, "openapi")) ||
 	    json_is_string(cleat_json_get(root, "swagger")))
-		return "this is an OpenAPI document, no configuration: serve it with --openapi, or "
+		return "this is an OpenAPI document, not a configuration: serve it with --openapi, or "
 		       "name it in \"openapi\"";
 	if (cleat_json_get(root, "mcpServers"))
 		return "this is the configuration of a client, which starts servers: cleat install "
@@ -187,7 +187,7 @@ static void parse(struct conf *c, struct conf_file *f, char *text, size_t n)
 	f->n = n;
 	if (json_parse_at(&c->arena, (struct str){ text, n }, NULL, &f->root, &line, &column,
 			  &err)) {
-		f->root = json_empty_object(); /* no part of the document: nothing stands in it */
+		f->root = json_empty_object(); /* no part of the document: nothing is in it */
 		c->no_memory |= err.status == CLEAT_ENOMEM;
 		conf_add_problem(c, conf_place(c, f, line, column), parse_error(err.message));
 		return;
@@ -208,7 +208,7 @@ static struct conf_file *new_file(struct conf *c, const char *path)
 
 	if (c->n_files == CONF_FILES_MAX) {
 		if (!c->unsaid)
-			conf_add_problem(c, path, "these are too many files");
+			conf_add_problem(c, path, "there are too many files");
 		return NULL;
 	}
 	f = &c->files[c->n_files];
@@ -310,7 +310,7 @@ static const char *other_kind(const char *path, const char *text, size_t n)
 	static const char sqlite[] = "SQLite format 3";
 
 	if (n >= sizeof sqlite && !memcmp(text, sqlite, sizeof sqlite))
-		return "this is an SQLite database, no configuration: serve it with --sqlite";
+		return "this is an SQLite database, not a configuration: serve it with --sqlite";
 	if (ends_with(path, ".yaml") || ends_with(path, ".yml"))
 		return "a configuration is JSON; an OpenAPI document is served with --openapi";
 	if (ends_with(path, ".md"))

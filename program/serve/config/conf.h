@@ -39,7 +39,7 @@ void conf_add_option(struct conf *c, const char *option, const char *value);
 /* Variables and secrets are known when all files are there: called once, before any conf_text(). */
 void conf_ready(struct conf *c);
 
-/* The files in the order of reading; NULL behind the last. Options make a file of their own, called "command
+/* The files in the order of reading; NULL after the last. Options make a file of their own, called "command
  * line". */
 const cleat_json *conf_root(const struct conf *c, size_t i);
 const char *conf_path(const struct conf *c, size_t i);
@@ -82,7 +82,7 @@ const char *conf_loose_text(struct conf *c, const cleat_json *v);
 /* A file or directory whose change is a change of the configuration: its own files and the directories
  * that "include" looks into are there by themselves. */
 void conf_watch(struct conf *c, const char *path);
-/* The i-th; NULL behind the last. */
+/* The i-th; NULL after the last. */
 const char *conf_watched(const struct conf *c, size_t i);
 
 /* ---- problems ---- */
@@ -93,7 +93,7 @@ void conf_problem(struct conf *c, const cleat_json *at, const char *fmt, ...) CL
  * follow from that. (An arena of the conf that has failed says so by itself.) */
 void conf_no_memory(struct conf *c);
 size_t conf_problems(const struct conf *c);
-/* "file:line:column: path: message", one line, terminal-safe; NULL behind the last. */
+/* "file:line:column: path: message", one line, terminal-safe; NULL after the last. */
 const char *conf_problem_line(const struct conf *c, size_t i);
 /* "file:line:column" of a value, for messages that name another place. */
 const char *conf_where(struct conf *c, const cleat_json *at);

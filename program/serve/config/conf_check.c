@@ -90,7 +90,7 @@ static const cleat_json *key_of(const struct conf_file *f, const cleat_json *v)
 	return v;
 }
 
-/* The line, without the value where that may be a secret which stands in the wrong place. */
+/* The line, without the value where that may be a secret which is in the wrong place. */
 static const char *without_secret(struct conf *c, const cleat_schema_problem *p)
 {
 	const char *got = strstr(p->line, ", got ");
@@ -123,7 +123,7 @@ static const struct advice {
 	{ "prompts", NULL, CLEAT_JSON_STRING, "write {\"text\": ...} or {\"file\": ...}" },
 };
 
-/* A member of a tool that there is not, and nothing that says what the tool does. */
+/* A member of an unknown tool, and nothing that says what the tool does. */
 static const char *advice_about_tool(const struct schema_report *r, struct str name)
 {
 	static const char *const kinds[] = { "cmd", "sh", "http", "sql" };
@@ -207,7 +207,7 @@ static bool check_duplicates(struct conf *c, const struct conf_file *f)
 			node_is_container(v) ? cleat_json_duplicate(node_json(v)) : NULL;
 
 		if (key)
-			conf_problem(c, key, "stands here for the second time");
+			conf_problem(c, key, "appears here for the second time");
 		any |= key != NULL;
 	}
 	return any;

@@ -16,7 +16,7 @@ struct conf_file {
 	const char *option; /* "--sh": not a file, but a word of the command line */
 	const char *text; /* strict JSON, every position as in the file; NULL: could not be read */
 	size_t n;
-	const cleat_json *root; /* {} when it is no JSON */
+	const cleat_json *root; /* {} when it is not JSON */
 	size_t count;           /* values and keys; they lie in one array, root first */
 	uint32_t *at;           /* where each begins in text; NULL: not known */
 	dev_t dev;
@@ -56,7 +56,7 @@ struct conf {
 /* The file that a value stands in, or (*v becomes that) what stands for it: conf_stand_in(). NULL: none. */
 struct conf_file *conf_file_of(const struct conf *c, const cleat_json **v);
 
-/* A document that is no file: what an option of the command line stands for (NULL: of none). */
+/* A document that is not a file: what an option of the command line stands for (NULL: of none). */
 void conf_add_text(struct conf *c, const char *path, const char *option, struct str json);
 
 /* ---- conf_place.c ---- */

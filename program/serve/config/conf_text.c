@@ -222,7 +222,7 @@ static void conf_text_put(const struct expansion *x, struct buf *out, struct str
 	}
 }
 
-/* What stands between ${ and }. */
+/* What is between ${ and }. */
 static bool put_value(struct expansion *x, struct buf *out, struct str inner)
 {
 	const char *why = NULL, *value, *mark = NULL;
@@ -289,7 +289,7 @@ static const char *expand(struct expansion *x, const cleat_json *v)
 	if (!s.p)
 		return NULL; /* the schema has said what is wrong */
 	if (str_has_nul(s)) {
-		PROBLEM(x, v, "a NUL character has no place here");
+		PROBLEM(x, v, "a NUL character is not allowed here");
 		return NULL;
 	}
 	if (!memchr(s.p, '$', s.n))
@@ -341,7 +341,7 @@ const char *conf_shown(struct conf *c, const cleat_json *v, const char *fallback
 {
 	if (!conf_is_secret(c, v))
 		return conf_text(c, v, fallback);
-	conf_problem(c, v, "a secret must not stand here: every client can see this text");
+	conf_problem(c, v, "a secret must not be used here: every client can see this text");
 	return fallback ? fallback : "";
 }
 
@@ -410,7 +410,7 @@ struct unit {
 	uint64_t value;
 };
 
-/* A decimal number of at most three digits behind the point, in thousandths; false: none, or too much. */
+/* A decimal number of at most three digits after the point, in thousandths; false: none, or too much. */
 static bool read_number(const char **text, uint64_t *ret)
 {
 	const char *p = *text;

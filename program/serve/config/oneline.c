@@ -74,7 +74,7 @@ int oneline_parse(struct arena *ar, const char *text, struct oneline *ret, cleat
 	return error_set(err, CLEAT_ENOMEM, "out of memory");
 }
 
-/* One word; behind it, or NULL when a quote is not closed: then *quote is where it was opened. */
+/* One word; after it, or NULL when a quote is not closed: then *quote is where it was opened. */
 static const char *read_word(const char *p, struct buf *word, const char **quote)
 {
 	char open = 0;

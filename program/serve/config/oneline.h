@@ -1,6 +1,6 @@
 /* program/serve/config/oneline.h - a tool in one line of the command line: NAME(args) "description": COMMAND
  *
- * The signature is that of docs/signatures.md; behind it a colon, and what to run. As a script (--sh) that
+ * The signature is that of docs/signatures.md; after it a colon, and what to run. As a script (--sh) that
  * is one text; as a command (--cmd) it is words, divided by blanks, with '...' and "..." around what belongs
  * together and \ before a single character outside of '...'. No shell has a part in this, and no character
  * but these has a meaning.

@@ -32,13 +32,13 @@ static const char *meaning(int error)
 {
 	switch (error) {
 	case ENOENT: return "no such file or directory";
-	case EXDEV: return "leads outside of the folder";
+	case EXDEV: return "leads outside the folder";
 	case ELOOP: return "is or contains a symbolic link that is not followed";
 	case EACCES:
 	case EPERM: return "permission denied";
 	case ENOTDIR: return "is not a directory, or something above it is not";
 	case EISDIR: return "is a directory";
-	case EEXIST: return "exists already";
+	case EEXIST: return "already exists";
 	case ENOTEMPTY: return "is a directory that is not empty";
 	case ENAMETOOLONG: return "is too long";
 	case EAGAIN: return "the folder is changing while this is looked up; try again";
@@ -63,7 +63,7 @@ int beneath_fail(cleat_error *err, struct str path, int error)
 	char number[32];
 
 	if (!words) {
-		snprintf(number, sizeof number, "error %d of the system", error);
+		snprintf(number, sizeof number, "system error %d", error);
 		words = number;
 	}
 	error_set(err,
@@ -388,7 +388,7 @@ int beneath_open_place(const struct beneath *b, struct str path, struct stat *re
 	return fd;
 }
 
-/* It is there, which is no secret: unlike with other files that are refused. */
+/* It is there, which is not a secret: unlike with other files that are refused. */
 static int refuse_taken(cleat_error *err, struct str path, const char *why)
 {
 	beneath_refuse(err, CLEAT_EIO, path, why);

@@ -167,7 +167,7 @@ static size_t do_hunk(const struct edit *e, size_t at, struct buf *out, struct d
 		buf_append(out, e->text.p + done, at - done);
 		buf_append(out, e->fresh.p, e->fresh.n);
 		done = at + e->old.n;
-		if (done >= h.to) /* otherwise `to` is the end of a line behind it already */
+		if (done >= h.to) /* otherwise `to` is the end of a line after it already */
 			h.to = touched(e, at);
 		(*count)++;
 		at = e->all ? next(e, done) : SIZE_MAX;
@@ -240,7 +240,7 @@ int edit_apply(const struct edit *e, struct buf *out, struct buf *diff, size_t *
 		buf_appendz(diff, "(the rest is not shown)\n");
 	if (buf_status(out) || buf_status(diff))
 		return error_set(err, buf_status(out) ? buf_status(out) : buf_status(diff),
-				 buf_status(out) == CLEAT_ELIMIT ? "the file would become too large"
+				 buf_status(out) == CLEAT_ELIMIT ? "the file would be too large"
 								 : "out of memory");
 	return CLEAT_OK;
 }

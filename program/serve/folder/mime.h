@@ -1,6 +1,6 @@
 /* program/serve/folder/mime.h - what kind of content this is: a MIME type from the first bytes and the name.
  *
- * Bytes are asked first: what is no text is known by libmagic, which is opened on first use; where it is not
+ * Bytes are asked first: what is not text is known by libmagic, which is opened on first use; where it is not
  * installed, the name has to do. Text has no marks of its own (libmagic calls Markdown, CSV and most sources
  * text/plain), so there the name says more, as long as the bytes are text.
  *

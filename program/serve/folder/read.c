@@ -1,7 +1,7 @@
 /* program/serve/folder/read.c - the tool read_file: lines of a text, or the whole of what is none.
  *
  * A text may be of any size: only the lines that were asked for are kept, at most as many bytes as an answer
- * may have; the end of a file is looked for from the end. What is no text (pictures, sounds, other binaries)
+ * may have; the end of a file is looked for from the end. What is not text (pictures, sounds, other binaries)
  * is given whole, up to max_file. What was left out is said in a block of its own, with the call that goes
  * on, so that the content itself is always exactly the file's.
  */
@@ -27,7 +27,7 @@ struct reading {
 	uint64_t given; /* lines, counting one that was cut */
 	bool cut;       /* the only line is not whole: it is longer than an answer */
 	bool early;     /* tail: more lines were asked for than fit */
-	bool in_line;   /* what was read last is no whole line */
+	bool in_line;   /* what was read last is not a whole line */
 };
 
 static int io_failed(struct reading *r, cleat_error *err)
@@ -197,7 +197,7 @@ static int reply_lines(struct reading *r, bool tail)
 	cleat_request *req = r->call.req;
 
 	fstat(r->fd, &r->st);
-	if (!r->given && r->first > 1) { /* behind the end: a mistake worth saying */
+	if (!r->given && r->first > 1) { /* past the end: a mistake worth saying */
 		unsigned long long lines = r->line - 1 + r->in_line;
 
 		return cleat_reply_error(req, "%.*s: has only %llu line%s", STR_ARGS(r->path),

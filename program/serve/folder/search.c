@@ -319,7 +319,7 @@ static size_t last_end(const char *p, size_t n)
 	return n;
 }
 
-/* Moves on behind the end of a line that is longer than the block. */
+/* Moves on past the end of a line that is longer than the block. */
 static int skip_line(struct search *s, int fd, size_t *have, off_t *at)
 {
 	for (;;) {

@@ -2,7 +2,7 @@
  *
  * A pattern is a regular expression (PCRE2, with limits: base/regex.h) or plain text, and is about one line at
  * a time, without its end. Files are read in blocks, so their size does not matter; of a line that is longer
- * than a block only the beginning is looked at. What has a NUL byte in its first block is no text and is
+ * than a block only the beginning is looked at. What has a NUL byte in its first block is not text and is
  * skipped. Bytes that are not UTF-8 match nothing but ".".
  *
  * A search belongs to one thread.

@@ -123,7 +123,7 @@ static bool search_tool_on_line(void *ctx, const struct search_line *l)
 	struct finding *f = ctx;
 	size_t max = f->call.f->output_max;
 
-	/* Only what comes behind the last match that fits is still shown. */
+	/* Only what comes after the last match that fits is still shown. */
 	if (l->kind != SEARCH_AFTER && (f->matches >= f->limit || buf_size(&f->text) >= max ||
 					buf_size(&f->json) >= 2 * max)) {
 		f->full = true;
@@ -276,7 +276,7 @@ static void sum_up(struct finding *f, size_t unread, bool late)
 			   "(%zu line%s longer than %d KB: only the beginning was searched)\n", cut,
 			   cut == 1 ? " is" : "s are", SEARCH_BLOCK / 1024);
 	if (f->skipped)
-		buf_printf(&f->text, "(%zu files are no text or cannot be read)\n", f->skipped);
+		buf_printf(&f->text, "(%zu files are not text or cannot be read)\n", f->skipped);
 	if (unread)
 		buf_printf(&f->text, "(%zu directories could not be read)\n", unread);
 }

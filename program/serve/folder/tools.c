@@ -61,8 +61,8 @@ static const struct kind kinds[] = {
 		 TEXT("path", "The file, " PATH) "," NUMBER("offset", "First line, from 1") "," NUMBER(
 			 "limit",
 			 "Number of lines") "," NUMBER("head",
-						       "Only the first lines, so many") "," NUMBER("tail",
-												   "Only the last lines, so many")),
+						       "Only this many of the first lines") "," NUMBER("tail",
+												       "Only this many of the last lines")),
 	  NULL, false, CLEAT_UNSET, CLEAT_UNSET },
 	{ "search_files", "Search in files",
 	  "Find lines by a regular expression (PCRE2, one line at a time) or plain text in all text "
@@ -74,12 +74,12 @@ static const struct kind kinds[] = {
 		 "\"path\":{\"type\":\"string\",\"default\":\"\",\"description\":\"Directory or "
 		 "file, relative to the folder; empty: everything\"}," TEXT("glob", "Only files that match, such as *.md or src/**/*.c") "," FLAG(
 			 "ignore_case",
-			 "Upper and lower case are the same") "," FLAG("literal",
-								       "The pattern is plain text") ","
-												    "\"context\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20,\"default\":0,"
-												    "\"description\":\"Lines to show before and after each match\"},"
-												    "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":10000,\"default\":100,"
-												    "\"description\":\"Most matches\"}"),
+			 "Ignore case") "," FLAG("literal",
+						 "The pattern is plain text") ","
+									      "\"context\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20,\"default\":0,"
+									      "\"description\":\"Lines to show before and after each match\"},"
+									      "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":10000,\"default\":100,"
+									      "\"description\":\"Most matches\"}"),
 	  OBJECT("\"matches\",\"files\",\"truncated\"",
 		 "\"matches\":{\"type\":\"array\",\"items\":" OBJECT(
 			 "\"path\",\"line\",\"column\",\"text\"",

@@ -50,7 +50,7 @@ static bool spot_open(struct spot *s, const struct folder *f, struct str path, b
 }
 
 /* Is there something where the directory above a path would be? Then making it is not what is missing: the rules
- * do not allow the path, or it is no directory. */
+ * do not allow the path, or it is not a directory. */
 static bool has_parent(const struct folder *f, struct str path)
 {
 	char name[BENEATH_NAME_MAX + 1];
@@ -291,7 +291,7 @@ static int write_at(const struct spot *s, struct str content, bool overwrite, bo
 		return rc;
 	if (rc == 1 && !overwrite)
 		return error_set(err, CLEAT_EEXIST,
-				 "%.*s: exists already; overwrite=true replaces it, edit_file "
+				 "%.*s: already exists; overwrite=true replaces it, edit_file "
 				 "changes a part of it",
 				 (int)(s->path.n < 120 ? s->path.n : 120), s->path.p);
 	*ret_created = rc == 0;
@@ -360,9 +360,10 @@ static int store(const struct spot *s, struct str content, const struct stat *wa
 	struct stat is;
 
 	if (write_look(s, &is, err) != 1 || !same_file(was, &is))
-		return error_set(err, CLEAT_EIO,
-				 "%.*s: was changed by somebody else meanwhile; nothing was done",
-				 (int)(s->path.n < 150 ? s->path.n : 150), s->path.p);
+		return error_set(
+			err, CLEAT_EIO,
+			"%.*s: was changed by somebody else in the meantime; nothing was done",
+			(int)(s->path.n < 150 ? s->path.n : 150), s->path.p);
 	return put_content(s, content, was, err);
 }
 

@@ -145,7 +145,7 @@ static int reply_json(const struct output *o, cleat_request *req, const char *wh
 		return cleat_reply_error(req, "%s printed nothing where JSON was expected", who);
 	doc = cleat_doc_parse(out.p, out.n, NULL, NULL, &err);
 	if (!doc)
-		return cleat_reply_error(req, "%s printed something that is no JSON: %s", who,
+		return cleat_reply_error(req, "%s printed something that is not JSON: %s", who,
 					 err.message);
 	if (o->kind == OUTPUT_STRUCTURED)
 		rc = reply_value(o, req, who, cleat_doc_root(doc));

@@ -1,6 +1,6 @@
 /* program/serve/kit/output.h - what a command printed, as a tool's result: "output" and "outputSchema".
  *
- *	"text"        text; what is no UTF-8 in it becomes U+FFFD, binary data is an error
+ *	"text"        text; what is not UTF-8 in it becomes U+FFFD, binary data is an error
  *	"json"        text that must be JSON
  *	"structured"  JSON as structured content; it has to fit "outputSchema", if there is one
  *	"image/png"   a MIME type: bytes of that type (text/... is text)
@@ -30,7 +30,7 @@ void output_done(struct output *o);
 /* Replies with `out`, or with an error in which the program is called `who`. */
 int output_reply(const struct output *o, cleat_request *req, const char *who, struct str out);
 
-/* Is it text: no NUL, and at most one byte in ten that is no UTF-8? */
+/* Is it text: no NUL, and at most one byte in ten that is not UTF-8? */
 bool output_is_text(struct str s);
 /* Appends s as text: no NUL, valid UTF-8. */
 void output_write_text(struct buf *b, struct str s);

@@ -205,7 +205,7 @@ void completion_free(struct completion *c)
 
 /* ---- answers ------------------------------------------------------------------------------ */
 
-/* Suggests the lines of a text that begin with what was typed. What is no UTF-8 is no suggestion. */
+/* Suggests the lines of a text that begin with what was typed. What is not UTF-8 is not a suggestion. */
 static int suggest_lines(cleat_request *req, struct str text)
 {
 	struct str typed = str_of(cleat_request_typed(req));

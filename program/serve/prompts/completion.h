@@ -4,7 +4,7 @@
  *
  * A list, the lines of a file (read each time), or the lines that a command prints. The command may name the
  * other arguments, as far as they are known; it has two seconds, and what it said is good for five. What goes
- * wrong is no suggestion and a remark to the operator: nobody who types wants an error.
+ * wrong is not a suggestion and a remark to the operator: nobody who types wants an error.
  */
 #ifndef PROGRAM_SERVE_PROMPTS_COMPLETION_H
 #define PROGRAM_SERVE_PROMPTS_COMPLETION_H

@@ -45,7 +45,7 @@ static struct str trim(struct str s)
 	return trim_end(s);
 }
 
-/* The line at `at` without its end; *ret_next is behind it. */
+/* The line at `at` without its end; *ret_next is after it. */
 static struct str line_at(struct str text, size_t at, size_t *ret_next)
 {
 	const char *end = at < text.n ? memchr(text.p + at, '\n', text.n - at) : NULL;
@@ -171,7 +171,7 @@ static struct str skip(struct str s, size_t n)
 	return trim((struct str){ s.p + n, s.n - n });
 }
 
-/* The key of `key: value`; absent when there is none. *ret_end is behind the colon. */
+/* The key of `key: value`; absent when there is none. *ret_end is after the colon. */
 static struct str read_key(struct str s, size_t *ret_end)
 {
 	size_t i = 0;
@@ -185,7 +185,7 @@ static struct str read_key(struct str s, size_t *ret_end)
 	return trim_end((struct str){ s.p, i });
 }
 
-/* [a, b] or {k: v, l: w}, on one line, no nesting; behind it in *rest. */
+/* [a, b] or {k: v, l: w}, on one line, no nesting; after it in *rest. */
 static bool write_flow(struct front_reader *r, struct str s, struct str *rest)
 {
 	bool map = s.p[0] == '{';
@@ -273,7 +273,7 @@ static bool is_special(struct str s)
 	return s.n && strchr("&*!%@`", s.p[0]);
 }
 
-/* What stands behind "key:" on its line, or below it. Not a list over several lines. */
+/* What comes after "key:" on its line, or below it. Not a list over several lines. */
 static bool write_value(struct front_reader *r, struct str s, size_t indent)
 {
 	struct str rest;
@@ -300,10 +300,10 @@ static bool write_value(struct front_reader *r, struct str s, size_t indent)
 			return false;
 		rest = skip(s, end);
 	}
-	return is_comment(rest) || wrong(r, "something stands behind the value");
+	return is_comment(rest) || wrong(r, "there is something after the value");
 }
 
-/* The members of one item of a list: the first stands behind "- ", the others below it. */
+/* The members of one item of a list: the first comes after "- ", the others below it. */
 static bool write_item_map(struct front_reader *r, struct str key, struct str value, size_t column)
 {
 	jw_obj(r->w);

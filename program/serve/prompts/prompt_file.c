@@ -66,7 +66,7 @@ size_t prompt_split(struct str body, struct prompt_message ret[PROMPT_MESSAGES_M
 		ret[n] = (struct prompt_message){
 			role, trim((struct str){ body.p + from, (other ? at : body.n) - from })
 		};
-		/* Nothing before the first heading is no message. */
+		/* Nothing before the first heading is not a message. */
 		n += !implied || ret[n].text.n || !other;
 		if (!other)
 			break;

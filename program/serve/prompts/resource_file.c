@@ -4,7 +4,7 @@
  *	"file-of://{+path}":  { "file": "./docs/{path}" }          a file beneath ./docs, which is opened once
  *	"docs://":            { "glob": "./docs/ ** / *.md" }      (without blanks) each file: docs://sub/a.md
  *
- * The operator chose the file, or the directory before the first {variable} or wildcard; what stands behind that
+ * The operator chose the file, or the directory before the first {variable} or wildcard; what comes after that
  * comes from a client and is looked up beneath it (beneath.h).
  */
 #include "serve/prompts/resource.h"

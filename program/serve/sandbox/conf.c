@@ -59,7 +59,7 @@ bool sandbox_conf(struct draft *b, const cleat_json *node, const char *program,
 	spec.cwd = cwd ? conf_path_at(b->conf, cwd) : conf_dir(b->conf, node);
 	*ret = sandbox_new(&spec, &b->rt->mem, &err);
 	if (!*ret)
-		conf_problem(b->conf, at, "this sandbox cannot be had: %s", err.message);
+		conf_problem(b->conf, at, "this sandbox is not available: %s", err.message);
 	else
 		remark(b);
 	return *ret != NULL;

@@ -6,7 +6,7 @@
  * Other architectures of the same machine (32-bit programs, x32) have other numbers for everything: their
  * calls end the process. Calls above NEWEST are not there (ENOSYS): they may be another way to do what is
  * refused. Among them are those from 512 on, which older kernels on x86-64 took for calls of x32. No rule of
- * libseccomp can say that, so that a few instructions of our own stand before its program.
+ * libseccomp can say that, so that a few instructions of our own come before its program.
  */
 #define _GNU_SOURCE /* memfd_create, CLONE_NEWNS */
 
@@ -334,7 +334,7 @@ static int make_rules(struct maker *m, const struct filter_wish *w)
 
 enum { BEFORE = 6 };
 
-/* Jumps are relative: what stands behind it need not be changed. */
+/* Jumps are relative: what comes after it need not be changed. */
 static void put_before(const struct maker *m, struct sock_filter *code)
 {
 	const struct sock_filter before[BEFORE] = {

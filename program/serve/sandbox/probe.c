@@ -50,7 +50,7 @@ static bool try_one(const struct talk *t)
 		sandbox_unref(s);
 		return true;
 	}
-	snprintf(line, sizeof line, "  a sandbox cannot be had: %s", err.message);
+	snprintf(line, sizeof line, "  sandboxes are not available: %s", err.message);
 	t->say(t->ctx, CLEAT_LOG_ERROR, line);
 	return false;
 }
@@ -61,7 +61,7 @@ const char *sandbox_remark(void)
 
 	return abi >= 1 && abi < LANDLOCK_SCOPE
 		       ? "on this kernel a sandboxed command can send signals to other processes of "
-			 "the same user; that it cannot needs Linux 6.12 (Landlock ABI 6)"
+			 "the same user; preventing that needs Linux 6.12 (Landlock ABI 6)"
 		       : NULL;
 }
 

@@ -77,10 +77,11 @@ static void check_param(void *ctx, const char *name)
 		str_nearest_offer(&near, str_of(cleat_json_str(it.key, "")));
 	if (near.best.p)
 		conf_problem(p->b->conf, p->at,
-			     "parameter :%s is no argument of the tool, did you mean :%.*s?", name,
-			     STR_ARGS(near.best));
+			     "parameter :%s is not an argument of the tool; did you mean :%.*s?",
+			     name, STR_ARGS(near.best));
 	else
-		conf_problem(p->b->conf, p->at, "parameter :%s is no argument of the tool", name);
+		conf_problem(p->b->conf, p->at, "parameter :%s is not an argument of the tool",
+			     name);
 }
 
 static bool sql_check(struct draft *b, const cleat_json *at, const struct statement *s,

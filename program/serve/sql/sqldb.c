@@ -221,7 +221,7 @@ static int authorize(void *ctx, int action, const char *one, const char *two, co
 	(void)who;
 	if (!c->write)
 		return authorize_read(action, one, two);
-	/* What is temporary would stay with the connection, and stand before the file's own tables for whoever
+	/* What is temporary would stay with the connection, and come before the file's own tables for whoever
 	 * uses it next. Every way to make something begins with such an insertion. */
 	if (action == SQLITE_INSERT && where && strcasecmp(where, "temp") == 0)
 		return SQLITE_DENY;

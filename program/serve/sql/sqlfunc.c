@@ -188,7 +188,7 @@ static void sqlfunc_compare(const struct sqlite *k, sqlite3_context *ctx, int ar
 	if (!pattern.p || !text.p || !escape.p)
 		return;
 	wrong = argc > 2 && !escape_of(escape)
-			? "ESCAPE needs a single character that is no wildcard"
+			? "ESCAPE needs a single character that is not a wildcard"
 			: wrong_pattern(pattern, text, glob ? GLOB_MOST : LIKE_MOST);
 	if (wrong)
 		k->sqlite3_result_error(ctx, wrong, -1);

@@ -28,7 +28,7 @@ struct sqlrows_options {
 /* Runs it and replies; what the handler returns. On a worker thread. */
 int sqlrows_reply(cleat_request *req, struct sqldb *db, const struct sqlrows_options *o);
 
-/* Compiles it, without running it. CLEAT_OK, or CLEAT_EINVAL with the reason: it is no SQL, more than one
+/* Compiles it, without running it. CLEAT_OK, or CLEAT_EINVAL with the reason: it is not SQL, more than one
  * statement, changes something although !write. */
 int sqlrows_check(struct sqlconn *c, const char *sql, size_t n, bool write, cleat_error *err);
 /* The names of its parameters, without ':', one call each; `name` is NULL for one without a name. False:

@@ -384,9 +384,10 @@ static bool check_version(struct api *api)
 	api->v2 = v2 != NULL;
 	if ((v3 && strncmp(v3, "3.", 2) == 0) || (v2 && strcmp(v2, "2.0") == 0))
 		return true;
-	conf_problem(api->b->conf, cleat_json_get(api->node, "file"),
-		     "this is no OpenAPI document: expected \"openapi\": \"3.x\" or \"swagger\": "
-		     "\"2.0\"");
+	conf_problem(
+		api->b->conf, cleat_json_get(api->node, "file"),
+		"this is not an OpenAPI document: expected \"openapi\": \"3.x\" or \"swagger\": "
+		"\"2.0\"");
 	return false;
 }
 

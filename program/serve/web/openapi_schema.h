@@ -33,7 +33,7 @@ struct openapi_schemas {
 	bool full; /* there were too many references, or it was too deep: something was left open */
 };
 
-/* What "#/a/b" leads to, over several steps; the value itself when it is no reference; NULL: nothing. */
+/* What "#/a/b" leads to, over several steps; the value itself when it is not a reference; NULL: nothing. */
 const cleat_json *openapi_resolve(struct openapi_doc *doc, const cleat_json *v);
 /* Writes a schema as a value. */
 void openapi_write(struct openapi_schemas *s, struct jw *w, const cleat_json *schema);

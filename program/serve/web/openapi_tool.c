@@ -1,7 +1,7 @@
 /* program/serve/web/openapi_tool.c - an operation of an OpenAPI document as a tool's configuration (openapi_impl.h).
  *
  * Variables are expanded in a configuration, so every $ that comes from the document is doubled; what comes
- * from the configuration itself stays as it stands there, so that a secret remains known as one.
+ * from the configuration itself stays as it is there, so that a secret remains known as one.
  */
 #include "serve/web/openapi_impl.h"
 
@@ -37,7 +37,7 @@ static bool is_in(const struct arg *a, const char *in)
 	return strcmp(a->in, in) == 0;
 }
 
-/* Does it stand behind the path, as {?name}? */
+/* Does it stand after the path, as {?name}? */
 static bool in_url(const struct arg *a)
 {
 	return is_in(a, "query") && a->commas && strcmp(a->name, a->wire) == 0;
@@ -52,7 +52,7 @@ static const struct arg *path_arg(const struct operation *op, const char *name, 
 	return NULL;
 }
 
-/* The path, with the tool's own names; what has commas stands behind it as {?name}. Without a fragment: some
+/* The path, with the tool's own names; what has commas comes after it as {?name}. Without a fragment: some
  * tell paths apart by one. */
 static void put_path(const struct operation *op, struct buf *url, const char *dollar)
 {
@@ -92,7 +92,7 @@ static bool check_url(struct operation *op)
 	put_path(op, &url, "$");
 	if (buf_status(&url) != CLEAT_OK || web_request_bad_url(buf_str(&url)) ||
 	    uri_template_compile(op->ar, buf_str(&url), &t, &err) != CLEAT_OK)
-		op->why = "its path is no part of an address";
+		op->why = "its path cannot be part of an address";
 	return !op->why;
 }
 

@@ -1,6 +1,6 @@
 /* program/serve/web/web.c - a tool that makes an HTTP request: "http" (source.h).
  *
- * What the server answers becomes the result: JSON, text, an image. A status that is no success is a result
+ * What the server answers becomes the result: JSON, text, an image. A status that is not a success is a result
  * that the model can read (isError), with the beginning of the answer. Redirects are followed within the
  * origin only (fetch/fetcher.h). Not here: the request itself (web_request.c).
  */
@@ -132,9 +132,9 @@ static int reply_selected(const struct exchange *x, struct str body)
 	if (!doc)
 		return err.status == CLEAT_ENOMEM
 			       ? CLEAT_ENOMEM
-			       : cleat_reply_error(x->req,
-						   "%s answered with something that is no JSON: %s",
-						   web_request_name(w->request), err.message);
+			       : cleat_reply_error(
+					 x->req, "%s answered with something that is not JSON: %s",
+					 web_request_name(w->request), err.message);
 	v = point_to(cleat_doc_root(doc), w->select);
 	text = v ? cleat_json_print(v, &n) : NULL;
 	if (!v)

@@ -218,7 +218,7 @@ static bool read_body(struct draft *b, struct web_request *w, const cleat_json *
 
 /* ---- the address ------------------------------------------------------------------------------ */
 
-/* Scheme, host and a slash have to stand there before anything is filled in. */
+/* Scheme, host and a slash have to be there before anything is filled in. */
 const char *web_request_bad_url(struct str url)
 {
 	const char *brace = memchr(url.p, '{', url.n);
@@ -233,10 +233,10 @@ const char *web_request_bad_url(struct str url)
 	if (uri.userinfo.p)
 		return "no user name in an address: use \"headers\"";
 	if (memchr(url.p, '#', url.n))
-		return "a part behind # is never sent: leave it out";
+		return "the part after # is never sent: leave it out";
 	if (brace && !uri.path.n && !uri.query.p &&
 	    ((size_t)(brace - url.p) + 1 == url.n || !strchr("/?", brace[1])))
-		return "a value must not become a part of the host: write a / behind it";
+		return "a value must not become a part of the host: put a / after it";
 	return NULL;
 }
 
@@ -256,17 +256,17 @@ static bool check_names(struct draft *b, const cleat_json *at, const struct uri_
 			str_nearest_offer(&near, str_of(cleat_json_str(it.key, "")));
 		if (near.best.p)
 			conf_problem(b->conf, at,
-				     "{%.*s} is no argument of the tool, did you mean {%.*s}?",
+				     "{%.*s} is not an argument of the tool; did you mean {%.*s}?",
 				     STR_ARGS(name), STR_ARGS(near.best));
 		else
-			conf_problem(b->conf, at, "{%.*s} is no argument of the tool",
+			conf_problem(b->conf, at, "{%.*s} is not an argument of the tool",
 				     STR_ARGS(name));
 		return false;
 	}
 	return true;
 }
 
-/* What stands before the query, literal or {?...}: variables there make the path. */
+/* What comes before the query, literal or {?...}: variables there make the path. */
 static struct str path_part(struct str url)
 {
 	for (size_t i = 0; i < url.n; i++)

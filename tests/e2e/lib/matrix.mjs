@@ -101,7 +101,7 @@ const verbs = {
 		if (s.slow) return;
 		await Promise.all([
 			fails(5, /there is no tool "nobody"/, s.at('call', '|', 'nobody')),
-			fails(2, /missing argument|no argument/, s.at('call', '|', s.tool[0], '=')),
+			fails(2, /missing argument|not an argument/, s.at('call', '|', s.tool[0], '=')),
 			fails(2, /has no argument "zzz"|"zzz"/, s.at('call', '|', ...s.tool, 'zzz=1'))
 		]);
 	},

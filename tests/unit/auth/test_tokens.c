@@ -101,7 +101,7 @@ TEST(what_is_wrong_is_refused_with_its_line)
 		{ "sesame-sesame-sesame # alice 0123456789abcdef",
 		  "line 1: a name and a token are needed, with a space between them" },
 		{ "\n\nalice 0123456789abcdef sesame",
-		  "line 3: there is something behind the token" },
+		  "line 3: there is something after the token" },
 		{ "sesame sesame", "line 1: a token must have at least 16 characters" },
 		{ "alice sesame789abcde", "line 1: a token must have at least 16 characters" },
 		{ A "#\nbob sesame6789abcde\xC3\xA4", "line 3: a token must be printable ASCII" },

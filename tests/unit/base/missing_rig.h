@@ -15,7 +15,7 @@
 static bool no_library;
 static const char *denied; /* name of a function that is not there */
 static int opened;
-/* Gives what stands in the place of a function; NULL for the library's own. */
+/* Gives what is in the place of a function; NULL for the library's own. */
 static void *(*instead)(void *library, const char *name);
 
 static inline void *genuine_library(const char *name)

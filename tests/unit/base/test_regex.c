@@ -156,7 +156,7 @@ TEST(nothing_may_be_absent_or_hold_nul)
 	regex_free(NULL);
 }
 
-/* PCRE2 is told not to look, so that what is no UTF-8 must never reach it. */
+/* PCRE2 is told not to look, so that what is not UTF-8 must never reach it. */
 TEST(text_that_is_no_utf8_is_refused)
 {
 	static const struct {

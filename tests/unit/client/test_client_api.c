@@ -221,7 +221,7 @@ TEST(wrong_arguments_are_results)
 	rig_begin(&g, NULL);
 	r = cleat_client_callf(g.c, "echo", "[1, 2]");
 	assert_int_equal(cleat_result_step(r), CLEAT_STEP_ARGUMENTS);
-	assert_has(cleat_result_error(r)->message, "no object");
+	assert_has(cleat_result_error(r)->message, "not an object");
 	assert_fails(r, CLEAT_EINVAL);
 	assert_fails(cleat_client_callf(g.c, "echo", "{text: "), CLEAT_EINVAL);
 	assert_fails(cleat_client_callf(g.c, NULL, NULL), CLEAT_EINVAL);

@@ -307,7 +307,7 @@ TEST_WITH(a_server_behind_a_unix_socket, NULL, end_what_is_left)
 	end_process(SIGTERM);
 }
 
-/* The server is killed under a call, and another one takes its place. */
+/* The server is killed under a call, and another one took its place. */
 TEST_WITH(a_server_that_was_replaced_is_reached_again, NULL, end_what_is_left)
 {
 	for (size_t i = 0; i < CLEAT_COUNT(eras); i++) {

@@ -191,7 +191,7 @@ static void refuse(const struct refusal *r)
 		_exit(0);
 }
 
-/* 0: filters cannot be had here. */
+/* 0: filters is not available here. */
 static int reach_refused(reach_fn *reach, const struct refusal *r, bool tell_errno)
 {
 	int status;

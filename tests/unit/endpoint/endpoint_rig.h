@@ -633,6 +633,7 @@ static inline void talk_open_with(struct bench *b, struct talk *t, const char *r
 	struct client *c = join(b);
 	char body[1024];
 	const struct answer *a;
+	int n;
 
 	memset(t, 0, sizeof *t);
 	t->b = b;
@@ -645,10 +646,11 @@ static inline void talk_open_with(struct bench *b, struct talk *t, const char *r
 	assert_has(a->body, rev);
 	assert_non_null(header(a, "Mcp-Session-Id"));
 	snprintf(t->id, sizeof t->id, "%.40s", header(a, "Mcp-Session-Id"));
-	snprintf(t->fields, sizeof t->fields, "Mcp-Session-Id: %s\r\n%s%s%s%s", t->id,
-		 strcmp(rev, "2025-03-26") ? "MCP-Protocol-Version: " : "",
-		 strcmp(rev, "2025-03-26") ? rev : "", strcmp(rev, "2025-03-26") ? "\r\n" : "",
-		 more);
+	n = snprintf(t->fields, sizeof t->fields, "Mcp-Session-Id: %s\r\n%s%s%s%s", t->id,
+		     strcmp(rev, "2025-03-26") ? "MCP-Protocol-Version: " : "",
+		     strcmp(rev, "2025-03-26") ? rev : "", strcmp(rev, "2025-03-26") ? "\r\n" : "",
+		     more);
+	assert_in_range(n, 1, sizeof t->fields - 1);
 	send_request(c, "POST", "/mcp", t->fields, NOTE("notifications/initialized", ""));
 	expect_answer(c, 202);
 	hang_up(c);

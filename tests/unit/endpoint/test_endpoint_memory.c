@@ -1,4 +1,4 @@
-/* test_endpoint_memory.c - every allocation of the endpoint, the server behind it and the connections fails,
+/* test_endpoint_memory.c - every allocation of the endpoint, the server after it and the connections fails,
  * once and from then on: a client gets a complete answer, an error status, or the end of its connection,
  * never half of something and never nothing; the next client is served as if nothing had happened, and
  * nothing is left behind.

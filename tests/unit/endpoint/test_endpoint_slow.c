@@ -14,7 +14,7 @@ static void resume(struct talk *t, struct client **c, const char *last)
 
 enum { REMARKS = 3000 };
 
-/* Reads remarks <from>, <from+1>, ... up to the answer; gives the number behind the last one. `last`:
+/* Reads remarks <from>, <from+1>, ... up to the answer; gives the number after the last one. `last`:
  * the id of the last event. Stops early at `until`, or where the connection broke off. */
 static int count_remarks(struct stream *st, int from, int until, char last[80])
 {

@@ -64,7 +64,7 @@ struct rig {
 	/* The answer; `script` may choose another for each request. */
 	struct str answer;
 	size_t slice;    /* bytes at once; 0: all */
-	size_t cut;      /* only so many of them; 0: all */
+	size_t cut;      /* only this many of them; 0: all */
 	struct str pump; /* then this, for ever */
 	enum after after;
 	struct loop_timer *slow; /* reads only when this fires */

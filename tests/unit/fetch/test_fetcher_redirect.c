@@ -163,7 +163,7 @@ RIG_TEST(method_is_never_changed)
 	for (size_t i = 0; i < 6; i++)
 		expect_failure(ask(r, methods[i % 2], "/a", codes[i / 2], "/there", 1),
 			       CLEAT_STEP_HTTP, CLEAT_EPROTO,
-			       "leads to /there, which is no answer");
+			       "leads to /there, which is not an answer");
 	assert_int_equal(r->requests, 6);
 }
 

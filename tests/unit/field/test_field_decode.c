@@ -332,10 +332,10 @@ TEST(the_public_functions_refuse_nonsense)
 	assert_int_equal(cleat_fields_decode(point_fields, NULL, &r, &err), CLEAT_EINVAL);
 	assert_int_equal(cleat_fields_decode(point_fields, doc, NULL, &err), CLEAT_EINVAL);
 	assert_int_equal(cleat_fields_decode(plain, doc, &r, &err), CLEAT_EINVAL);
-	assert_string_equal(err.message, "the table describes no struct");
+	assert_string_equal(err.message, "the table does not describe a struct");
 	assert_int_equal(cleat_fields_decode(NULL, doc, &r, NULL), CLEAT_EINVAL);
 	assert_null(cleat_fields_encode(plain, &r, &err));
-	assert_string_equal(err.message, "the table describes no struct");
+	assert_string_equal(err.message, "the table does not describe a struct");
 	assert_null(cleat_fields_encode(point_fields, NULL, &err));
 	cleat_doc_free(doc);
 	doc = cleat_fields_encode(NULL, &r, NULL);

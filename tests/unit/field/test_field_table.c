@@ -64,7 +64,7 @@ TEST(names_are_needed_and_unique)
 	refuse((cleat_field){ .name = "", .type = CLEAT_T_INT }, "has no name");
 	refuse((cleat_field){ .name = "\xff", .type = CLEAT_T_INT }, "not UTF-8");
 	assert_int_equal(field_table_check(twice, &err), CLEAT_EINVAL);
-	assert_string_equal(err.message, "field \"a\": stands twice in the table");
+	assert_string_equal(err.message, "field \"a\": appears twice in the table");
 }
 
 TEST(types_and_members_must_agree)

@@ -86,9 +86,8 @@ TEST(choices_are_words_or_strings)
 		    "{\"type\":\"string\",\"enum\":[\"text/plain\",\"image/svg+xml\",\"v1.2-x\","
 		    "\"Größe\"]}");
 	expect_type("\"string\"|\"null\"", "{\"type\":\"string\",\"enum\":[\"string\",\"null\"]}");
-	expect_error("f(a: string|integer)",
-		     "column 6: \"string\" as a choice must stand in quotes");
-	expect_error("f(a: x|null)", "column 8: \"null\" as a choice must stand in quotes");
+	expect_error("f(a: string|integer)", "column 6: \"string\" as a choice must be in quotes");
+	expect_error("f(a: x|null)", "column 8: \"null\" as a choice must be in quotes");
 	expect_error("f(a: x|y|x)", "column 10: a choice stands twice");
 	expect_error("f(a: x|1)", "column 8: expected a choice, got \"1\"");
 	expect_error("f(a: x|\"\")", "column 8: a choice must not be empty or contain \"|\"");
@@ -108,8 +107,7 @@ TEST(arrays_follow_their_element)
 				   "\"items\":{\"type\":\"boolean\"}}");
 	expect_error("f(a: a|b[])", "column 9: an array of choices is written (a|b)[]");
 	expect_error("f(a: int[][])", "column 11: arrays of arrays are written json[]");
-	expect_error("f(a: int 1..2[])",
-		     "column 14: a range stands after \"[]\" and counts elements");
+	expect_error("f(a: int 1..2[])", "column 14: a range after \"[]\" counts elements");
 	expect_error("f(a: int[3])", "column 10: expected \"]\", got \"3\"");
 }
 
@@ -302,7 +300,7 @@ TEST(the_name_is_given_back)
 	free(schema);
 }
 
-/* What stands between the parentheses, alone: columns are counted from its own beginning. */
+/* What is between the parentheses, alone: columns are counted from its own beginning. */
 TEST(arguments_may_stand_alone)
 {
 	static const struct {

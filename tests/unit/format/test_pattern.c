@@ -50,7 +50,7 @@ static const struct sample matching[] = {
 	{ S("a^"), S("a"), 0 },
 	{ S("\\bfoo\\b"), S("a foo b"), 1 },
 	{ S("\\bfoo\\b"), S("afoo"), 0 },
-	{ S("\\bfoo"), S("éfoo"), 1 }, /* é is no word character */
+	{ S("\\bfoo"), S("éfoo"), 1 }, /* é is not a word character */
 	{ S("\\Bfoo"), S("éfoo"), 0 },
 	{ S("\\Boo"), S("foo"), 1 },
 	{ S("\\B"), S(""), 1 },
@@ -104,7 +104,7 @@ static const struct sample matching[] = {
 	{ S("^(?:a?)*?b$"), S("aab"), 1 },
 	{ S("^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$"), S("00:1a:2b:3c:4d:5e"), 1 },
 	{ S("^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$"), S("00:1a:2b:3c:4d"), 0 },
-	/* 22.2.2.7 atoms: . is no line terminator (LF, CR, LS, PS) */
+	/* 22.2.2.7 atoms: . is not a line terminator (LF, CR, LS, PS) */
 	{ S("^.$"), S("a"), 1 },
 	{ S("^.$"), S("é"), 1 },
 	{ S("^.$"), S("🐲"), 1 },
@@ -476,8 +476,8 @@ static const struct {
 	{ S("[z-a]"), "column 2: the range is out of order" },
 	{ S("[\\u{62}-a]"), "column 2: the range is out of order" },
 	/* escapes */
-	{ S("a\\"), "column 2: nothing behind the last backslash" },
-	{ S("[a\\"), "column 3: nothing behind the last backslash" },
+	{ S("a\\"), "column 2: there is nothing after the last backslash" },
+	{ S("[a\\"), "column 3: there is nothing after the last backslash" },
 	{ S("\\x4"), "column 1: incomplete escape" },
 	{ S("\\xg0"), "column 1: incomplete escape" },
 	{ S("\\u123"), "column 1: incomplete escape" },
@@ -546,7 +546,7 @@ TEST(what_cannot_be_had_is_valid_and_unsupported)
 		else
 			assert_non_null(strstr(e.message, "PCRE2 cannot do this: "));
 	}
-	/* A mistake is found behind it nevertheless. */
+	/* A mistake is found after it nevertheless. */
 	assert_false(pattern_is_valid(STR_LIT("\\p{CWKCF}(")));
 	assert_false(pattern_is_valid(STR_LIT("a{65536}(")));
 }

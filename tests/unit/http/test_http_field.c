@@ -235,7 +235,7 @@ TEST(broken_values_are_refused)
 		ROW("=?base64?SGVs!!!bG8=?="), /* conformance: alphabet */
 		ROW("=?base64?SGVsbG8==?="),
 		ROW("=?base64?SGVsbG8 =?="),
-		ROW("=?base64?SGVsbG9=?="), /* bits behind the last byte */
+		ROW("=?base64?SGVsbG9=?="), /* bits after the last byte */
 		ROW("=?base64?=?="),
 		ROW("=?base64?====?="),
 		ROW("=?base64?A===?="),

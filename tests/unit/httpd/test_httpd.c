@@ -154,7 +154,7 @@ RIG_TEST(whoever_waits_is_told_to_send_the_body)
 	rig_turn(r);
 	put(c, "dy");
 	expect(c, 200, "body");
-	/* The body is there already: nobody waits. */
+	/* The body is already there: nobody waits. */
 	put(c, "POST /e HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
 	       "Expect: 100-continue\r\n\r\nbody");
 	expect(c, 200, "body");

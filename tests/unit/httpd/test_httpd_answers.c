@@ -59,7 +59,7 @@ TEST(the_connection_closes_when_one_side_says_so)
 	}
 }
 
-/* Larger than any buffer of the kernel's: all of it comes, and the next answer behind it. */
+/* Larger than any buffer of the kernel's: all of it comes, and the next answer after it. */
 RIG_TEST(large_answers_are_whole)
 {
 	static const size_t sizes[] = { 1, 32767, 32768, 200000 };

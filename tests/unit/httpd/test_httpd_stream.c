@@ -289,7 +289,7 @@ RIG_TEST_PLAIN(a_reset_is_noticed_when_no_more_is_read)
 	WAIT_FOR(r, r->gone == 1);
 }
 
-/* Writing to somebody who has gone is no error of the writer: it learns it from gone(), later. */
+/* Writing to somebody who has gone is not an error of the writer: it learns it from gone(), later. */
 RIG_TEST(a_write_to_a_client_that_has_gone)
 {
 	struct client *c;

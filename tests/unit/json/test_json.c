@@ -211,7 +211,7 @@ TEST(depth_limit_is_exact)
 	cleat_doc_free(doc);
 	refuse("[[1],{},{\"a\":[]},[2]]", 21, &limits, CLEAT_ELIMIT,
 	       "the JSON text nests deeper than 2 levels");
-	limits.max_depth = 1; /* a scalar is no level */
+	limits.max_depth = 1; /* a scalar is not a level */
 	doc = cleat_doc_parse("1", 1, &limits, NULL, NULL);
 	assert_non_null(doc);
 	cleat_doc_free(doc);

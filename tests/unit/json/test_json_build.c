@@ -141,7 +141,7 @@ TEST(misuse_is_said_in_the_end)
 		{ "}", CLEAT_EMISUSE, "an end without" },
 		{ "[]]", CLEAT_EMISUSE, "an end without" },
 		{ "[[]", CLEAT_EMISUSE, "is not ended" },
-		{ "{k1l1k[]}", CLEAT_EINVAL, "the key \"k\" stands twice" },
+		{ "{k1l1k[]}", CLEAT_EINVAL, "the key \"k\" appears twice" },
 		{ "[v", CLEAT_EINVAL, "template: expected a key or '}' at 1" },
 		{ "[v]]k1", CLEAT_EINVAL, "template: expected" }, /* the first thing */
 	};

@@ -123,7 +123,7 @@ TEST(seed_changes_every_hash)
 	assert_true(json_hash(NULL, 1) == json_hash(NULL, 1));
 }
 
-/* "An object in which a key stands twice equals another only member by member in the same order":
+/* "An object in which a key appears twice equals another only member by member in the same order":
  * with equal hashes for more than that, the hash still agrees. */
 TEST(keys_that_stand_twice_agree_with_equality)
 {

@@ -76,7 +76,7 @@ TEST(one_duplicate_is_found_wherever_it_stands)
 				cleat_doc_free(doc);
 				continue;
 			}
-			snprintf(expected, sizeof expected, "the key \"k%zu\" stands twice",
+			snprintf(expected, sizeof expected, "the key \"k%zu\" appears twice",
 				 from[j]);
 			assert_non_null(cleat_json_duplicate(cleat_doc_root(doc)));
 			assert_int_equal(json_check_keys(cleat_doc_root(doc), &err), CLEAT_EPROTO);
@@ -86,7 +86,7 @@ TEST(one_duplicate_is_found_wherever_it_stands)
 	}
 }
 
-/* "The first key that stands twice": of several, the one that is repeated first, at any size. */
+/* "The first key that appears twice": of several, the one that is repeated first, at any size. */
 TEST(first_of_several_duplicates_is_given)
 {
 	static const size_t counts[] = { 12, 500, 60000 };
@@ -169,15 +169,15 @@ TEST(keys_are_checked_by_their_bytes)
 {
 	check("{}", CLEAT_OK, "");
 	check("{\"a\":{\"b\":1,\"b\":2},\"A\":1}", CLEAT_OK, ""); /* nested ones are not its own */
-	check("{\"a\":1,\"\\u0061\":2}", CLEAT_EPROTO, "the key \"a\" stands twice");
-	check("{\"\":1,\"\":2}", CLEAT_EPROTO, "the key \"\" stands twice");
+	check("{\"a\":1,\"\\u0061\":2}", CLEAT_EPROTO, "the key \"a\" appears twice");
+	check("{\"\":1,\"\":2}", CLEAT_EPROTO, "the key \"\" appears twice");
 	check("{\"a\\u0000\":1}", CLEAT_EPROTO, "a key contains a NUL character");
-	check("{\"a\\nb\":1,\"a\\nb\":2}", CLEAT_EPROTO, "the key \"a?b\" stands twice");
+	check("{\"a\\nb\":1,\"a\\nb\":2}", CLEAT_EPROTO, "the key \"a?b\" appears twice");
 	check("{\"\xC3\xA9xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xC3\xA9yy\":1,"
 	      "\"\xC3\xA9xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xC3\xA9yy\":2}",
 	      CLEAT_EPROTO,
 	      "the key \"\xC3\xA9xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" "
-	      "stands twice");
+	      "appears twice");
 }
 
 static void check_all(const char *text, int status, const char *message)
@@ -195,12 +195,12 @@ TEST(keys_are_checked_at_every_depth)
 	check_all("1", CLEAT_OK, "");
 	check_all("[]", CLEAT_OK, "");
 	check_all("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}", CLEAT_OK, "");
-	check_all("{\"a\":1,\"a\":1}", CLEAT_EPROTO, "the key \"a\" stands twice");
+	check_all("{\"a\":1,\"a\":1}", CLEAT_EPROTO, "the key \"a\" appears twice");
 	check_all("[[{\"a\":1}],[1,{\"b\":[{\"c\":1,\"d\":[],\"c\":2}]}]]", CLEAT_EPROTO,
-		  "the key \"c\" stands twice");
+		  "the key \"c\" appears twice");
 	check_all("{\"a\":[{\"x\\u0000\":1}]}", CLEAT_EPROTO, "a key contains a NUL character");
 	assert_int_equal(json_check_all_keys(NULL, NULL), CLEAT_OK);
-	/* A part of a document: what stands behind it does not count. */
+	/* A part of a document: what comes after it does not count. */
 	{
 		static const char text[] = "[{\"a\":1},{\"b\":1,\"b\":1}]";
 		cleat_doc *doc = parse(text, strlen(text));

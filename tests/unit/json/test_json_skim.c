@@ -88,7 +88,7 @@ TEST(members_are_those_of_the_object_that_was_entered)
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		/* A copy of exactly its size: nothing may be read behind it. */
+		/* A copy of exactly its size: nothing may be read after it. */
 		size_t n = strlen(rows[i].text);
 		char *copy = malloc(n ? n : 1);
 		struct buf out;

@@ -117,7 +117,7 @@ TEST(a_body_that_is_no_answer_fails_the_request)
 		assert_ptr_equal(t->tag, TAG(1));
 		assert_int_equal(t->why.error.status, CLEAT_EPROTO);
 		assert_int_equal(t->why.http_status, 200);
-		assert_non_null(strstr(t->text, "no answer"));
+		assert_non_null(strstr(t->text, "not an answer"));
 		expect_nothing_told(&r);
 		rig_done(&r);
 	}

@@ -57,7 +57,7 @@ LINK_TEST_PLAIN(messages_go_to_the_endpoint_and_answers_come_as_events)
 	assert_int_equal(rig_send(r, NOTICE(2), N(a)), CLEAT_OK);
 	reply(r, next_asked(r), "202 Accepted", "", "Accepted");
 	assert_ptr_equal(expect_told(r, TOLD_ACCEPTED)->tag, TAG(2));
-	r->link->ops->listen(r->link); /* it is there already */
+	r->link->ops->listen(r->link); /* it is already there */
 	say(r, stream, "event: endpoint\ndata: http://elsewhere/\n\ndata: " N(b) "\n\n");
 	expect_message(r, NULL, 0, N(b));
 	assert_int_equal(r->link->ops->fall_back(r->link), CLEAT_EUNSUPPORTED);

@@ -177,7 +177,7 @@ TEST(the_old_way_works)
 
 /* ---- cutting ---------------------------------------------------------------------------------- */
 
-/* A middleman that lets only so many bytes of the answer to a call through: its id is how many. */
+/* A middleman that lets only this many bytes of the answer to a call through: its id is how many. */
 enum { WIRES = 256 };
 
 struct wire {
@@ -265,7 +265,7 @@ static size_t answers(const struct rig_link *r)
 	return n;
 }
 
-/* 2025-11-25 Resumability: wherever the connection is cut behind the first id, everything comes, and
+/* 2025-11-25 Resumability: wherever the connection is cut after the first id, everything comes, and
  * nothing twice. */
 TEST(an_answer_is_complete_wherever_it_was_cut)
 {

@@ -184,7 +184,7 @@ RIG_TEST(test_lines_that_are_no_messages_are_noted_and_skipped)
 	rig_say(r, "[1]");
 	UNTIL(r->loop, r->messages == 2);
 	assert_int_equal(r->notes, 2);
-	assert_string_equal(r->last_note, "skipped a line that is no JSON: ?[0mdebug");
+	assert_string_equal(r->last_note, "skipped a line that is not JSON: ?[0mdebug");
 	assert_string_equal(r->got, " \t{\"b\":1}|[1]|");
 }
 
@@ -214,7 +214,7 @@ TEST(test_100_in_a_row_and_it_is_no_server)
 			assert_int_equal(r.why.step, CLEAT_STEP_PROTOCOL);
 			assert_non_null(strstr(reason(&r),
 					       "/bin/sh has written 100 lines in a row that "
-					       "are no JSON; the last begins: x100"));
+					       "are not JSON; the last begins: x100"));
 		}
 		rig_done(&r);
 	}

@@ -82,31 +82,31 @@ TEST(what_is_no_address_is_explained)
 	static const struct {
 		const char *text, *words;
 	} cases[] = {
-		{ NULL, "no address" },
-		{ "", "no address" },
+		{ NULL, "not an address" },
+		{ "", "not an address" },
 		{ "localhost", "write localhost:8080" },
 		{ "127.0.0.1", "write 127.0.0.1:8080" },
-		{ "::1", "no address" },
+		{ "::1", "not an address" },
 		{ "::1:8080", "[::1]:8080" },
-		{ "[::1:8080", "no address" },
+		{ "[::1:8080", "not an address" },
 		{ "h:65536", "up to 65535" },
 		{ "65536", "up to 65535" },
 		{ "99999999999999999999", "up to 65535" },
-		{ "h:80a", "no address" },
-		{ "h:-1", "no address" },
-		{ "a b:80", "no address" },
-		{ "h%41:80", "no address" },
+		{ "h:80a", "not an address" },
+		{ "h:-1", "not an address" },
+		{ "a b:80", "not an address" },
+		{ "h%41:80", "not an address" },
 		{ "u@h:80", "user" },
 		{ "http://h:80/?q", "query" },
 		{ "http://h:80/#f", "fragment" },
-		{ "ftp://h:80/", "no address" },
+		{ "ftp://h:80/", "not an address" },
 		{ "unix:", "unix:/run/cleat.sock" },
 		{ "fd:", "fd:3" },
 		{ "fd:-1", "fd:3" },
 		{ "fd:3x", "fd:3" },
-		{ long_host, "no address" },
+		{ long_host, "not an address" },
 		{ long_file, "at most 107" },
-		{ long_path, "no address" },
+		{ long_path, "not an address" },
 	};
 
 	memset(long_host, 'h', 300);
@@ -365,7 +365,7 @@ TEST(other_files_are_left_alone)
 	fd = open(file, O_CREAT | O_WRONLY, 0600);
 	close(fd);
 	assert_int_equal(open_at(in_dir("s"), NULL, &l, &err), CLEAT_EIO);
-	assert_non_null(strstr(err.message, "is no socket"));
+	assert_non_null(strstr(err.message, "is not a socket"));
 	unlink(file);
 	/* Somebody has put another socket there: closing the first must not remove it. */
 	assert_int_equal(open_at(in_dir("s"), NULL, &l, NULL), CLEAT_OK);
@@ -411,7 +411,7 @@ TEST(a_socket_can_be_handed_over)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, plain), 0);
 	snprintf(text, sizeof text, "fd:%d", plain[0]);
 	assert_int_equal(open_at(text, NULL, &l, &err), CLEAT_EINVAL);
-	assert_non_null(strstr(err.message, "no listening socket"));
+	assert_non_null(strstr(err.message, "not a listening socket"));
 	close(plain[0]);
 	close(plain[1]);
 	assert_int_equal(open_at(text, NULL, &l, &err), CLEAT_EINVAL);

@@ -181,7 +181,7 @@ TEST(goodbye_of_the_client)
 		assert_int_equal(p.rc, CLEAT_ECLOSED);
 		assert_int_equal(p.err.status, CLEAT_ECLOSED);
 		assert_bytes(&p.plain, STR_LIT("last words"));
-		/* What comes behind it is not read. */
+		/* What comes after it is not read. */
 		assert_int_equal(
 			tls_session_receive(p.server, STR_LIT("anything"), &p.plain, &p.wire, NULL),
 			CLEAT_ECLOSED);
@@ -391,7 +391,7 @@ TEST(record_that_was_tampered_with_shows_nothing)
 	struct pair p;
 
 	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		for (size_t at = 5;; at++) { /* behind the header */
+		for (size_t at = 5;; at++) { /* after the header */
 			char record[100];
 			int n;
 

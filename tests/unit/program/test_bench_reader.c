@@ -297,7 +297,7 @@ TEST(messages_are_told_apart)
 	struct scan s;
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		/* A copy of exactly its size: nothing may be read behind it. */
+		/* A copy of exactly its size: nothing may be read after it. */
 		size_t n = strlen(rows[i].text);
 		char *copy = malloc(n ? n : 1);
 

@@ -32,7 +32,7 @@ TEST(a_member_is_added_where_a_person_would)
 		{ "{\n    \"mcpServers\": {\n        \"a\": 1\n    }\n}\n",
 		  "{\n    \"mcpServers\": {\n        \"a\": 1,\n        \"new\": {\n            "
 		  "\"x\": 1\n        }\n    }\n}\n" },
-		/* a comment behind the last member stays with it */
+		/* a comment after the last member stays with it */
 		{ "{\n  \"mcpServers\": {\n    \"a\": 1 // mine\n  }\n}\n",
 		  "{\n  \"mcpServers\": {\n    \"a\": 1, // mine\n    \"new\": {\n      \"x\": 1\n    "
 		  "}\n  }\n}\n" },

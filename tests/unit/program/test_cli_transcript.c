@@ -215,7 +215,7 @@ TEST(the_mock_says_what_was_recorded_under_the_new_names)
 	expect_said(
 		m, &here, "7", 1,
 		"here -32600 {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
-		"\"this is no message\"}}\n");
+		"\"this is not a message\"}}\n");
 	mock_gone(m, &here);
 	mock_free(m);
 	tape_free(&t);

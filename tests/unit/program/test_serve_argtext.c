@@ -94,13 +94,13 @@ TEST_WITH(mistakes_are_told_with_their_column, setup, teardown)
 	static const struct {
 		const char *text, *want;
 	} table[] = {
-		{ "{", "column 1: expected an argument's name and } behind {, or {{ for a brace" },
+		{ "{", "column 1: expected an argument's name and } after {, or {{ for a brace" },
 		{ "a {}",
-		  "column 3: expected an argument's name and } behind {, or {{ for a brace" },
+		  "column 3: expected an argument's name and } after {, or {{ for a brace" },
 		{ "{path",
-		  "column 1: expected an argument's name and } behind {, or {{ for a brace" },
+		  "column 1: expected an argument's name and } after {, or {{ for a brace" },
 		{ "{pa\nth}",
-		  "column 1: expected an argument's name and } behind {, or {{ for a brace" },
+		  "column 1: expected an argument's name and } after {, or {{ for a brace" },
 		{ "é}", "column 2: expected }} for a brace, got }" },
 		{ "x {pth}", "column 3: there is no argument \"pth\" (did you mean path?)" },
 		{ "{zzz}", "column 1: there is no argument \"zzz\"" },

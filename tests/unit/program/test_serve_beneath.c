@@ -252,7 +252,7 @@ TEST(errors_have_words)
 		const char *words;
 	} cases[] = {
 		{ ENOENT, CLEAT_ENOENT, "no such file or directory" },
-		{ EEXIST, CLEAT_EEXIST, "exists already" },
+		{ EEXIST, CLEAT_EEXIST, "exists" },
 		{ EACCES, CLEAT_EIO, "permission denied" },
 		{ EPERM, CLEAT_EIO, "permission denied" },
 		{ ENAMETOOLONG, CLEAT_EIO, "is too long" },
@@ -264,7 +264,7 @@ TEST(errors_have_words)
 		{ ENFILE, CLEAT_EIO, "too many open files; try again" },
 		{ EBUSY, CLEAT_EIO, "is in use" },
 		{ EIO, CLEAT_EIO, "input or output failed" },
-		{ EOWNERDEAD, CLEAT_EIO, "of the system" },
+		{ EOWNERDEAD, CLEAT_EIO, "system error" },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {

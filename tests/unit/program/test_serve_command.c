@@ -64,7 +64,8 @@ TEST(variables_that_change_programs_are_refused)
 	for (size_t i = 0; i < CLEAT_COUNT(bad); i++)
 		assert_non_null(strstr(danger_variable(str_of(bad[i])), "would change"));
 	for (size_t i = 0; i < CLEAT_COUNT(no_name); i++)
-		assert_non_null(strstr(danger_variable(str_of(no_name[i])), "is no name"));
+		assert_non_null(
+			strstr(danger_variable(str_of(no_name[i])), "is not a variable name"));
 	assert_non_null(danger_variable((struct str){ "a\0b", 3 }));
 }
 

@@ -267,7 +267,7 @@ TEST_WITH(what_cannot_be_expanded_is_one_problem, begin, end)
 		{ "${}", "name: ${} names no variable" },
 		{ "${:-x}", "name: ${} names no variable" },
 		{ "x ${a", "name: there is no } for this ${ (write $${ for the text itself)" },
-		{ "a\\u0000b", "name: a NUL character has no place here" },
+		{ "a\\u0000b", "name: a NUL character is not allowed here" },
 	};
 	char text[500], expected[500];
 

@@ -148,7 +148,7 @@ TEST(a_hostile_pattern_ends)
 	glob_free(g);
 }
 
-/* Each class had room for all of the text behind it: 100 MB for a glob that any client may send. */
+/* Each class had room for all of the text after it: 100 MB for a glob that any client may send. */
 TEST(many_classes_take_little_memory)
 {
 	char text[1024] = "";

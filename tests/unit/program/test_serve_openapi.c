@@ -254,12 +254,12 @@ TEST(what_cannot_be_a_tool_is_left_out)
 	static const struct {
 		const char *path, *why;
 	} table[] = {
-		{ "\"/a b\":{\"get\":{}}", "GET /a b: its path is no part of an address" },
+		{ "\"/a b\":{\"get\":{}}", "GET /a b: its path cannot be part of an address" },
 		{ "\"/a{b{c}d}\":{\"get\":{}}", "its path is broken" },
 		{ "\"/a{}\":{\"get\":{}}", "its path is broken" },
-		{ "\"/a}\":{\"get\":{}}", "its path is no part of an address" },
+		{ "\"/a}\":{\"get\":{}}", "its path cannot be part of an address" },
 		{ "\"/a{b\":{\"get\":{}}", "its path is broken" },
-		{ "\"/a\\u0001\":{\"get\":{}}", "its path is no part of an address" },
+		{ "\"/a\\u0001\":{\"get\":{}}", "its path cannot be part of an address" },
 		{ "\"/a\":{\"get\":{\"parameters\":[{\"$ref\":\"#/nowhere\"}]}}",
 		  "one of its parameters has no name" },
 		{ "\"/a\":{\"get\":{\"parameters\":[{\"name\":\"x\",\"in\":\"moon\"}]}}",

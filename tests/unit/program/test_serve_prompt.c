@@ -73,7 +73,7 @@ TEST(what_is_not_understood_is_told_with_its_line)
 		{ "---\na: 'b\n---\n", "line 2: ' is never closed" },
 		{ "---\na: \"b\n---\n", "line 2: \" is never closed" },
 		{ "---\na: \"\\q\"\n---\n", "a text in \"...\" has a wrong escape" },
-		{ "---\na: 'b' c\n---\n", "line 2: something stands behind the value" },
+		{ "---\na: 'b' c\n---\n", "line 2: there is something after the value" },
 		{ "---\na: [b\n---\n", "line 2: expected , or ]" },
 		{ "---\na: [[b]]\n---\n", "line 2: expected , or ]" },
 		{ "---\na: {b}\n---\n", "line 2: expected key: value between { and }" },

@@ -137,7 +137,7 @@ TEST(test_curl_reaches_what_listens_with_net_only)
 		struct sandbox *s = sandbox_of((struct sandbox_spec){ .net = net });
 		struct done d;
 
-		/* It listens and never answers: 28 is time, 7 is no connection. */
+		/* It listens and never answers: 28 is time, 7 is not a connection. */
 		snprintf(script, sizeof script, "curl -s -m 0.3 http://127.0.0.1:%d/",
 			 ntohs(place.to4.sin_port));
 		run_sh(s, script, &d);
@@ -312,7 +312,7 @@ TEST(test_a_link_that_is_asked_for_means_what_it_leads_to)
 	sandbox_unref(s);
 }
 
-/* ---- what cannot be had ------------------------------------------------------------------- */
+/* ---- what is not available ------------------------------------------------------------------- */
 
 TEST(test_a_sandbox_that_cannot_be_had_says_what_is_missing)
 {
@@ -376,7 +376,7 @@ TEST(test_the_probe_says_what_is_enforced)
 		const char *says, *says_not;
 	} cases[] = {
 		{ -ENOSYS, "Landlock not available", "enforced" },
-		{ -ENOSYS, "a sandbox cannot be had: this kernel has no Landlock", "network" },
+		{ -ENOSYS, "sandboxes are not available: this kernel has no Landlock", "network" },
 		{ 1, "Landlock ABI 1, seccomp filters available", NULL },
 		{ 1, "truncate(2) is refused everywhere", NULL },
 		{ 1, "needs Linux 5.19", "by Landlock, too" },

@@ -68,14 +68,14 @@ TEST(what_is_wrong_is_said_with_its_place)
 		int status;
 		const char *message;
 	} cases[] = {
-		{ "", CLEAT_EPROTO, "there is nothing in it" },
+		{ "", CLEAT_EPROTO, "it is empty" },
 		{ "a: [1", CLEAT_EPROTO, "line 2, column 1: did not find expected ',' or ']'" },
 		{ "a: 1\n b: 2", CLEAT_EPROTO,
 		  "line 2, column 3: mapping values are not allowed in this context" },
 		{ "? [a]\n: b", CLEAT_EPROTO, "line 1, column 3: a key has to be a text" },
-		{ "a: *nobody", CLEAT_EPROTO, "line 1, column 4: an alias of nothing" },
-		{ "a: &x [*x]", CLEAT_EPROTO, "line 1, column 8: an alias of nothing" },
-		{ "a: &x {<<: *x}", CLEAT_EPROTO, "line 1, column 12: an alias of nothing" },
+		{ "a: *nobody", CLEAT_EPROTO, "line 1, column 4: an alias without an anchor" },
+		{ "a: &x [*x]", CLEAT_EPROTO, "line 1, column 8: an alias without an anchor" },
+		{ "a: &x {<<: *x}", CLEAT_EPROTO, "line 1, column 12: an alias without an anchor" },
 		{ "[&x 1, {<<: *x}]", CLEAT_EPROTO,
 		  "line 1, column 13: << takes aliases of mappings" },
 		{ "<<: 1", CLEAT_EPROTO, "line 1, column 5: << takes aliases of mappings" },

@@ -329,7 +329,7 @@ TEST(parameters_are_those_of_the_arguments)
 		const char *lines[MOST], *arguments;
 		bool ok;
 	} rows[] = {
-		/* not in the arguments, or null: no header is expected, and none may stand */
+		/* not in the arguments, or null: no header is expected, and none may appear */
 		{ { NULL }, "{}", true },
 		{ { NULL }, NULL, true },
 		{ { NULL }, "{\"s\":null,\"n\":null}", true },

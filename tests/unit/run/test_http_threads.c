@@ -327,7 +327,7 @@ TEST(tokens_are_checked_on_every_thread)
 					   POST_WITH("Authorization: Bearer wrong-wrong-wrong\r\n",
 						     "1000000")),
 				 401);
-		assert_int_equal(status_of(&v, a, empty), 400); /* the body is no JSON */
+		assert_int_equal(status_of(&v, a, empty), 400); /* the body is not JSON */
 		assert_int_equal(cleat_server_post(v.s, reload, &reloads), CLEAT_OK);
 	}
 	await(atomic_load(&reloads) == 20);

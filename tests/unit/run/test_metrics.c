@@ -16,7 +16,7 @@
 enum { SERIES_MAX = 200 };
 
 static struct {
-	char name[160]; /* with its labels, as it stands there */
+	char name[160]; /* with its labels, as it is there */
 	char value[40];
 } series[SERIES_MAX];
 static size_t n_series;
@@ -42,7 +42,7 @@ static void read_comment(const char *line)
 
 	if (sscanf(line, "# HELP %79s %199[^\n]", name, rest) == 2) {
 		assert_true(family.name[0] == '\0' || family.samples > 0);
-		for (size_t i = 0; i < n_series; i++) /* a family stands in one piece */
+		for (size_t i = 0; i < n_series; i++) /* a family is in one piece */
 			assert_true(strncmp(series[i].name, name, strlen(name)) != 0 ||
 				    series[i].name[strlen(name)] == '_');
 		assert_int_equal(strncmp(name, "cleat_", 6), 0);

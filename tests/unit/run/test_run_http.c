@@ -487,8 +487,8 @@ TEST(address_that_others_reach_needs_tokens)
 	struct site s;
 
 	write_tokens("alice " FIRST "\n");
-	refuses(wide, "can be reached from other machines, and nobody would have to authorize "
-		      "himself: give a token file (--token-file), or say that this is wanted "
+	refuses(wide, "can be reached from other machines, and clients would not have to authorize "
+		      "themselves: give a token file (--token-file), or say that this is wanted "
 		      "(--allow-remote)");
 	refuses(metrics,
 		"for metrics, can be reached from other machines, and no token is asked for "

@@ -141,7 +141,7 @@ TEST(main_refuses_options_before_anything_is_served)
 	start(&c, new_server, NULL, "--nonsense");
 	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 2);
 	assert_string_equal(out, "");
-	assert_string_equal(err, "test: unknown option --nonsense; --help lists what there is\n");
+	assert_string_equal(err, "test: unknown option --nonsense; --help lists the options\n");
 }
 
 static cleat_server *make_bad(const cleat_server_options *o)

@@ -318,7 +318,7 @@ TEST(free_ends_what_is_under_way)
 	end(&e);
 }
 
-/* What comes before the client has said anything, and what is no message, is skipped. */
+/* What comes before the client has said anything, and what is not a message, is skipped. */
 TEST(noise_is_skipped_and_too_much_of_it_is_an_end)
 {
 	struct ends e;

@@ -79,7 +79,7 @@ TEST(every_vocabulary_is_known_by_its_id)
 	}
 }
 
-/* Its $id ends with an empty fragment, which is no part of the URI it is asked for by. */
+/* Its $id ends with an empty fragment, which is not a part of the URI it is asked for by. */
 TEST(draft_07_is_known_without_its_fragment)
 {
 	cleat_doc *doc = load(D07);
@@ -90,7 +90,7 @@ TEST(draft_07_is_known_without_its_fragment)
 	cleat_doc_free(doc);
 }
 
-/* Members of a key that stands twice would be lost. */
+/* Members of a key that appears twice would be lost. */
 TEST(no_key_stands_twice)
 {
 	const char *const uris[] = { D2020 "schema",          D2020 "meta/core",

@@ -113,7 +113,7 @@ TEST(strings_are_characters)
 /* ---- members ------------------------------------------------------------------------------ */
 
 static const struct verdict members[] = {
-	/* what stands twice is refused where the schema speaks of members */
+	/* what appears twice is refused where the schema speaks of members */
 	{ "{'properties':{'a':{}}}", "{'a':1,'a':1}", false },
 	{ "{'properties':{'b':{}}}", "{'a':1,'a':1}", false },
 	{ "{'required':['a']}", "{'a':1,'b':2,'a':1}", false },
@@ -331,7 +331,7 @@ TEST(unique_items_cost_one_look_each)
 	cleat_schema_free(s);
 }
 
-/* Objects in which a key stands twice are equal only member by member, but have one hash in any order:
+/* Objects in which a key appears twice are equal only member by member, but have one hash in any order:
  * thousands of them may not cost their number squared. */
 TEST(elements_that_look_alike_are_paid_for)
 {

@@ -164,10 +164,10 @@ static const struct {
 	{ "{\"items\":[{}]}", "/items: an array here is draft-07: use prefixItems, or name "
 			      "draft-07 in $schema" },
 	{ "{\"allOf\":[{},1]}", "/allOf/1: expected a schema (an object or a boolean), got 1" },
-	{ "{\"pattern\":\"a(b\"}", "/pattern: \"a(b\" is no regular expression: column *" },
+	{ "{\"pattern\":\"a(b\"}", "/pattern: \"a(b\" is not a regular expression: column *" },
 	{ "{\"patternProperties\":{\"[\":{}}}",
-	  "/patternProperties: \"[\" is no regular expression: column *" },
-	/* a name that stands twice means one thing to one reader and another to the next */
+	  "/patternProperties: \"[\" is not a regular expression: column *" },
+	/* a name that appears twice means one thing to one reader and another to the next */
 	{ "{\"type\":\"string\",\"type\":\"number\"}", "\"type\" stands twice" },
 	{ "{\"properties\":{\"a\":{},\"a\":false}}", "/properties: \"a\" stands twice" },
 	{ "{\"$defs\":{\"a\":{},\"a\":false}}", "/$defs: \"a\" stands twice" },
@@ -281,7 +281,7 @@ TEST(options_are_checked)
 	refuse("{}", &(cleat_schema_options){ .dialect = -1 }, CLEAT_EINVAL,
 	       "options.dialect: there is no dialect -1");
 	refuse("{}", &(cleat_schema_options){ .base_uri = "a b" }, CLEAT_EINVAL,
-	       "base_uri: a b is no URI");
+	       "base_uri: a b is not a URI");
 }
 
 /* ---- dialects ----------------------------------------------------------------------------- */

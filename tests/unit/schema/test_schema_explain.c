@@ -362,7 +362,7 @@ static const struct {
 } places[] = {
 	{ "{'properties':{'a/b~c':{'items':{'type':'null'}}}}", "{'a/b~c':[null,1]}", "/a~1b~0c/1",
 	  "#/properties/a~1b~0c/items/type", "1" },
-	/* the fragment of a URI is escaped (RFC 6901 section 6), the path is no URI */
+	/* the fragment of a URI is escaped (RFC 6901 section 6), the path is not a URI */
 	{ "{'$id':'https://example.com/s','$defs':{'x %é':{'type':'null'}},'items':{'$ref':"
 	  "'#/$defs/x%20%25%C3%A9'}}",
 	  "[1]", "/0", "https://example.com/s#/$defs/x%20%25%C3%A9/type", "1" },

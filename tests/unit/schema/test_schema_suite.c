@@ -1,6 +1,6 @@
 /* tests/unit/test_schema_suite.c - the JSON-Schema-Test-Suite, both dialects.
  *
- * Every required case must pass. Of the optional ones, what is missed stands in a table with the
+ * Every required case must pass. Of the optional ones, what is missed is in a table with the
  * reason: a case that is not in it must pass, and one that is in it must not. A schema that is
  * refused misses all of its cases. Nothing is fetched: the suite's remotes are the set of known
  * schemas.

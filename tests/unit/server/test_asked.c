@@ -90,7 +90,7 @@ TEST(every_question_is_answered_in_the_shape_of_its_revision)
 	}
 }
 
-/* 2026-07-28 patterns/mrtr: what stands in _meta of a question is no claim about its era. */
+/* 2026-07-28 patterns/mrtr: what stands in _meta of a question is not a claim about its era. */
 BENCH_TEST(modern_meta_in_a_question_changes_nothing)
 {
 	bench_start(b, REV_2026_07_28, &everything);
@@ -126,7 +126,7 @@ TEST(nothing_else_can_be_asked)
 	}
 }
 
-/* In the other modes these methods stay unknown, also on a server that has a client behind it. */
+/* In the other modes these methods stay unknown, also on a server that has a client after it. */
 BENCH_TEST(a_server_is_not_asked_by_its_own_clients)
 {
 	static const char *const questions[] = {
@@ -216,7 +216,7 @@ BENCH_TEST(roots_can_be_replaced_and_be_none)
 		   "{\"roots\":[{\"uri\":\"file:///one\",\"name\":\"\\\"one\\\"\\n\"}]}");
 	assert_int_equal(server_set_roots(b->s, bad, 2), CLEAT_EINVAL);
 	assert_int_equal(server_set_roots(b->s, path, 1), CLEAT_EINVAL);
-	assert_has(b->notes, "root 0: \"/home/me\" is no URI");
+	assert_has(b->notes, "root 0: \"/home/me\" is not a URI");
 	assert_has(bench_ask(b, ASK_ROOTS), "file:///one");
 }
 

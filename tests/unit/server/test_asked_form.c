@@ -160,7 +160,7 @@ static const struct fill_case fills[] = {
 	{ "\"s\":{\"type\":\"string\"}", NULL, "{}" },
 	{ "\"s\":{\"type\":\"string\"},\"i\":{\"type\":\"integer\",\"default\":3}", "{\"s\":\"x\"}",
 	  "{\"s\":\"x\",\"i\":3}" },
-	/* a default that its own field would not take is no default */
+	/* a default that its own field would not take is not a default */
 	{ "\"s\":{\"type\":\"string\",\"minLength\":1,\"default\":\"\"}", NULL, "{}" },
 	{ "\"s\":{\"type\":\"string\",\"default\":null}", NULL, "{}" },
 	{ "\"i\":{\"type\":\"integer\",\"default\":1.5}", NULL, "{}" },
@@ -270,8 +270,8 @@ TEST(an_answer_that_does_not_fit_is_not_sent)
 		{ "{\"type\":\"object\",\"properties\":{\"f\":{\"type\":\"string\"},\"g\":{\"type\":"
 		  "\"string\"}}}",
 		  "{\"f\":2,\"g\":1}", "f", "f: expected" },
-		{ ONE("\"type\":\"string\""), "[]", NULL, "no object" },
-		{ ONE("\"type\":\"string\""), "\"f\"", NULL, "no object" },
+		{ ONE("\"type\":\"string\""), "[]", NULL, "not an object" },
+		{ ONE("\"type\":\"string\""), "\"f\"", NULL, "not an object" },
 		{ "{\"type\":\"object\",\"properties\":{\"f\":{\"type\":\"string\"}},"
 		  "\"minProperties\":1}",
 		  "{}", NULL, "" },

@@ -133,7 +133,7 @@ static int misfit_and_too_large(cleat_request *req)
 	return cleat_reply_textf(req, "%05000d", 1);
 }
 
-/* What is no result is not held against the schema. */
+/* What is not a result is not held against the schema. */
 RIG_TEST(other_failures_come_first)
 {
 	open_rig(r, 4096);

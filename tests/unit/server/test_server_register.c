@@ -80,11 +80,11 @@ TEST(bad_tools_are_refused_with_reasons)
 	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\" has no call handler");
 	t = base;
 	t.input_schema = "{\"type\":";
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": input_schema is no JSON object");
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": input_schema is not a JSON object");
 	t.input_schema = "";
 	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema");
 	t.input_schema = "[]";
-	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema is no JSON object");
+	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema is not a JSON object");
 	t.input_schema = "{}";
 	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
 	t.input_schema = "{\"type\":\"array\"}";
@@ -93,12 +93,12 @@ TEST(bad_tools_are_refused_with_reasons)
 	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
 	t = base;
 	t.output_schema = "nonsense";
-	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is no JSON object");
+	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is not a JSON object");
 	t.output_schema = "7";
-	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is no JSON object");
+	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is not a JSON object");
 	t = base;
 	t.meta = "[1]";
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": meta is no JSON object");
+	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": meta is not a JSON object");
 	t.meta = "{";
 	assert_tool_refused(&t, CLEAT_EINVAL, "meta");
 	t = base;
@@ -285,7 +285,7 @@ TEST(bad_resources_are_refused_with_reasons)
 	assert_resource_refused(&(cleat_resource){ .uri = "n://{x}", .text = "t" }, CLEAT_EINVAL,
 				"has a fixed text");
 	assert_resource_refused(&(cleat_resource){ .uri = "n://x", .text = "t", .meta = "no" },
-				CLEAT_EINVAL, "meta is no JSON object");
+				CLEAT_EINVAL, "meta is not a JSON object");
 }
 
 TEST(bad_prompts_are_refused_with_reasons)
@@ -299,7 +299,7 @@ TEST(bad_prompts_are_refused_with_reasons)
 	assert_prompt_refused(&(cleat_prompt){ .signature = "p(", .get = ok }, CLEAT_EINVAL,
 			      "signature \"p(\"");
 	assert_prompt_refused(&(cleat_prompt){ .name = "p", .get = ok, .meta = "1" }, CLEAT_EINVAL,
-			      "meta is no JSON object");
+			      "meta is not a JSON object");
 }
 
 RIG_TEST(duplicates_are_refused_by_kind)

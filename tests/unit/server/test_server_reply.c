@@ -224,8 +224,8 @@ TEST(json_of_the_program_is_checked)
 
 	open_rig(&r, "2025-11-25", 0);
 	assert_has(run(&r, empty_meta, TOOL), "\"_meta\":{}");
-	assert_has(run(&r, bad_meta, TOOL), "_meta that is no JSON object");
-	assert_has(run(&r, bad_block_meta, TOOL), "_meta that is no JSON object");
+	assert_has(run(&r, bad_meta, TOOL), "_meta that is not a JSON object");
+	assert_has(run(&r, bad_block_meta, TOOL), "_meta that is not a JSON object");
 	assert_has(run(&r, bad_data, TOOL),
 		   "{\"code\":-7,\"message\":\"why 1\",\"data\":{\"a\":1}}");
 	assert_has(run(&r, nonsense_data, TOOL), "{\"code\":-7,\"message\":\"why 2\"}");

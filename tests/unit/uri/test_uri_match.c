@@ -311,7 +311,7 @@ TEST(the_table_agrees_with_backtracking)
 		for (size_t i = 0; i < n; i++)
 			uri[i] = alphabet[rnd(&seed, sizeof alphabet - 1)];
 		expected = slow(t, 0, (struct str){ uri, n }, 0, ends);
-		if (expected) /* a query that has a name twice is no match: not the table's business */
+		if (expected) /* a query that has a name twice is not a match: not the table's business */
 			for (size_t i = 0; i < t->n_specs; i++)
 				t->specs[i].explode = t->specs[i].explode || t->specs[i].query;
 		if (uri_template_match(t, (struct str){ uri, n }, &ar, &vars) != expected)

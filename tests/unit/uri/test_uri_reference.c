@@ -75,7 +75,7 @@ TEST(a_reference_is_split_into_its_parts)
 		{ "?a?b/c:@#d/?:@", "path= query=a?b/c:@ fragment=d/?:@ " },
 		{ "#", "path= fragment= " },
 		{ "//h/a//b/", "authority=h host=h path=/a//b/ " },
-		/* 3.2.2: what is no IPv4 address is a registered name. */
+		/* 3.2.2: what is not an IPv4 address is a registered name. */
 		{ "//999.1.1.01", "authority=999.1.1.01 host=999.1.1.01 path= " },
 	};
 	struct buf b;
@@ -282,7 +282,7 @@ TEST(each_byte_is_allowed_where_the_grammar_says)
 			text[n++] = (char)c;
 			memcpy(text + n, places[p].behind, strlen(places[p].behind));
 			n += strlen(places[p].behind);
-			if (p == 3 && c == ':') /* "u" is no port */
+			if (p == 3 && c == ':') /* "u" is not a port */
 				expected = false;
 			if (uri_split((struct str){ text, n }, 0, &u) != expected)
 				fail_msg("%.*s (byte %d)", (int)n, text, c);

@@ -283,7 +283,7 @@ TEST(values_of_every_type_expand)
 	check_expand("{a}", "{\"a\":\"\\u0000\"}", "%00");
 	check_expand("{;a,b*}{?a,b*}", "{\"a\":\"\",\"b\":[\"\",\"x\"]}", ";a;b;b=x?a=&b=&b=x");
 	check_expand("{;m*}{?m*}{m*}", "{\"m\":{\"k\":\"\"}}", ";k?k=k=");
-	/* a list that stands twice, and one that is only empty strings */
+	/* a list that appears twice, and one that is only empty strings */
 	check_expand("{l}-{l*}-{/l*}", "{\"l\":[\"\",\"\"]}", ",-,-//");
 	check_expand("", "{}", "");
 }

@@ -7,7 +7,7 @@
 # many directories). A new *module* is a decision about layers: it is added here and in layers.txt.
 
 # Every server needs these, whichever way it is reached.
-set(CLEAT_CORE base json uri rpc wording format schema field protocol server)
+set(CLEAT_CORE base json uri rpc wording format schema field protocol request server)
 set(CLEAT_MODULES ${CLEAT_CORE} http auth client loop store net child httpd fetch endpoint link run)
 
 # What a wire needs of the other modules; minimal/ stands in for the rest of them.
@@ -65,8 +65,8 @@ set(CLEAT_COLD
     schema/path.c format/pattern.c format/pattern_escape.c format/pattern_unicode.c field/reader.c
     schema/rules.c schema/set.c wording/show.c field/signature.c field/signature_print.c
     wording/wording.c
-    server/add.c server/ask.c server/ask_api.c server/batch.c server/object.c server/entry.c server/lifecycle.c
-    server/lists.c server/note.c server/question.c server/registry.c server/subscribe.c
+    server/add.c server/ask.c server/ask_api.c server/batch.c server/object.c request/entry.c server/lifecycle.c
+    server/lists.c request/note.c request/question.c request/registry.c server/subscribe.c
     store/buckets.c store/events.c store/memory.c
     httpd/accept.c httpd/deadline.c httpd/peers.c httpd/server.c
     net/listen.c endpoint/channel.c endpoint/old.c endpoint/policy.c

@@ -4,10 +4,10 @@
  */
 #include "base/error.h"
 #include "base/sized.h"
+#include "request/server.h"
 #include "server/core.h"
 #include "server/method.h"
 #include "server/notify.h"
-#include "server/server.h"
 
 #include <string.h>
 

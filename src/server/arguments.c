@@ -3,10 +3,10 @@
 #include "base/cold.h"
 
 #include "field/field.h"
+#include "request/entry.h"
+#include "request/out.h"
+#include "request/reply.h"
 #include "schema/check.h"
-#include "server/entry.h"
-#include "server/out.h"
-#include "server/reply.h"
 #include "json/parse.h"
 
 enum { PROBLEMS_MAX = 8192 };

@@ -2,7 +2,7 @@
 #ifndef SERVER_ARGUMENTS_H
 #define SERVER_ARGUMENTS_H
 
-#include "server/request.h"
+#include "request/request.h"
 
 /* All of these send the error themselves when they return false; the caller ends the request. */
 

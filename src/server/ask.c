@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "protocol/seal.h"
-#include "server/conn.h"
-#include "server/life.h"
-#include "server/note.h"
-#include "server/out.h"
-#include "server/question.h"
+#include "request/conn.h"
+#include "request/life.h"
+#include "request/note.h"
+#include "request/out.h"
+#include "request/question.h"
 #include "json/copy.h"
 #include "json/parse.h"
 

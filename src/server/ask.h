@@ -8,7 +8,7 @@
 #define SERVER_ASK_H
 
 #include "field/field.h"
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* The style of forms that this revision has. */
 static inline enum field_schema_style ask_form_style(const cleat_request *req)

@@ -7,9 +7,9 @@
 #include "base/sized.h"
 #include "field/field.h"
 #include "field/form.h"
+#include "request/question.h"
 #include "schema/check.h"
 #include "server/ask.h"
-#include "server/question.h"
 #include "json/parse.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* server/asked_call.c - see asked_call.h: what all questions have in common. */
 #include "server/asked_call.h"
 
-#include "server/life.h"
-#include "server/note.h"
-#include "server/out.h"
-#include "server/reply.h"
+#include "request/life.h"
+#include "request/note.h"
+#include "request/out.h"
+#include "request/reply.h"
 #include "json/parse.h"
 
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #ifndef SERVER_ASKED_CALL_H
 #define SERVER_ASKED_CALL_H
 
+#include "request/request.h"
+#include "request/server.h"
 #include "server/asked.h"
-#include "server/request.h"
-#include "server/server.h"
 
 struct asked {
 	struct method_table methods;

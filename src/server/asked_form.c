@@ -6,10 +6,10 @@
  * Not here: showing anything to anybody.
  */
 #include "field/form.h"
+#include "request/life.h"
 #include "server/arguments.h"
 #include "server/ask.h"
 #include "server/asked_call.h"
-#include "server/life.h"
 #include "server/method.h"
 #include "uri/reference.h"
 #include "wording/show.h"

@@ -6,11 +6,11 @@
  */
 #include "base/mem.h"
 #include "base/sized.h"
+#include "request/life.h"
+#include "request/note.h"
+#include "request/out.h"
 #include "server/asked.h"
 #include "server/asked_call.h"
-#include "server/life.h"
-#include "server/note.h"
-#include "server/out.h"
 #include "server/serve.h"
 #include "uri/reference.h"
 

@@ -5,9 +5,9 @@
  * Not here: a model. The messages are checked as far as the specification asks a client to
  * (2025-11-25 client/sampling, error handling); what they say is the handler's business.
  */
+#include "request/life.h"
+#include "request/out.h"
 #include "server/asked_call.h"
-#include "server/life.h"
-#include "server/out.h"
 #include "json/parse.h"
 
 enum {

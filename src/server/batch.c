@@ -3,9 +3,9 @@
 
 #include "base/cold.h"
 #include "base/mem.h"
-#include "server/life.h"
-#include "server/note.h"
-#include "server/out.h"
+#include "request/life.h"
+#include "request/note.h"
+#include "request/out.h"
 #include "json/copy.h"
 #include "json/parse.h"
 

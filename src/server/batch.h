@@ -4,7 +4,7 @@
 #ifndef SERVER_BATCH_H
 #define SERVER_BATCH_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 typedef void batch_receive(cleat_request *req, const cleat_json *root);
 

@@ -2,12 +2,12 @@
  * prompts/get; methods of its own, and completion/complete beside them.
  */
 #include "field/field.h"
+#include "request/life.h"
+#include "request/note.h"
+#include "request/out.h"
+#include "request/reply.h"
 #include "server/arguments.h"
 #include "server/ask.h"
-#include "server/life.h"
-#include "server/note.h"
-#include "server/out.h"
-#include "server/reply.h"
 #include "server/serve.h"
 #include "json/parse.h"
 

@@ -8,8 +8,8 @@
 #define SERVER_CORE_H
 
 #include "protocol/peer.h"
-#include "server/hooks.h"
-#include "server/note.h"
+#include "request/hooks.h"
+#include "request/note.h"
 
 #include <cleat/server.h>
 

@@ -2,8 +2,8 @@
  * and calls that the program posts.
  */
 #include "base/mem.h"
+#include "request/life.h"
 #include "server/core.h"
-#include "server/life.h"
 #include "server/notify.h"
 
 #include <stdio.h>

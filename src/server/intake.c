@@ -4,13 +4,13 @@
  * goes on to the queue. Batches are taken apart in batch.c.
  */
 #include "base/cold.h"
+#include "request/life.h"
+#include "request/out.h"
+#include "request/queue.h"
 #include "server/ask.h"
 #include "server/batch.h"
 #include "server/core.h"
-#include "server/life.h"
 #include "server/method.h"
-#include "server/out.h"
-#include "server/queue.h"
 #include "server/upkeep.h"
 #include "json/parse.h"
 

@@ -2,9 +2,9 @@
  * the modern one: who the server is and what it can do.
  */
 #include "protocol/describe.h"
+#include "request/life.h"
+#include "request/out.h"
 #include "server/arguments.h"
-#include "server/life.h"
-#include "server/out.h"
 #include "server/serve.h"
 #include "json/copy.h"
 #include "json/parse.h"

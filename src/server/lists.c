@@ -5,8 +5,8 @@
  * so it stays good when entries come and go. 2025-11-25 utilities/pagination: an invalid cursor is
  * -32602.
  */
-#include "server/life.h"
-#include "server/out.h"
+#include "request/life.h"
+#include "request/out.h"
 #include "server/serve.h"
 #include "json/parse.h"
 

@@ -6,11 +6,11 @@
 #include "server/method.h"
 #include "base/cold.h"
 
+#include "request/conn.h"
+#include "request/life.h"
+#include "request/out.h"
+#include "request/reply.h"
 #include "server/asked_call.h"
-#include "server/conn.h"
-#include "server/life.h"
-#include "server/out.h"
-#include "server/reply.h"
 #include "server/serve.h"
 
 static bool has_logging(const cleat_server *s)

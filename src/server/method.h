@@ -2,7 +2,7 @@
 #ifndef SERVER_METHOD_H
 #define SERVER_METHOD_H
 
-#include "server/request.h"
+#include "request/request.h"
 
 /* Has the request served by its method. */
 void method_dispatch(cleat_request *req);

@@ -6,10 +6,10 @@
  */
 #include "server/notify.h"
 
-#include "server/conn.h"
-#include "server/life.h"
-#include "server/note.h"
-#include "server/out.h"
+#include "request/conn.h"
+#include "request/life.h"
+#include "request/note.h"
+#include "request/out.h"
 #include "json/parse.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef SERVER_NOTIFY_H
 #define SERVER_NOTIFY_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* Owner's thread; the checks (token, level, order, rate) are made here. `text` absent: none. */
 void notify_progress(cleat_request *req, double done, double total, struct str text);

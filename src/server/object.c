@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "request/conn.h"
+#include "request/life.h"
 #include "server/asked_call.h"
-#include "server/conn.h"
-#include "server/life.h"
 #include "server/upkeep.h"
 
 #include <string.h>

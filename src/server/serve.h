@@ -2,7 +2,7 @@
 #ifndef SERVER_SERVE_H
 #define SERVER_SERVE_H
 
-#include "server/request.h"
+#include "request/request.h"
 
 /* lifecycle.c */
 void serve_initialize(cleat_request *req);

@@ -2,7 +2,7 @@
 #ifndef SERVER_SUBSCRIBE_H
 #define SERVER_SUBSCRIBE_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* Ends a subscriptions/listen, and says so. */
 void subscribe_end(cleat_request *listen);

@@ -2,7 +2,7 @@
 #ifndef SERVER_SUBSCRIBED_H
 #define SERVER_SUBSCRIBED_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* One URI, or all in a subscriptions/listen. */
 void subscribed_tell(cleat_server *s, struct str uri);

@@ -1,12 +1,12 @@
 /* server/upkeep.c - closing, stopping, deadlines, and what waits for memory. See upkeep.h and core.h. */
 #include "server/upkeep.h"
 
+#include "request/life.h"
+#include "request/out.h"
 #include "server/ask.h"
 #include "server/batch.h"
 #include "server/core.h"
-#include "server/life.h"
 #include "server/notify.h"
-#include "server/out.h"
 #include "server/subscribe.h"
 
 enum { RETRY_MS = 20 }; /* for answers that memory was too short for */

@@ -2,7 +2,7 @@
 #ifndef SERVER_UPKEEP_H
 #define SERVER_UPKEEP_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* The other side is gone: cancels what runs. Frees the connection when its last request has ended. */
 void conn_close(cleat_connection *c);

@@ -6,7 +6,7 @@
  */
 #include "session.h"
 
-#include "server/server.h"
+#include "request/server.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "serve/folder/walk.h"
 #include "serve/kit/set.h"
 #include "server/core.h"
-#include "server/registry.h"
+#include "request/registry.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

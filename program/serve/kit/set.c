@@ -1,6 +1,6 @@
 /* program/serve/kit/set.c - all that one configuration offers, and how it takes the place of the one before.
  *
- * Tools, resources and prompts are made as entries of a registry of its own (server/registry.h), where the
+ * Tools, resources and prompts are made as entries of a registry of its own (request/registry.h), where the
  * library checks all of them as it would when they are added to a server; so everything that can be wrong
  * is known before the live server is touched. Then those whose recipe is the same are dropped, and the
  * rest moves over in one go.

@@ -2,7 +2,7 @@
 #ifndef PROGRAM_SERVE_KIT_SET_H
 #define PROGRAM_SERVE_KIT_SET_H
 
-#include "server/registry.h"
+#include "request/registry.h"
 
 struct set;
 

@@ -1,5 +1,5 @@
 /* test_registry.c - shelves of entries: order, lookup, pages by serial, best template, references. */
-#include "server/registry.h"
+#include "request/registry.h"
 #include "support.h"
 #include "test.h"
 

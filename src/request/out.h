@@ -1,13 +1,13 @@
-/* server/out.h - writing one message to a connection.
+/* request/out.h - writing one message to a connection.
  *
  * A message is written straight into the transport's buffer; if it fails half-way (memory, size) it
  * is taken back as a whole. Answers of a batch go to the batch instead.
  */
-#ifndef SERVER_OUT_H
-#define SERVER_OUT_H
+#ifndef REQUEST_OUT_H
+#define REQUEST_OUT_H
 
 #include "base/cold.h"
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* The answers of a batch (batch.h), as one array. */
 struct answers {

@@ -1,6 +1,6 @@
-/* server/note.h - remarks for the one who wrote the program, and the errors that latch in a server. */
-#ifndef SERVER_NOTE_H
-#define SERVER_NOTE_H
+/* request/note.h - remarks for the one who wrote the program, and the errors that latch in a server. */
+#ifndef REQUEST_NOTE_H
+#define REQUEST_NOTE_H
 
 #include "base/cold.h"
 

@@ -1,4 +1,4 @@
-/* server/reply_api.c - the cleat_reply_* functions: they write blocks of content into the request.
+/* request/reply_api.c - the cleat_reply_* functions: they write blocks of content into the request.
  *
  * A block is written straight as JSON, in the shape that the client's revision knows. Failures latch
  * in the buffers and become the answer in reply_send(); every function gives CLEAT_OK or that
@@ -7,9 +7,9 @@
 #include "base/cold.h"
 #include "base/sized.h"
 #include "field/field.h"
-#include "server/entry.h"
-#include "server/request.h"
-#include "server/server.h"
+#include "request/entry.h"
+#include "request/request.h"
+#include "request/server.h"
 #include "json/copy.h"
 #include "json/parse.h"
 

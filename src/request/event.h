@@ -1,8 +1,8 @@
-/* server/event.h - what other threads tell the owner's, as hooks.post() carries it. */
-#ifndef SERVER_EVENT_H
-#define SERVER_EVENT_H
+/* request/event.h - what other threads tell the owner's, as hooks.post() carries it. */
+#ifndef REQUEST_EVENT_H
+#define REQUEST_EVENT_H
 
-#include "server/hooks.h"
+#include "request/hooks.h"
 
 #include <cleat/server.h>
 

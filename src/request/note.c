@@ -1,9 +1,9 @@
-/* server/note.c - see note.h. */
-#include "server/note.h"
+/* request/note.c - see note.h. */
+#include "request/note.h"
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "server/server.h"
+#include "request/server.h"
 
 #include <stdio.h>
 

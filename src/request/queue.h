@@ -1,8 +1,8 @@
-/* server/queue.h - which requests of a connection run, and which wait for their turn. */
-#ifndef SERVER_QUEUE_H
-#define SERVER_QUEUE_H
+/* request/queue.h - which requests of a connection run, and which wait for their turn. */
+#ifndef REQUEST_QUEUE_H
+#define REQUEST_QUEUE_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* All of these: room in the table of ids was reserved. */
 

@@ -1,9 +1,9 @@
-/* server/request_api.c - the reading half of <cleat/request.h>: what a handler can learn of its
+/* request/request_api.c - the reading half of <cleat/request.h>: what a handler can learn of its
  * request. Replies are in reply_api.c, questions in ask_api.c, progress and
  * log in events.c.
  */
 #include "field/field.h"
-#include "server/conn.h"
+#include "request/conn.h"
 #include "json/parse.h"
 
 const void *cleat_request_args(cleat_request *req)

@@ -1,13 +1,13 @@
-/* server/output.c - see output.h. What a handler replied is JSON text by now, whichever way it was
+/* request/output.c - see output.h. What a handler replied is JSON text by now, whichever way it was
  * made; it is read back, which costs only the tools that have promised something.
  */
-#include "server/output.h"
+#include "request/output.h"
 
 #include "base/cold.h"
 #include "field/field.h"
+#include "request/note.h"
+#include "request/out.h"
 #include "schema/check.h"
-#include "server/note.h"
-#include "server/out.h"
 #include "json/parse.h"
 
 enum { PROBLEMS_MAX = 8192, DEEPEST = 1024 };

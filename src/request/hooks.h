@@ -1,9 +1,9 @@
-/* server/hooks.h - what the server role needs of the outside: clocks, threads, descriptors.
+/* request/hooks.h - what the server role needs of the outside: clocks, threads, descriptors.
  *
  * Filled in by run/, see core.h.
  */
-#ifndef SERVER_HOOKS_H
-#define SERVER_HOOKS_H
+#ifndef REQUEST_HOOKS_H
+#define REQUEST_HOOKS_H
 
 #include "base/str.h"
 

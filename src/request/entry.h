@@ -1,11 +1,11 @@
-/* server/entry.h - one thing that a server offers: a tool, a resource, a template, a prompt or
+/* request/entry.h - one thing that a server offers: a tool, a resource, a template, a prompt or
  * a method of its own.
  *
  * Made from a public struct, checked and copied; immutable from then on, and counted: the registry holds
  * one reference, every request that uses it one more, so that removing it disturbs no running call.
  */
-#ifndef SERVER_ENTRY_H
-#define SERVER_ENTRY_H
+#ifndef REQUEST_ENTRY_H
+#define REQUEST_ENTRY_H
 
 #include "base/arena.h"
 #include "protocol/describe.h"

@@ -1,6 +1,6 @@
-/* server/out.c - see out.h. */
-#include "server/out.h"
-#include "server/note.h"
+/* request/out.c - see out.h. */
+#include "request/out.h"
+#include "request/note.h"
 
 #include "base/mem.h"
 #include "protocol/describe.h"

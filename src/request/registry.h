@@ -1,13 +1,13 @@
-/* server/registry.h - what a server offers: tools, resources, templates and prompts.
+/* request/registry.h - what a server offers: tools, resources, templates and prompts.
  *
  * Lists are in order of registration, which never changes, and pages are cut by serial number, so a
  * cursor stays good while entries come and go. Not here: what an entry is (entry.h), and what happens
  * when one is called.
  */
-#ifndef SERVER_REGISTRY_H
-#define SERVER_REGISTRY_H
+#ifndef REQUEST_REGISTRY_H
+#define REQUEST_REGISTRY_H
 
-#include "server/entry.h"
+#include "request/entry.h"
 
 struct shelf {
 	struct entry **list; /* in order of serial */

@@ -1,8 +1,8 @@
-/* server/question.c - see question.h. */
-#include "server/question.h"
+/* request/question.c - see question.h. */
+#include "request/question.h"
 
 #include "base/error.h"
-#include "server/out.h"
+#include "request/out.h"
 #include "json/parse.h"
 
 const char *question_method(const struct question *q)

@@ -1,12 +1,12 @@
-/* server/life.h - the life of a request, from the pool and back.
+/* request/life.h - the life of a request, from the pool and back.
  *
  * reading -> (queued ->) running -> ended, with detours: deferred (a hold is kept until finish),
  * asking (the handler runs again when the answers are there), listening (until cancelled).
  */
-#ifndef SERVER_LIFE_H
-#define SERVER_LIFE_H
+#ifndef REQUEST_LIFE_H
+#define REQUEST_LIFE_H
 
-#include "server/conn.h"
+#include "request/conn.h"
 
 /* A request of this connection, PHASE_READING; NULL when out of memory. */
 cleat_request *request_new(cleat_connection *c);

@@ -1,5 +1,5 @@
-/* server/server.c - see server.h. */
-#include "server/server.h"
+/* request/server.c - see server.h. */
+#include "request/server.h"
 
 static bool announces(const cleat_server *s, enum shelf_kind kind, unsigned cap)
 {

@@ -1,8 +1,8 @@
-/* server/reply.h - from what a handler said to the result on the wire. */
-#ifndef SERVER_REPLY_H
-#define SERVER_REPLY_H
+/* request/reply.h - from what a handler said to the result on the wire. */
+#ifndef REQUEST_REPLY_H
+#define REQUEST_REPLY_H
 
-#include "server/request.h"
+#include "request/request.h"
 
 /* Forgets what was replied, for the next run. */
 void reply_reset(cleat_request *req);

@@ -1,9 +1,9 @@
-/* server/entry.c - a public struct becomes a checked, self-contained, counted entry.
+/* request/entry.c - a public struct becomes a checked, self-contained, counted entry.
  *
  * Everything is copied into the entry's arena. What is wrong is found here, when the server is
  * built, and not when a client calls.
  */
-#include "server/entry.h"
+#include "request/entry.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,11 +1,11 @@
-/* server/question.h - one question of a handler, and its way to a legacy client and back.
+/* request/question.h - one question of a handler, and its way to a legacy client and back.
  *
  * Sent as a request of ours; see ask.h for when.
  */
-#ifndef SERVER_QUESTION_H
-#define SERVER_QUESTION_H
+#ifndef REQUEST_QUESTION_H
+#define REQUEST_QUESTION_H
 
-#include "server/request.h"
+#include "request/request.h"
 
 enum ask_kind { ASK_FORM, ASK_URL, ASK_SAMPLING, ASK_ROOTS };
 

@@ -1,13 +1,13 @@
-/* server/conn.h - one connection of the server: who is there, and which requests are under way.
+/* request/conn.h - one connection of the server: who is there, and which requests are under way.
  *
  * Lives until it is closed and its last request has ended. What comes in over it is read in intake.c; how it
  * is closed is in upkeep.c.
  */
-#ifndef SERVER_CONN_H
-#define SERVER_CONN_H
+#ifndef REQUEST_CONN_H
+#define REQUEST_CONN_H
 
-#include "server/request.h"
-#include "server/server.h"
+#include "request/request.h"
+#include "request/server.h"
 
 enum {
 	LISTEN_TOOLS = 1 << SHELF_TOOLS,

@@ -1,17 +1,17 @@
-/* server/request.h - a request: everything that is known of it while it is served.
+/* request/request.h - a request: everything that is known of it while it is served.
  *
  * It belongs to the owner's thread, except the members that are marked otherwise. A request is in exactly
  * one phase; it leaves its connection only through request_end() (life.h).
  */
-#ifndef SERVER_REQUEST_H
-#define SERVER_REQUEST_H
+#ifndef REQUEST_REQUEST_H
+#define REQUEST_REQUEST_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "protocol/content.h"
 #include "protocol/era.h"
+#include "request/event.h"
 #include "rpc/table.h"
-#include "server/event.h"
 #include "uri/template.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* server/queue.c - see queue.h. */
-#include "server/queue.h"
+/* request/queue.c - see queue.h. */
+#include "request/queue.h"
 
 #include "base/cold.h"
 

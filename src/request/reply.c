@@ -1,12 +1,12 @@
-/* server/reply.c - see reply.h. What a handler replied, or how it failed, becomes one answer. */
-#include "server/reply.h"
+/* request/reply.c - see reply.h. What a handler replied, or how it failed, becomes one answer. */
+#include "request/reply.h"
 #include "base/cold.h"
 
-#include "server/entry.h"
-#include "server/note.h"
-#include "server/out.h"
-#include "server/output.h"
-#include "server/question.h"
+#include "request/entry.h"
+#include "request/note.h"
+#include "request/out.h"
+#include "request/output.h"
+#include "request/question.h"
 #include "json/parse.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* server/registry.c - shelves of entries: adding, finding, taking away. See registry.h. How an
+/* request/registry.c - shelves of entries: adding, finding, taking away. See registry.h. How an
  * entry is made from a public struct is in entry.c.
  */
-#include "server/registry.h"
+#include "request/registry.h"
 
 #include "base/error.h"
 #include "base/mem.h"

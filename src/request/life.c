@@ -1,12 +1,12 @@
-/* server/life.c - see life.h. */
-#include "server/life.h"
+/* request/life.c - see life.h. */
+#include "request/life.h"
 
 #include "base/mem.h"
-#include "server/entry.h"
-#include "server/out.h"
-#include "server/question.h"
-#include "server/queue.h"
-#include "server/reply.h"
+#include "request/entry.h"
+#include "request/out.h"
+#include "request/question.h"
+#include "request/queue.h"
+#include "request/reply.h"
 
 #include <string.h>
 

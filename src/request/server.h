@@ -1,18 +1,18 @@
-/* server/server.h - the server itself, as its connections and requests see it: what was asked of it, what
+/* request/server.h - the server itself, as its connections and requests see it: what was asked of it, what
  * it offers, what it has in common for all of them. Remarks and errors are in note.h.
  *
  * Everything belongs to the owner's thread, except where it says "any thread". How a server is made, run
  * and freed is in core.h.
  */
-#ifndef SERVER_SERVER_H
-#define SERVER_SERVER_H
+#ifndef REQUEST_SERVER_H
+#define REQUEST_SERVER_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "protocol/revision.h"
-#include "server/hooks.h"
-#include "server/registry.h"
+#include "request/hooks.h"
+#include "request/registry.h"
 
 #include <stdatomic.h>
 

@@ -1,14 +1,14 @@
-/* server/output.h - a tool's result, held against what its output schema or fields promise.
+/* request/output.h - a tool's result, held against what its output schema or fields promise.
  *
  * 2025-06-18 server/tools, output schema: a server that gives one MUST give structured results that
  * conform to it. So a result that does not is a fault of the program: it is logged for the one who
  * wrote it, and the client gets an error without any of it.
  */
-#ifndef SERVER_OUTPUT_H
-#define SERVER_OUTPUT_H
+#ifndef REQUEST_OUTPUT_H
+#define REQUEST_OUTPUT_H
 
-#include "server/entry.h"
-#include "server/request.h"
+#include "request/entry.h"
+#include "request/request.h"
 
 /* Has the request's tool said what its results are, and is this one no error? */
 static inline bool output_promised(const cleat_request *req)

@@ -1,5 +1,5 @@
-/* server/conn.c - see conn.h. */
-#include "server/conn.h"
+/* request/conn.c - see conn.h. */
+#include "request/conn.h"
 
 #include "base/mem.h"
 

@@ -557,7 +557,7 @@ static bool read_other(struct session *s, const char *name, struct text *into)
 		{ "last", rig->n_sent ? rig_last(rig)->text : "", 0 },
 		{ "name", m ? m->name : "", 0 },
 		{ "fields", m ? m->fields : "", 0 },
-		{ "rev", m ? revision_name(m->rev) : "", 0 },
+		{ "rev", m && m->rev != REV_NONE ? revision_name(m->rev) : "", 0 },
 		{ "kind", NULL, m ? (long)m->kind : 0 },
 		{ "modern", NULL, m ? m->modern : 0 },
 		{ "tag", NULL, m ? (long)(intptr_t)m->tag : 0 },

@@ -130,7 +130,7 @@ cleat_doc *argument_value(const cleat_json *root, const cleat_json *schema, cons
 	if (may_be_text)
 		return as_text(value, n, why);
 	if (b >= 0 && argument_allows(root, schema, "boolean"))
-		return cleat_doc_newf(NULL, "%hhd", b);
+		return cleat_doc_newf(NULL, "%hhd", (signed char)b);
 	return unfit(why, plain, false, value, n);
 }
 

@@ -3,11 +3,11 @@
 
 #include "base/mem.h"
 #include "loop/fswatch.h"
+#include "request/registry.h"
 #include "serve/folder/mime.h"
 #include "serve/folder/walk.h"
 #include "serve/kit/set.h"
 #include "server/core.h"
-#include "request/registry.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -29,30 +29,18 @@ static inline void on_screen(void *ctx, struct http_exchange *ex)
 static inline void pair_open_with(struct pair *p, bool two_loops, struct http_relay_options o)
 {
 	struct rig *r = &p->rig;
-	struct address a;
 
 	memset(p, 0, sizeof *p);
 	rig_ground(r);
 	p->back = two_loops ? cleat_loop_new(&r->fa.hook) : r->l;
 	assert_non_null(p->back);
-	o.http.loop = r->l;
-	o.http.mem = &r->fa.hook;
-	o.http.note = on_note;
-	o.http.note_ctx = r;
-	o.http.service = (struct http_service){ .head = svc_head,
-						.request = svc_request,
-						.gone = svc_gone,
-						.drained = svc_drained,
-						.logged = svc_logged,
-						.ctx = r };
+	rig_fill(r, &o.http);
 	o.back = p->back;
 	o.screen = on_screen;
 	o.screen_ctx = p;
 	assert_int_equal(http_relay_new(&o, &p->relay), CLEAT_OK);
 	r->h = p->relay->http;
-	httpd_set_clock(r->h, rig_clock, r);
-	assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
-	assert_int_equal(listener_open(&a, NULL, &r->ear, NULL), CLEAT_OK);
+	rig_hear(r, ":0");
 	assert_int_equal(http_relay_add(p->relay, &r->ear, NULL), CLEAT_OK);
 	loop_attach(p->back);
 }

@@ -5,17 +5,16 @@ import assert from 'node:assert/strict';
 import { park, refused, text, waits } from './cases.mjs';
 import { HttpServer } from './http.mjs';
 import { Proxy } from './proxy.mjs';
-import { test } from './tap.mjs';
+import { casesOf } from './tap.mjs';
 import { v2LegacyHttp } from './v2.mjs';
 
 const AT_ONCE = 10_000; // milliseconds, on a machine that has a lot else to do
 const encoded = value => `=?base64?${Buffer.from(value).toString('base64')}?=`;
 
 export function httpModernCases(sdk) {
-	const it = (name, run) => test(`${sdk.name}: ${name}`, run);
+	const { it, on } = casesOf(sdk);
 
-	it('there is no session and no GET, and headers repeat what the message says', async t => {
-		const s = await t.open(sdk);
+	on('there is no session and no GET, and headers repeat what the message says', async s => {
 		await s.call('echo', { text: 'x' });
 		await s.client.listTools();
 		await s.client.readResource({ uri: 'test://static-text' });
@@ -30,8 +29,7 @@ export function httpModernCases(sdk) {
 		}
 	});
 
-	it('an answer is one JSON message, or events when something comes before it', async t => {
-		const s = await t.open(sdk);
+	on('an answer is one JSON message, or events when something comes before it', async s => {
 		await s.call('echo', { text: 'x' });
 		assert.equal(s.exchanges.items.at(-1).type, 'application/json');
 		await s.call('progress', { steps: [1] }, { onprogress() {} });
@@ -41,16 +39,14 @@ export function httpModernCases(sdk) {
 		assert.match(headers['cache-control'], /no-cache|no-store/);
 	});
 
-	it('a name that is not ASCII travels encoded', async t => {
-		const s = await t.open(sdk);
+	on('a name that is not ASCII travels encoded', async s => {
 		const result = await s.call('größe', { text: 'm' });
 		assert.deepEqual(JSON.parse(text(result)), { text: 'm' });
 		assert.equal(s.exchanges.items.at(-1).sent['mcp-name'], encoded('größe'));
 		await refused(s.call('日本語'), -32602, /日本語/);
 	});
 
-	it('arguments with x-mcp-header are repeated in headers, of every type', async t => {
-		const s = await t.open(sdk);
+	on('arguments with x-mcp-header are repeated in headers, of every type', async s => {
 		await s.client.listTools();
 		for (const [args, headers] of [
 			[{ region: 'us-west1' }, { region: 'us-west1' }],

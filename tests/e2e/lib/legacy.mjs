@@ -2,24 +2,22 @@
 // without having asked, resources/subscribe, logging/setLevel, ping, requests from the server.
 
 import assert from 'node:assert/strict';
-import { park, refused, text } from './cases.mjs';
-import { test } from './tap.mjs';
+import { accept, elicits, noModel, park, refused, samples, text } from './cases.mjs';
+import { casesOf } from './tap.mjs';
 
 const is = method => note => note.method === method;
 
 export function legacyCases(sdk) {
-	const it = (name, run) => test(`${sdk.name}: ${name}`, run);
+	const { it, on } = casesOf(sdk);
 
-	it('ping is answered, also while calls wait', async t => {
-		const s = await t.open(sdk);
+	on('ping is answered, also while calls wait', async s => {
 		const { call } = await park(s, 'k');
 		assert.deepEqual(await s.client.ping(), {});
 		await s.call('release', { key: 'k' });
 		await call;
 	});
 
-	it('changes of the lists are told once each, and the lists have changed', async t => {
-		const s = await t.open(sdk);
+	on('changes of the lists are told once each, and the lists have changed', async s => {
 		await s.call('grow');
 		for (const kind of ['tools', 'prompts', 'resources'])
 			await s.notes.take(is(`notifications/${kind}/list_changed`), `${kind}/list_changed`);
@@ -47,8 +45,7 @@ export function legacyCases(sdk) {
 		assert.ok((await tools).some(x => x.name === 'grown'));
 	});
 
-	it('who subscribed to a resource is told that it changed, until unsubscribing', async t => {
-		const s = await t.open(sdk);
+	on('who subscribed to a resource is told that it changed, until unsubscribing', async s => {
 		const uri = 'test://watched-resource';
 		await s.call('touch', { uri });
 		await s.client.subscribeResource({ uri });
@@ -62,14 +59,7 @@ export function legacyCases(sdk) {
 		assert.equal(s.notes.count(is('notifications/resources/updated')), 1);
 	});
 
-	it('subscribing to what is not there is refused', async t => {
-		const s = await t.open(sdk);
-		await assert.rejects(s.client.subscribeResource({ uri: 'test://no-such' }));
-		assert.equal(s.answer('resources/subscribe').error.code, -32002);
-	});
-
-	it('log messages come from the level on that was set', async t => {
-		const s = await t.open(sdk);
+	on('log messages come from the level on that was set', async s => {
 		await s.client.setLoggingLevel('error');
 		await s.call('log_all');
 		assert.deepEqual(
@@ -82,25 +72,11 @@ export function legacyCases(sdk) {
 		assert.equal(s.notes.items.at(-1).params.data, 'at emergency');
 	});
 
-	it('log messages of the server itself have a logger', async t => {
-		const s = await t.open(sdk);
+	on('log messages of the server itself have a logger', async s => {
 		await s.client.setLoggingLevel('info');
 		await s.call('announce', { text: 'Attention: 5 %s' });
 		const { params } = await s.notes.take(is('notifications/message'), 'the message');
 		assert.deepEqual(params, { level: 'warning', logger: 'announcer', data: 'Attention: 5 %s' });
-	});
-
-	it('a log message of bytes that are no text is still one', async t => {
-		const s = await t.open(sdk);
-		await s.client.setLoggingLevel('debug');
-		await s.call('log_odd');
-		const { params } = await s.notes.take(is('notifications/message'), 'the message');
-		assert.match(params.data, /"quoted"\n\u0001$/);
-	});
-
-	it('an unknown log level is refused with -32602', async t => {
-		const s = await t.open(sdk);
-		await refused(s.client.setLoggingLevel('loud'), -32602);
 	});
 
 	it('changed roots are noticed and asked for anew', async t => {
@@ -117,21 +93,12 @@ export function legacyCases(sdk) {
 		assert.match(text(await s.call('roots')), /after/);
 	});
 
-	it('the end of a URL elicitation is told under the id that was asked with', async t => {
-		const asked = [];
-		const s = await t.open(sdk, {
-			capabilities: { elicitation: { url: {} } },
-			answers: {
-				'elicitation/create': params => {
-					asked.push(params);
-					return { action: 'accept' };
-				}
-			}
-		});
+	const opens = elicits(() => accept(), { url: {} });
+	on('the end of a URL elicitation is told under the id that was asked with', opens, async s => {
 		await s.call('ask_url');
 		const { params } = await s.notes.take(is('notifications/elicitation/complete'), 'complete');
-		assert.ok(asked[0].elicitationId);
-		assert.equal(params.elicitationId, asked[0].elicitationId);
+		assert.ok(s.asked[0].elicitationId);
+		assert.equal(params.elicitationId, s.asked[0].elicitationId);
 	});
 
 	it('cancelling a call takes its open question back from the client', async t => {
@@ -139,21 +106,17 @@ export function legacyCases(sdk) {
 		let shown, withdrawn;
 		const showing = new Promise(resolve => (shown = resolve));
 		const gone = new Promise(resolve => (withdrawn = resolve));
-		const s = await t.open(sdk, {
-			capabilities: { elicitation: { form: {} } },
-			answers: {
-				'elicitation/create': (_, context) => {
-					const signal = context.signal ?? context.mcpReq.signal;
-					shown();
-					return new Promise((_, reject) => {
-						signal.addEventListener('abort', () => {
-							withdrawn();
-							reject(new Error('withdrawn'));
-						});
-					});
-				}
-			}
+		const asking = elicits((_, context) => {
+			const signal = context.signal ?? context.mcpReq.signal;
+			shown();
+			return new Promise((_, reject) => {
+				signal.addEventListener('abort', () => {
+					withdrawn();
+					reject(new Error('withdrawn'));
+				});
+			});
 		});
+		const s = await t.open(sdk, asking);
 		const outcome = assert.rejects(s.call('ask_profile', {}, { signal: abort.signal }));
 		await showing;
 		abort.abort('never mind');
@@ -162,15 +125,7 @@ export function legacyCases(sdk) {
 		assert.deepEqual(await s.client.ping(), {});
 	});
 
-	it("an error of the client's handler is a failure that the tool reports", async t => {
-		const s = await t.open(sdk, {
-			capabilities: { sampling: {} },
-			answers: {
-				'sampling/createMessage': () => {
-					throw new Error('no model today');
-				}
-			}
-		});
+	on("an error of the client's handler is a failure that the tool reports", samples(noModel), async s => {
 		const result = await s.call('test_sampling', { prompt: 'x' });
 		assert.equal(result.isError, true);
 		assert.match(text(result), /no model today/);

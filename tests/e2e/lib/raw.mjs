@@ -1,4 +1,4 @@
-// raw.mjs - clients without an SDK: HTTP as bytes on a socket, and MCP over fetch().
+// raw.mjs - a client without an SDK: HTTP as bytes on a socket, and the messages of MCP.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { within } from './tap.mjs';
 
-export const MODERN = '2026-07-28';
+const MODERN = '2026-07-28';
 const LEGACY = '2025-11-25';
 const META = 'io.modelcontextprotocol/';
 const BOTH = 'application/json, text/event-stream';
@@ -159,7 +159,7 @@ export async function exchange(where, bytes, options) {
 
 // ---- messages -----------------------------------------------------------------------------------
 
-export const rpc = (id, method, params) => ({ jsonrpc: '2.0', id, method, ...(params && { params }) });
+const rpc = (id, method, params) => ({ jsonrpc: '2.0', id, method, ...(params && { params }) });
 export const call = (id, name, args = {}, more = {}) => rpc(id, 'tools/call', { name, arguments: args, ...more });
 
 /** The message as 2026-07-28 wants it. */
@@ -187,114 +187,12 @@ export function modernHeaders({ method, params }) {
 
 export const plainHeaders = { 'Content-Type': 'application/json', Accept: BOTH };
 
-export function initialize(id, { revision = LEGACY, capabilities = {} } = {}) {
-	return rpc(id, 'initialize', {
-		protocolVersion: revision,
-		capabilities,
-		clientInfo: { name: 'raw', version: '1' }
-	});
+export function initialize(id) {
+	return rpc(id, 'initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'raw', version: '1' } });
 }
 
 /** A POST of 2026-07-28 as text. */
 export function modernPost(message, headers = {}) {
 	const whole = modern(message);
 	return request('POST', '/mcp', { ...modernHeaders(whole), ...headers }, JSON.stringify(whole));
-}
-
-// ---- sessions -----------------------------------------------------------------------------------
-
-/** The events of an answer, one after the other: {id, event, data, retry}. */
-export async function* events(response) {
-	let text = '';
-	if (!response.body) return;
-	for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-		text += chunk;
-		for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2)) {
-			const event = {};
-			for (const line of text.slice(0, end).split('\n')) {
-				const [, name, value] = /^([^:]*):? ?(.*)$/.exec(line);
-				if (name) event[name] = name === 'data' && 'data' in event ? `${event.data}\n${value}` : value;
-			}
-			if (Object.keys(event).length) yield event;
-		}
-	}
-}
-
-/** Reads events until one matches; those before it, and it. Keeps the stream open. */
-export async function readUntil(stream, matches, what) {
-	const seen = [];
-	for (;;) {
-		const { value, done } = await within(stream.next(), what);
-		assert.ok(!done, `the stream ended before ${what}: ${JSON.stringify(seen)}`);
-		seen.push(value);
-		if (matches(value)) return seen;
-	}
-}
-
-export const message = event => (event.data ? JSON.parse(event.data) : {});
-
-/** A session of a revision before 2026-07-28, by hand. */
-export class RawSession {
-	#abort = new AbortController();
-
-	constructor(url, headers) {
-		this.url = url;
-		this.headers = headers;
-	}
-
-	static async open(url, { headers = {}, ...options } = {}) {
-		const session = new RawSession(url, headers);
-		const response = await session.post(initialize(0, options));
-		assert.equal(response.status, 200);
-		session.id = response.headers.get('mcp-session-id');
-		assert.ok(session.id, 'no session id');
-		session.opening = (await response.json()).result;
-		session.revision = session.opening.protocolVersion;
-		const ready = await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
-		assert.equal(ready.status, 202);
-		return session;
-	}
-
-	#fetch(method, headers, body) {
-		return fetch(this.url, {
-			method,
-			headers: {
-				...(this.id && { 'Mcp-Session-Id': this.id }),
-				...(this.revision && { 'MCP-Protocol-Version': this.revision }),
-				...this.headers,
-				...headers
-			},
-			body,
-			signal: this.#abort.signal
-		});
-	}
-
-	post(message, headers = {}) {
-		return this.#fetch('POST', { ...plainHeaders, ...headers }, JSON.stringify(message));
-	}
-
-	/** The answer to a request, as JSON or from its stream. */
-	async ask(message, headers) {
-		const response = await this.post(message, headers);
-		if (response.headers.get('content-type') === 'application/json') return response.json();
-		for await (const event of events(response)) {
-			const m = event.data && JSON.parse(event.data);
-			if (m?.id === message.id && !m.method) return m;
-		}
-		throw new Error('the stream ended without the answer');
-	}
-
-	get(headers = {}) {
-		return this.#fetch('GET', { Accept: 'text/event-stream', ...headers });
-	}
-
-	delete(headers = {}) {
-		return this.#fetch('DELETE', headers);
-	}
-
-	/** Lets go of all that is open, without a word. */
-	async end() {
-		this.#abort.abort();
-		return [];
-	}
 }

@@ -24,6 +24,13 @@ async function refusal(options) {
 
 export function listenCases(ground) {
 	const tokens = () => join(ground.directory, 'tokens');
+	/** A server with a certificate, and how to reach it: options of tls.connect(). */
+	const secure = async t => {
+		const { cert, key } = selfSigned(ground.directory);
+		const server = t.use(await HttpServer.start({ args: ['--tls-cert', cert, '--tls-key', key] }));
+		const { port } = server;
+		return { server, where: { port, host: '127.0.0.1', servername: 'localhost', ca: readFileSync(cert) } };
+	};
 
 	test('address: one that others can reach is refused without tokens', async () => {
 		for (const listen of ['0.0.0.0:0', '[::]:0', 'http://0.0.0.0:0/mcp'])
@@ -71,21 +78,10 @@ export function listenCases(ground) {
 	// ---- TLS ----------------------------------------------------------------------------------
 
 	test('TLS: 1.2 and 1.3 are spoken, with the certificate that was given, and nothing older', async t => {
-		const { cert, key } = selfSigned(ground.directory);
-		const server = t.use(await HttpServer.start({ args: ['--tls-cert', cert, '--tls-key', key] }));
-		const { port } = server;
+		const { server, where } = await secure(t);
 		assert.match(server.url, /^https:/);
-		const ca = readFileSync(cert);
 		for (const version of ['TLSv1.2', 'TLSv1.3']) {
-			const where = {
-				port,
-				host: '127.0.0.1',
-				servername: 'localhost',
-				ca,
-				minVersion: version,
-				maxVersion: version
-			};
-			const socket = await Socket.open(where);
+			const socket = await Socket.open({ ...where, minVersion: version, maxVersion: version });
 			assert.equal(socket.socket.getProtocol(), version);
 			for (let i = 0; i < 3; i++) {
 				await socket.write(ECHO);
@@ -93,22 +89,13 @@ export function listenCases(ground) {
 			}
 			socket.destroy();
 		}
-		const old = {
-			port,
-			host: '127.0.0.1',
-			ca,
-			minVersion: 'TLSv1',
-			maxVersion: 'TLSv1.1',
-			ciphers: 'DEFAULT@SECLEVEL=0'
-		};
-		await assert.rejects(Socket.open(old));
-		await assert.rejects(Socket.open({ port, host: '127.0.0.1' }), /self-signed/);
+		const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
+		await assert.rejects(Socket.open({ ...where, ...old }));
+		await assert.rejects(Socket.open({ ...where, ca: undefined }), /self-signed/);
 	});
 
 	test('TLS: large and streamed answers, and a request in many records', async t => {
-		const { cert, key } = selfSigned(ground.directory);
-		const server = t.use(await HttpServer.start({ args: ['--tls-cert', cert, '--tls-key', key] }));
-		const where = { port: server.port, host: '127.0.0.1', servername: 'localhost', ca: readFileSync(cert) };
+		const { where } = await secure(t);
 		const socket = await Socket.open(where);
 		const text = 'x'.repeat(3_000_000);
 		const bytes = modernPost(call(1, 'echo', { text }));
@@ -122,20 +109,15 @@ export function listenCases(ground) {
 	});
 
 	test('TLS: who speaks plainly, or hangs up in the handshake, is cut off and hurts nobody', async t => {
-		const { cert, key } = selfSigned(ground.directory);
-		const server = t.use(await HttpServer.start({ args: ['--tls-cert', cert, '--tls-key', key] }));
-		for (const bytes of [
-			'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n',
-			'\x16\x03\x01\x00\x05hello',
-			'\x16\x03\x01'
-		]) {
+		const { server, where } = await secure(t);
+		const plain = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+		for (const bytes of [plain, '\x16\x03\x01\x00\x05hello', '\x16\x03\x01']) {
 			const socket = await Socket.open(server.port);
 			await socket.write(bytes);
 			if (bytes.length > 3) await socket.end();
 			assert.doesNotMatch(socket.bytes, /^ok|200/m);
 			socket.destroy();
 		}
-		const where = { port: server.port, host: '127.0.0.1', servername: 'localhost', ca: readFileSync(cert) };
 		assert.equal(textOf(await ground.ask(ECHO, { where })), 'x');
 	});
 

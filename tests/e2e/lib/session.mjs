@@ -66,6 +66,7 @@ export class Session {
 	notes = new Inbox(); // notifications, as the SDK's handlers saw them
 	received = new Inbox(); // messages, as they came
 	sent = new Inbox();
+	asked = []; // the parameters of what the server asked
 	errors = []; // what the SDK reported through onerror
 	stderr = '';
 	ended = false;
@@ -97,6 +98,12 @@ export class Session {
 		this.exit = new Promise(resolve => {
 			this.child.once('close', (code, signal) => resolve({ code, signal }));
 		});
+	}
+
+	/** Asked by the server. */
+	answers(answer, params, context) {
+		this.asked.push(params);
+		return answer(params, context);
 	}
 
 	/** What the server had to say before this has come: it answers and tells in order. */

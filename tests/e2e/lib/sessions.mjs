@@ -1,31 +1,20 @@
 // sessions.mjs - what Streamable HTTP adds for the revisions up to 2025-11-25: sessions, the stream of
 // a GET, an answer as a stream of events, coming back after the connection was lost
-// (2025-11-25 basic/transports). The cases of an SDK, and those that need to see single streams.
+// (2025-11-25 basic/transports). What is on which stream is in the transcripts of tests/wire.
 
 import assert from 'node:assert/strict';
-import { park, text, waits } from './cases.mjs';
+import { accept, elicits, park, text, waits } from './cases.mjs';
 import { HttpServer } from './http.mjs';
 import { Proxy } from './proxy.mjs';
-import { call, events, message, RawSession, readUntil, rpc } from './raw.mjs';
-import { test, within } from './tap.mjs';
+import { casesOf, within } from './tap.mjs';
 
 const is = method => note => note.method === method;
-const form = { elicitation: { form: {} } };
-const EVENTS = { Accept: 'text/event-stream, application/json;q=0.5' };
-
-/** A tool whose question tells which call it belongs to. */
-const ask = (id, word) => call(id, 'test_elicitation', { message: word });
-
-// ---- with an SDK --------------------------------------------------------------------------------
 
 export function sessionCases(sdk) {
-	const it = (name, run) => test(`${sdk.name}: ${name}`, run);
-	const bare = s => new RawSession(s.server.url, { 'Mcp-Session-Id': s.transport.sessionId });
+	const { it, on } = casesOf(sdk);
 
-	it('initialize gives a session id, every later request carries it, and DELETE ends it', async t => {
-		const s = await t.open(sdk);
+	on('initialize gives a session id, every later request carries it, and DELETE ends it', async s => {
 		const id = s.transport.sessionId;
-		const later = bare(s);
 		assert.match(id, /^[\x21-\x7e]{32,}$/);
 		await s.client.ping();
 		const [first, ...rest] = s.exchanges.items;
@@ -35,38 +24,8 @@ export function sessionCases(sdk) {
 		assert.deepEqual(await s.end(), []);
 		assert.equal(s.exchanges.items.at(-1).method, 'DELETE');
 		assert.equal(s.exchanges.items.at(-1).status, 204);
-		assert.equal((await later.post(rpc(1, 'ping'))).status, 404);
-		assert.equal((await later.get()).status, 404);
-		assert.equal((await later.delete()).status, 404);
-	});
-
-	it('DELETE cancels what still runs in the session', async t => {
-		const server = t.use(await HttpServer.start());
-		const s = await t.open(sdk, { server });
-		const other = await t.open(sdk, { server });
-		const { call: waiting } = await park(s, 'k', {}, 'park_until_cancelled');
-		assert.deepEqual(await s.end(), []);
-		await assert.rejects(waiting);
-		await waits(other, 'k', 'no');
-	});
-
-	it('a client that leaves without DELETE finds its session again', async t => {
-		const server = t.use(await HttpServer.start());
-		const s = await t.open(sdk, { server });
-		await s.client.setLoggingLevel('error');
-		const sessionId = s.transport.sessionId;
-		await s.client.close();
-		const again = t.use(new RawSession(server.url, { 'Mcp-Session-Id': sessionId }));
-		const response = await again.post(call(77, 'log_all'));
-		const levels = [];
-		for await (const event of events(response)) levels.push(message(event).params?.level);
-		assert.deepEqual(
-			levels.filter(Boolean),
-			['error', 'critical', 'alert', 'emergency'],
-			'the level that was set before'
-		);
-		s.ended = true; // nothing is left to be ended but what follows
-		assert.equal((await again.delete()).status, 204);
+		const later = { headers: { 'Mcp-Session-Id': id, Accept: 'text/event-stream' } };
+		assert.equal((await fetch(s.server.url, later)).status, 404);
 	});
 
 	it('sessions of one server are apart: ids, log levels, subscriptions, roots', async t => {
@@ -97,22 +56,7 @@ export function sessionCases(sdk) {
 				assert.equal(s.notes.count(is(method)), n, `${method} to ${s === a ? 'a' : 'b'}`);
 	});
 
-	it('an answer is one JSON message, or events when something comes before it', async t => {
-		const s = await t.open(sdk, {
-			capabilities: form,
-			answers: { 'elicitation/create': () => ({ action: 'decline' }) }
-		});
-		const types = () => s.exchanges.items.filter(x => x.body?.includes('tools/call')).map(x => x.type);
-		await s.call('echo', { text: 'x' });
-		assert.equal(types().at(-1), 'application/json');
-		await s.call('progress', { steps: [1] }, { onprogress() {} });
-		assert.equal(types().at(-1), 'text/event-stream');
-		await s.call('test_elicitation', { message: 'x' });
-		assert.equal(types().at(-1), 'text/event-stream');
-	});
-
-	it('a server may end the connection of a long call: the SDK comes back for the answer', async t => {
-		const s = await t.open(sdk);
+	on('a server may end the connection of a long call: the SDK comes back for the answer', async s => {
 		assert.equal(text(await s.call('test_reconnection')), 'Reconnection test completed');
 		const back = s.exchanges.items.filter(x => x.sent['last-event-id']);
 		assert.equal(back.length, 1);
@@ -143,8 +87,7 @@ export function sessionCases(sdk) {
 		await comesBack(s, proxy);
 	});
 
-	it('a cancelled call has no answer, and a client that comes back for it is told so', async t => {
-		const s = await t.open(sdk);
+	on('a cancelled call has no answer, and a client that comes back for it is told so', async s => {
 		const abort = new AbortController();
 		const options = { signal: abort.signal, onprogress() {} };
 		const { call: waiting } = await park(s, 'k', options, 'park_until_cancelled');
@@ -165,24 +108,14 @@ export function sessionCases(sdk) {
 	it('a question that was cut off is asked again, and its answer counts', async t => {
 		const server = t.use(await HttpServer.start());
 		const proxy = t.use(await Proxy.start(server.port));
-		let asked = 0;
-		const s = await t.open(sdk, {
-			server,
-			url: proxy.url(),
-			capabilities: form,
-			answers: {
-				'elicitation/create': () => {
-					asked++;
-					return { action: 'accept', content: { username: 'Ann', email: 'ann@example.com' } };
-				}
-			}
-		});
+		const ann = elicits(() => accept({ username: 'Ann', email: 'ann@example.com' }));
+		const s = await t.open(sdk, { server, url: proxy.url(), ...ann });
 		s.expectErrors = true;
 		const cut = proxy.cut(({ response }) => after(response, '"Whole question?"', -5));
 		const answer = s.call('test_elicitation', { message: 'Whole question?' });
 		await within(cut, 'the cut');
 		assert.match(text(await answer), /"username":"Ann"/);
-		assert.equal(asked, 1);
+		assert.equal(s.asked.length, 1);
 	});
 
 	it('what happens while nobody listens is told when the GET stream is back, once', async t => {
@@ -297,139 +230,4 @@ async function arm(proxy, c, [where, ...more]) {
 	const { response } = await proxy.cut(connection => where(c.i, connection.response));
 	c.lost.push(lastId(response) ?? c.lost.at(-1));
 	await arm(proxy, c, more);
-}
-
-// ---- stream by stream ---------------------------------------------------------------------------
-
-export function streamCases() {
-	const it = (name, run) => test(`streams: ${name}`, run);
-	const start = async (t, options) => {
-		const server = t.use(await HttpServer.start());
-		return t.use(await RawSession.open(server.url, options));
-	};
-	const listen = async session => {
-		const response = await session.get();
-		assert.equal(response.status, 200);
-		assert.equal(response.headers.get('content-type'), 'text/event-stream');
-		return events(response);
-	};
-
-	it('GET tells of changed lists and resources, and the answers of calls do not come there', async t => {
-		const s = await start(t);
-		const stream = await listen(s);
-		await s.ask(rpc(1, 'resources/subscribe', { uri: 'test://watched-resource' }));
-		await s.ask(call(2, 'touch', { uri: 'test://watched-resource' }));
-		await s.ask(call(3, 'grow'));
-		const methods = [];
-		while (methods.length < 4) {
-			const { value: event } = await within(stream.next(), 'the changes');
-			assert.ok(!('id' in message(event)));
-			if (event.data) methods.push(message(event).method);
-		}
-		assert.deepEqual(methods.sort(), [
-			'notifications/prompts/list_changed',
-			'notifications/resources/list_changed',
-			'notifications/resources/updated',
-			'notifications/tools/list_changed'
-		]);
-	});
-
-	it('a stream begins with an event that has an id and no data (2025-11-25)', async t => {
-		const s = await start(t);
-		const { value: first } = await (await listen(s)).next();
-		assert.ok(first.id);
-		assert.equal(first.data ?? '', '');
-		const response = await s.post(call(1, 'echo', { text: 'x' }), EVENTS);
-		assert.equal(response.headers.get('content-type'), 'text/event-stream');
-		const seen = await readUntil(events(response), e => message(e).id === 1, 'the answer');
-		assert.equal(seen.length, 2);
-		assert.ok(seen[0].id && !seen[0].data);
-		assert.equal(new Set([first, ...seen].map(e => e.id)).size, 3, 'every id is its own');
-	});
-
-	it('an older client gets no event without data', async t => {
-		const s = await start(t, { revision: '2025-06-18' });
-		const response = await s.post(call(1, 'echo', { text: 'x' }), EVENTS);
-		const seen = await readUntil(events(response), e => message(e).id === 1, 'the answer');
-		assert.equal(seen.length, 1);
-	});
-
-	it('progress and log of two calls come each on the stream of its own', async t => {
-		const s = await start(t);
-		await s.ask(rpc(1, 'logging/setLevel', { level: 'debug' }));
-		const stream = await listen(s);
-		const posts = ['a', 'b'].map(key => s.post(call(key, 'park', { key }, { _meta: { progressToken: key } })));
-		for (const key of ['a', 'b']) while (text((await s.ask(call(8, 'parked', { key }))).result) !== 'yes');
-		for (const key of ['a', 'b']) await s.ask(call(9, 'step', { key, done: 5 }));
-		await s.ask(call(10, 'release_all'));
-		for (const [i, key] of ['a', 'b'].entries()) {
-			const own = events(await posts[i]);
-			const seen = (await readUntil(own, e => message(e).id === key, `the end of ${key}`)).map(message);
-			assert.deepEqual(
-				seen.filter(m => m.method).map(m => m.params.progressToken),
-				[key]
-			);
-			assert.ok((await own.next()).done, 'the stream ends with the answer');
-		}
-		const logs = await s.post(call(11, 'log_all'));
-		const said = (await readUntil(events(logs), e => message(e).id === 11, 'the answer')).map(message);
-		assert.equal(said.filter(m => m.method === 'notifications/message').length, 8);
-		await s.ask(call(12, 'announce', { text: 'the last word' }));
-		const general = await readUntil(stream, e => message(e).params?.data === 'the last word', 'the last word');
-		assert.equal(general.filter(e => message(e).method).length, 1, 'nothing of the calls on GET');
-	});
-
-	it("what a call asks of the client comes on that call's stream", async t => {
-		const s = await start(t, { capabilities: { ...form, sampling: {}, roots: {} } });
-		const stream = await listen(s);
-		const tools = {
-			'elicitation/create': id => ask(id, 'Who?'),
-			'sampling/createMessage': id => call(id, 'test_sampling', { prompt: 'x' }),
-			'roots/list': id => call(id, 'roots')
-		};
-		const results = {
-			'elicitation/create': { action: 'accept', content: { username: 'Ann', email: 'a@example.com' } },
-			'sampling/createMessage': { model: 'm', role: 'assistant', content: { type: 'text', text: 'Paris' } },
-			'roots/list': { roots: [{ uri: 'file:///a' }] }
-		};
-		const open = [];
-		for (const [i, [method, make]] of Object.entries(tools).entries())
-			open.push({ id: i + 1, method, stream: events(await s.post(make(i + 1))) });
-		// In another order than they came.
-		for (const { id, method, stream: own } of open.toReversed()) {
-			const seen = (await readUntil(own, e => message(e).method, method)).map(message);
-			const question = seen.at(-1);
-			assert.equal(question.method, method);
-			const taken = await s.post({ jsonrpc: '2.0', id: question.id, result: results[method] });
-			assert.equal(taken.status, 202);
-			const [answer] = (await readUntil(own, e => message(e).id === id, 'the answer')).map(message);
-			assert.ok(!answer.result.isError, JSON.stringify(answer));
-		}
-		await s.ask(call(9, 'grow'));
-		const general = (await readUntil(stream, e => message(e).method, 'a change')).map(message);
-		assert.match(general.at(-1).method, /list_changed$/);
-	});
-
-	it('a stream can be read again from any event of it', async t => {
-		const s = await start(t);
-		const first = await s.post(call(1, 'progress', { steps: [1, 2, 3] }, { _meta: { progressToken: 1 } }));
-		const all = [];
-		for await (const event of events(first)) all.push(event);
-		assert.ok(all.length >= 3, 'the answer, what only has an id, and progress');
-		for (const [i, { id }] of all.entries()) {
-			const again = await s.get({ 'Last-Event-ID': id });
-			const rest = [];
-			for await (const event of events(again)) rest.push(event);
-			assert.deepEqual(rest, all.slice(i + 1));
-			assert.equal(again.status, rest.length ? 200 : 204); // 204: there will be no more
-		}
-	});
-
-	it('DELETE ends the streams of the session', async t => {
-		const s = await start(t);
-		const stream = await listen(s);
-		await stream.next();
-		assert.equal((await s.delete()).status, 204);
-		assert.ok((await within(stream.next(), 'the end of the stream')).done);
-	});
 }

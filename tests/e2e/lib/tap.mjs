@@ -20,6 +20,14 @@ export function test(name, run) {
 	if (!only || only.test(name)) cases.push({ name, run });
 }
 
+/** The cases of one SDK: `it` as above; `on(name, [options,] run(s, t))` is one on a session that is open already. */
+export function casesOf(sdk) {
+	const it = (name, run) => test(`${sdk.name}: ${name}`, run);
+	const on = (name, ...more) =>
+		it(name, async t => more.at(-1)(await t.open(sdk, more.length > 1 ? more[0] : {}), t));
+	return { it, on };
+}
+
 function deadline(ms, what) {
 	let timer;
 	const expired = new Promise((_, reject) => {

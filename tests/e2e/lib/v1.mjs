@@ -45,7 +45,7 @@ async function connect(session, { answers, client: more }) {
 	for (const schema of notifications)
 		if (!more.listChanged) client.setNotificationHandler(schema, n => session.notes.push(n));
 	for (const [method, answer] of Object.entries(answers))
-		client.setRequestHandler(requests[method], (request, extra) => answer(request.params, extra));
+		client.setRequestHandler(requests[method], (request, extra) => session.answers(answer, request.params, extra));
 	await session.connect();
 	return session;
 }

@@ -34,7 +34,7 @@ async function connect(session, { answers, client: more, prior }) {
 	for (const method of notifications)
 		if (!more.listChanged) client.setNotificationHandler(method, n => session.notes.push(n));
 	for (const [method, answer] of Object.entries(answers))
-		client.setRequestHandler(method, (request, context) => answer(request.params, context));
+		client.setRequestHandler(method, (request, context) => session.answers(answer, request.params, context));
 	await session.connect(prior && { prior });
 	return session;
 }

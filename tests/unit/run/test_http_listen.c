@@ -28,17 +28,13 @@ static int dial(const cleat_server *s, size_t i)
 	return fd;
 }
 
-#define CALL(tool, arguments)                                                                      \
-	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"_meta\":{"          \
-	"\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                              \
-	"\"io.modelcontextprotocol/clientInfo\":{\"name\":\"t\",\"version\":\"0\"},"               \
-	"\"io.modelcontextprotocol/clientCapabilities\":{}},\"name\":\"" tool                      \
-	"\",\"arguments\":" arguments "}}"
-
-static void send_call(int fd, const char *tool, const char *body)
+static void send_call(int fd, const char *tool, const char *arguments)
 {
-	char text[2048];
+	char text[2048], body[1024];
 
+	snprintf(body, sizeof body,
+		 REQUEST("1", "tools/call", MODERN ",\"name\":\"%s\",\"arguments\":%s"), tool,
+		 arguments);
 	snprintf(text, sizeof text,
 		 "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 		 "Accept: application/json, text/event-stream\r\n"
@@ -85,7 +81,7 @@ TEST(call_is_cancelled_when_the_grace_is_over)
 
 	listen_here(s, NULL);
 	fd = dial(s, 0);
-	send_call(fd, "later", CALL("later", "{}"));
+	send_call(fd, "later", "{}");
 	while (!atomic_load(&n_deferred))
 		cleat_loop_step(l, 100);
 	cleat_server_stop(s);
@@ -106,7 +102,7 @@ TEST(client_that_does_not_read_is_cut_off)
 	listen_here(s, NULL);
 	fd = dial(s, 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-	send_call(fd, "big", CALL("big", "{\"n\":12000000}"));
+	send_call(fd, "big", "{\"n\":12000000}");
 	while (recv(fd, &small, 1, MSG_PEEK) < 0)
 		cleat_loop_step(l, 100);
 	cleat_server_stop(s);
@@ -139,53 +135,34 @@ TEST(loop_is_left_when_all_addresses_have_ended)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-static char place[] = "/tmp/cleat-listen-XXXXXX";
-static char path[64];
-
-static void write_file(const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-}
+static const char *path; /* of the tokens */
 
 #define TOKEN "a-token-that-is-long"
 
 TEST(address_opens_whole_or_not_at_all)
 {
+	const cleat_http_options o = { .metrics = "127.0.0.1:0",
+				       .token_file = path,
+				       .access_log = STDERR_FILENO };
 	size_t fds = open_fds();
-	bool forever = true, hit;
-	size_t n = 0;
 
-	write_file("alice " TOKEN "\n");
-	do {
-		const cleat_http_options o = { .metrics = "127.0.0.1:0",
-					       .token_file = path,
-					       .access_log = STDERR_FILENO };
-		struct fail_alloc fa;
+	scratch_put("tokens", "alice " TOKEN "\n");
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		cleat_server *s;
-		int rc = CLEAT_ENOMEM;
+		int rc;
 
-		n += forever;
-		forever = !forever;
-		fail_alloc_init(&fa, 0, false);
+		fail_alloc_calm(&fa);
 		s = cleat_server_new("test", "1", &(cleat_server_options){ .allocator = &fa.hook });
 		assert_non_null(cleat_server_loop(s));
-		fa.countdown = n;
-		fa.forever = forever;
+		fail_alloc_arm(&fa);
 		rc = cleat_server_listen_http(s, "127.0.0.1:0", &o);
-		hit = fail_alloc_hit(&fa);
-		fa.countdown = 0;
-		fa.forever = false;
-		if (rc != (hit ? CLEAT_ENOMEM : CLEAT_OK))
-			fail_msg("allocation %zu: %d", n, rc);
+		fail_alloc_calm(&fa);
+		if (rc != (fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK))
+			fail_msg("allocation %zu: %d", fa.round, rc);
 		assert_int_equal(!cleat_server_http_url(s, 0), rc != CLEAT_OK);
 		cleat_server_free(s);
-		assert_int_equal(fa.live, 0);
 		assert_int_equal(open_fds(), fds);
-	} while (hit || forever);
+	}
 }
 
 /* ---- who may pass ------------------------------------------------------------------------- */
@@ -233,7 +210,7 @@ TEST(token_is_found_in_either_header)
 	cleat_error err;
 	struct str name;
 
-	write_file("alice " TOKEN "\n");
+	scratch_put("tokens", "alice " TOKEN "\n");
 	http_guard_init(&g, &o, plain_memory());
 	assert_true(http_guard_asks(&g));
 	assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_OK);
@@ -306,9 +283,9 @@ TEST(bad_token_file_changes_nothing)
 	assert_int_equal(find(&g, "X-API-Key: " TOKEN "-4999", &name), CLEAT_OK);
 	assert_true(str_eqz(name, "name4999"));
 
-	write_file("");
+	scratch_put("tokens", "");
 	assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_EINVAL);
-	write_file("alice short\n");
+	scratch_put("tokens", "alice short\n");
 	assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_EINVAL);
 	assert_null(strstr(err.message, "short ")); /* nothing of the file is repeated */
 	f = fopen(path, "w");
@@ -362,42 +339,30 @@ TEST(tokens_are_read_whole_or_not_at_all)
 	const cleat_http_options o = { .token_file = path };
 
 	fill(1000); /* grows once */
-	for (size_t n = 1;; n++) {
-		struct fail_alloc fa;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct http_guard g;
 		cleat_error err;
 		struct str name;
 		int rc;
 
-		fail_alloc_init(&fa, n, false);
 		http_guard_init(&g, &o, &fa.hook);
 		rc = http_guard_load_tokens(&g, &err);
 		assert_int_equal(rc, fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
+		fail_alloc_calm(&fa);
 		if (rc) { /* nobody passes before there are tokens */
 			assert_int_equal(find(&g, "X-API-Key: " TOKEN "-1", &name), CLEAT_ENOENT);
 			assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_OK);
 		}
 		http_guard_done(&g);
-		assert_int_equal(fa.live, 0);
-		if (!rc)
-			break;
 	}
 }
 
 static int make_place(void **state)
 {
-	warm_up(state);
-	if (!mkdtemp(place))
-		return -1;
-	snprintf(path, sizeof path, "%s/tokens", place);
-	return 0;
+	int rc = warm_up(state) || scratch_begin(state);
+
+	path = scratch_path("tokens");
+	return rc;
 }
 
-static int remove_place(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(place);
-}
-
-TEST_GROUP(make_place, remove_place)
+TEST_GROUP(make_place, scratch_end)

@@ -3,6 +3,7 @@
  */
 #include "unit/run/http_threads.h"
 
+#include "support_files.h"
 #include "test.h"
 
 #include "run/runner.h"
@@ -130,9 +131,9 @@ TEST(many_clients_of_both_eras)
 /* A unix socket has one queue, which all threads take from; its file goes with the server. */
 TEST(many_clients_on_a_unix_socket)
 {
-	char address[64];
+	char address[128];
 
-	snprintf(address, sizeof address, "unix:/tmp/cleat-threads-%ld.sock", (long)getpid());
+	snprintf(address, sizeof address, "unix:%s", scratch_path("socket"));
 	serve_everybody(address);
 	assert_int_equal(access(address + 5, F_OK), -1);
 }
@@ -271,13 +272,6 @@ TEST(an_address_is_taken_once)
 
 /* ---- who may pass ------------------------------------------------------------------------- */
 
-static void write_file(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	must(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 static void reload(cleat_server *s, void *arg)
 {
 	cleat_server_reload_http(s);
@@ -313,14 +307,13 @@ TEST(tokens_are_checked_on_every_thread)
 {
 	static const char empty[] = POST_WITH("Authorization: Bearer 0123456789abcdef\r\n", "0");
 	struct answer *a = malloc(sizeof *a);
-	char path[64];
+	const char *path = scratch_path("tokens");
 	atomic_int reloads = 0, asked = 0;
 	static struct site v;
 
-	snprintf(path, sizeof path, "/tmp/cleat-threads-%ld.tokens", (long)getpid());
-	write_file(path, "alice 0123456789abcdef\n");
+	scratch_put("tokens", "alice 0123456789abcdef\n");
 	site_open(&v, NULL, (cleat_http_options){ .token_file = path });
-	write_file(path, "alice 0123456789abcdef\nbob fedcba9876543210\n");
+	scratch_put("tokens", "alice 0123456789abcdef\nbob fedcba9876543210\n");
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(status_of(&v, a, POST_WITH("", "1000000")), 401);
 		assert_int_equal(status_of(&v, a,
@@ -335,7 +328,6 @@ TEST(tokens_are_checked_on_every_thread)
 		status_of(&v, a, POST_WITH("Authorization: Bearer fedcba9876543210\r\n", "0")),
 		400);
 	site_stop(&v);
-	unlink(path);
 	/* A function of the program's is asked on its own thread alone. */
 	site_open(&v, NULL, (cleat_http_options){ .verify = verify, .userdata = &asked });
 	assert_int_equal(status_of(&v, a, POST_WITH("", "1000000")), 401);
@@ -368,11 +360,10 @@ TEST(every_request_is_logged_once)
 {
 	enum { N = 25 };
 	struct answer *a = malloc(sizeof *a);
+	const char *path = scratch_path("log");
 	static struct site v;
-	char path[64];
 	int fd;
 
-	snprintf(path, sizeof path, "/tmp/cleat-threads-%ld.log", (long)getpid());
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 	must(fd >= 0);
 	site_open(&v, NULL, (cleat_http_options){ .access_log = fd });
@@ -389,7 +380,6 @@ TEST(every_request_is_logged_once)
 	assert_int_equal(count_lines(path, "\"path\":\"/healthz\",\"status\":200"), N);
 	assert_int_equal(count_lines(path, "\"status\":0"), N);
 	assert_int_equal(count_lines(path, ""), N * 10);
-	unlink(path);
 	free(a);
 }
 
@@ -662,3 +652,5 @@ TEST(no_memory_to_begin_with)
 		site_free(&v);
 	}
 }
+
+TEST_GROUP(scratch_begin, scratch_end)

@@ -1,8 +1,6 @@
 /* test_main_parse.c - the command line of a program that serves, and a run from a struct that no command
  * line has filled.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run_child.h"
 
@@ -165,27 +163,27 @@ TEST(words_that_make_no_sense_are_told)
 
 /* ---- from a struct ------------------------------------------------------------------------ */
 
-static cleat_main_options given;
+struct given {
+	cleat_main_options o;
+	bool listens;
+};
 
-/* Runs with `given`: what it printed, and its exit status. */
-static int run_given(bool listens, char *out, char *err, size_t room)
+static int run_main(void *arg)
 {
-	struct child c;
-	struct stage g;
+	cleat_server *s = new_server(NULL);
+	struct given *given = arg;
 
-	begin_stage(&g);
-	c.pid = fork();
-	if (c.pid == 0) {
-		cleat_server *s = new_server(NULL);
+	if (given->listens)
+		cleat_server_listen_http(s, "0", NULL);
+	cleat_server_stop(s);
+	return cleat_server_run_main(s, &given->o);
+}
 
-		if (listens)
-			cleat_server_listen_http(s, "0", NULL);
-		cleat_server_stop(s);
-		exit(cleat_server_run_main(s, &given));
-	}
-	end_stage(&g);
-	c = (struct child){ c.pid, g.in[1], g.out[0], g.err[0] };
-	return finish(&c, out, room, err, room);
+/* Runs with these options: its exit status; what it printed is in `c`. */
+static int run_given(struct child *c, bool listens, cleat_main_options o)
+{
+	start_running(c, run_main, &(struct given){ o, listens });
+	return finish(c);
 }
 
 TEST(run_takes_a_struct)
@@ -196,25 +194,23 @@ TEST(run_takes_a_struct)
 	const cleat_main_option own[] = { { "--long-option", "FILE", "one\ntwo", &value, { 0 } },
 					  { "--threads", "N", "ours", &value, { 0 } },
 					  { 0 } };
-	char out[8192], err[8192], *second;
+	struct child c;
 
-	given = (cleat_main_options){ .listen = listen };
-	assert_int_equal(run_given(false, out, err, sizeof out), 0);
-	second = strstr(err, "\ntest: listening on http://127.0.0.1:");
-	assert_true(second && strncmp(err, "test: listening on ", 19) == 0);
-	given.quiet = true;
-	assert_int_equal(run_given(false, out, err, sizeof out), 0);
-	assert_string_equal(err, "");
-	given = (cleat_main_options){ .listen = bad };
-	assert_int_equal(run_given(false, out, err, sizeof out), 1);
-	assert_non_null(strstr(err, "0.0.0.0"));
-	given = (cleat_main_options){ .own = NULL }; /* it listens already */
-	assert_int_equal(run_given(true, out, err, sizeof out), 0);
-	assert_non_null(strstr(err, "listening on"));
-	given = (cleat_main_options){ .own = own, .action = CLEAT_MAIN_HELP };
-	assert_int_equal(run_given(false, out, err, sizeof out), 0);
-	assert_non_null(strstr(out, "Usage: test [--stdio"));
-	assert_non_null(strstr(out, "  --long-option FILE   one\n                       two\n"
-				    "  --threads N          ours\n  --stdio "));
-	assert_null(strstr(out, "threads that serve"));
+	assert_int_equal(run_given(&c, false, (cleat_main_options){ .listen = listen }), 0);
+	assert_has(c.errors, "\ntest: listening on http://127.0.0.1:");
+	assert_int_equal(strncmp(c.errors, "test: listening on ", 19), 0);
+	assert_int_equal(
+		run_given(&c, false, (cleat_main_options){ .listen = listen, .quiet = true }), 0);
+	assert_string_equal(c.errors, "");
+	assert_int_equal(run_given(&c, false, (cleat_main_options){ .listen = bad }), 1);
+	assert_has(c.errors, "0.0.0.0");
+	assert_int_equal(run_given(&c, true, (cleat_main_options){ 0 }), 0); /* it listens */
+	assert_has(c.errors, "listening on");
+	assert_int_equal(
+		run_given(&c, false, (cleat_main_options){ .own = own, .action = CLEAT_MAIN_HELP }),
+		0);
+	assert_has(c.text, "Usage: test [--stdio");
+	assert_has(c.text, "  --long-option FILE   one\n                       two\n"
+			   "  --threads N          ours\n  --stdio ");
+	assert_lacks(c.text, "threads that serve");
 }

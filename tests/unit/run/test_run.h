@@ -4,6 +4,7 @@
 #ifndef TEST_RUN_H
 #define TEST_RUN_H
 
+#include "messages.h"
 #include "support.h"
 #include "support_files.h"
 #include "test.h"
@@ -104,13 +105,15 @@ static inline int misuse(cleat_request *req)
 
 static inline int print(cleat_request *req)
 {
-	struct stat in, null;
-
-	printf("printed by a tool\n");
+	printf("printf in a tool\n");
+	puts("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"forged\"}");
 	fflush(stdout);
-	if (fstat(0, &in) || stat("/dev/null", &null))
-		return cleat_reply_error(req, "stat");
-	return cleat_reply_text(req, in.st_rdev == null.st_rdev ? "no input" : "input");
+	if (write(STDOUT_FILENO, "write in a tool\n", 16) != 16)
+		return CLEAT_EIO;
+	if (system("echo child of a tool; cat") != 0) /* would eat the protocol's input */
+		return CLEAT_EIO;
+	printf("not flushed yet\n");
+	return cleat_reply_text(req, "noise made");
 }
 
 static inline cleat_server *new_server(const cleat_server_options *o)
@@ -191,6 +194,66 @@ static inline void collect(cleat_loop *l, int fd, size_t lines, char *to, size_t
 	to[n] = 0;
 	assert_int_equal(seen, lines);
 }
+
+/* A server, and the client's end of a connection that is initialized: a wire, or descriptors. */
+struct served {
+	cleat_server *s;
+	cleat_wire *w;
+	int fds[2];
+};
+
+static inline void serve_wire(struct served *v, const cleat_server_options *so,
+			      const cleat_wire_options *wo)
+{
+	*v = (struct served){ .s = new_server(so), .fds = { -1, -1 } };
+	v->w = cleat_wire_server(v->s, wo);
+	assert_int_equal(cleat_wire_feed(v->w, INITIALIZE, strlen(INITIALIZE)), CLEAT_OK);
+	cleat_wire_consume(v->w, cleat_wire_peek(v->w, NULL));
+}
+
+static inline void serve_fds(struct served *v, const cleat_server_options *so)
+{
+	*v = (struct served){ .s = new_server(so) };
+	attach(v->s, v->fds);
+	put(v->fds[1], INITIALIZE);
+}
+
+static inline void served_end(struct served *v)
+{
+	cleat_wire_free(v->w);
+	cleat_server_free(v->s);
+	for (int i = 0; i < 2 && v->fds[i] >= 0; i++)
+		close(v->fds[i]);
+}
+
+/* Cases on one; WITH: with members of cleat_wire_options, of cleat_server_options. */
+#define WIRE_TEST(name) WIRE_TEST_WITH(name, 0)
+#define FDS_TEST(name)  FDS_TEST_WITH(name, 0)
+#define WIRE_TEST_WITH(name, ...)                                                                  \
+	static void name##_on(cleat_server *s, cleat_wire *w);                                     \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		struct served v;                                                                   \
+                                                                                                   \
+		serve_wire(&v, NULL, &(cleat_wire_options){ __VA_ARGS__ });                        \
+		name##_on(v.s, v.w);                                                               \
+		served_end(&v);                                                                    \
+	}                                                                                          \
+	static void name##_on(__attribute__((unused)) cleat_server *s,                             \
+			      __attribute__((unused)) cleat_wire *w)
+#define FDS_TEST_WITH(name, ...)                                                                   \
+	static void name##_on(struct served *v, cleat_server *s, cleat_loop *l, int *fds);         \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		struct served v;                                                                   \
+                                                                                                   \
+		serve_fds(&v, &(cleat_server_options){ __VA_ARGS__ });                             \
+		name##_on(&v, v.s, cleat_server_loop(v.s), v.fds);                                 \
+		served_end(&v);                                                                    \
+	}                                                                                          \
+	static void name##_on(                                                                     \
+		__attribute__((unused)) struct served *v, __attribute__((unused)) cleat_server *s, \
+		__attribute__((unused)) cleat_loop *l, __attribute__((unused)) int *fds)
 
 static inline int warm_up(void **state)
 {

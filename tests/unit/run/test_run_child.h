@@ -35,6 +35,7 @@ static inline void begin_stage(struct stage *g)
 
 static inline void end_stage(struct stage *g)
 {
+	fflush(stdout);
 	for (int i = 0; i < 3; i++) {
 		dup2(g->saved[i], i);
 		close(g->saved[i]);
@@ -56,63 +57,93 @@ static inline void slurp(int fd, char *to, size_t room)
 
 struct child {
 	pid_t pid;
-	int in, out, err;
+	int in, out, err; /* our ends */
+	int ready;        /* a byte when a handler that waits has begun */
+	/* what it has said in the end */
+	char text[8192], errors[16384];
 };
 
 enum { MOST_ARGUMENTS = 16 };
 
-/* Runs cleat_server_main() with these options, up to NULL. `ready`, where not NULL, is a pipe that the
- * handlers write to when they have begun; `prepare` is called first in the process. */
-static inline void start_with(struct child *c, cleat_server *(*make)(const cleat_server_options *),
-			      int *ready, const char *const *options, void (*prepare)(void))
+/* A process that runs this, whose value is its status. */
+static inline void start_running(struct child *c, int (*run)(void *arg), void *arg)
 {
-	char program[] = "./bin/test-server", *argv[MOST_ARGUMENTS + 2] = { program };
-	int pipe_fds[2] = { -1, -1 }, argc = 1;
+	int ready[2];
 	struct stage g;
 
-	for (; options && *options; options++) {
-		assert_true(argc <= MOST_ARGUMENTS);
-		argv[argc++] = (char *)*options; /* main()'s are writable, and nobody writes */
-	}
-	if (ready)
-		assert_int_equal(pipe(pipe_fds), 0);
+	assert_int_equal(pipe(ready), 0);
 	begin_stage(&g);
 	c->pid = fork();
 	if (c->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing is left of a test that failed */
-		ready_fd = pipe_fds[1];
+		ready_fd = ready[1];
 		close(g.in[1]);
 		close(g.out[0]);
 		close(g.err[0]);
-		if (prepare)
-			prepare();
-		exit(cleat_server_main(make(NULL), argc, argv));
+		exit(run(arg));
 	}
 	end_stage(&g);
-	*c = (struct child){ c->pid, g.in[1], g.out[0], g.err[0] };
+	close(ready[1]);
+	*c = (struct child){ c->pid, g.in[1], g.out[0], g.err[0], ready[0], "", "" };
 	assert_true(c->pid > 0);
-	if (ready) {
-		*ready = pipe_fds[0];
-		close(pipe_fds[1]);
-	}
+}
+
+struct start {
+	cleat_server *(*make)(const cleat_server_options *);
+	const char *const *options;
+	void (*prepare)(void);
+};
+
+static inline int run_start(void *arg)
+{
+	char program[] = "./bin/test-server", *argv[MOST_ARGUMENTS + 2] = { program };
+	const struct start *s = arg;
+	int argc = 1;
+
+	for (const char *const *o = s->options; o && *o && argc <= MOST_ARGUMENTS; o++)
+		argv[argc++] = (char *)*o; /* main()'s are writable, and nobody writes */
+	if (s->prepare)
+		s->prepare();
+	return cleat_server_main(s->make(NULL), argc, argv);
+}
+
+/* Runs cleat_server_main() with these options, up to NULL; `prepare` is called first in the process. */
+static inline void start_with(struct child *c, cleat_server *(*make)(const cleat_server_options *),
+			      const char *const *options, void (*prepare)(void))
+{
+	start_running(c, run_start, &(struct start){ make, options, prepare });
 }
 
 static inline void start(struct child *c, cleat_server *(*make)(const cleat_server_options *),
-			 int *ready, const char *option)
+			 const char *option)
 {
-	const char *const options[] = { option, NULL };
-
-	start_with(c, make, ready, options, NULL);
+	start_with(c, make, (const char *const[]){ option, NULL }, NULL);
 }
 
-static inline int finish(struct child *c, char *out, size_t out_room, char *err, size_t err_room)
+static inline void wait_ready(struct child *c)
+{
+	char byte;
+
+	assert_int_equal(read(c->ready, &byte, 1), 1);
+}
+
+/* One that serves a session, and runs this tool. */
+static inline void start_call(struct child *c, const char *tool)
+{
+	start(c, new_server, NULL);
+	put(c->in, INITIALIZE);
+	put(c->in, call(1, tool, "{}"));
+	wait_ready(c);
+}
+
+static inline int finish(struct child *c)
 {
 	int status;
 
-	if (c->in >= 0)
-		close(c->in);
-	slurp(c->out, out, out_room);
-	slurp(c->err, err, err_room);
+	close(c->ready);
+	close(c->in);
+	slurp(c->out, c->text, sizeof c->text);
+	slurp(c->err, c->errors, sizeof c->errors);
 	assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);

@@ -2,12 +2,8 @@
  * descriptors, wires and in its own process, and whose the descriptors are. HTTP is in
  * test_endpoint_connections.c.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run.h"
-
-#include <dirent.h>
 
 struct seen {
 	int opened, closed, destroyed;
@@ -52,18 +48,6 @@ static cleat_server *watched_server(struct seen *v)
 		&(cleat_server_options){ .on_open = on_open, .on_close = on_close, .userdata = v });
 }
 
-static int open_descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 /* A client comes, says hello and goes; the server is left with its end. */
 static void visit(cleat_server *s, const cleat_attach_options *o, struct seen *v, bool one)
 {
@@ -98,10 +82,10 @@ TEST_WITH(clients_come_and_go, warm_up, NULL)
 	const cleat_attach_options owned = { .own_fds = true,
 					     .userdata = &v,
 					     .destroy = count_destroyed };
-	int before;
+	size_t before;
 
 	cleat_server_loop(s);
-	before = open_descriptors();
+	before = open_fds();
 	for (int i = 1; i <= 5; i++) {
 		visit(s, &owned, &v, i % 2);
 		assert_int_equal(v.opened, i);
@@ -109,7 +93,7 @@ TEST_WITH(clients_come_and_go, warm_up, NULL)
 		assert_int_equal(v.destroyed, i);
 		assert_ptr_equal(v.data, &v);
 		assert_int_equal(v.transport, CLEAT_TRANSPORT_FDS);
-		assert_int_equal(open_descriptors(), before);
+		assert_int_equal(open_fds(), before);
 	}
 	cleat_server_free(s);
 	assert_int_equal(v.closed, 5);
@@ -120,14 +104,14 @@ TEST_WITH(descriptors_are_free_when_the_end_is_told, warm_up, NULL)
 {
 	struct seen v;
 	cleat_server *s = watched_server(&v);
-	int before;
+	size_t before;
 
 	cleat_server_loop(s);
-	before = open_descriptors();
+	before = open_fds();
 	for (int i = 1; i <= 3; i++) {
 		v.close_too = 0; /* the one that will be attached */
 		visit(s, NULL, &v, true);
-		assert_int_equal(open_descriptors(), before);
+		assert_int_equal(open_fds(), before);
 		assert_null(v.data);
 	}
 	cleat_server_free(s);
@@ -141,11 +125,12 @@ TEST_WITH(descriptors_that_cannot_be_served, warm_up, NULL)
 	const cleat_attach_options owned = { .own_fds = true,
 					     .userdata = &v,
 					     .destroy = count_destroyed };
-	int ends[2], before = open_descriptors();
+	size_t before = open_fds();
+	int ends[2];
 
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(cleat_server_attach(NULL, ends[0], ends[1], &owned), CLEAT_ENOMEM);
-	assert_int_equal(open_descriptors(), before);
+	assert_int_equal(open_fds(), before);
 	assert_int_equal(cleat_server_attach(s, -1, 9999, &owned), CLEAT_EINVAL);
 	assert_int_equal(v.destroyed, 2);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);

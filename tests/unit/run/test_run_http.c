@@ -29,8 +29,7 @@ static cleat_server *make(const cleat_server_options *o)
 	return s;
 }
 
-/* A directory for files and sockets of a test. */
-static char place[] = "/tmp/cleat-test-XXXXXX";
+/* Files and sockets of a test. */
 static char notify_path[64], socket_path[64], token_path[64];
 static int notify_fd = -1;
 
@@ -38,45 +37,25 @@ static int make_place(void **state)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 
-	warm_up(state);
-	if (!mkdtemp(place))
+	if (warm_up(state) || scratch_begin(state))
 		return -1;
-	snprintf(notify_path, sizeof notify_path, "%s/notify", place);
-	snprintf(socket_path, sizeof socket_path, "%s/mcp", place);
-	snprintf(token_path, sizeof token_path, "%s/tokens", place);
+	snprintf(notify_path, sizeof notify_path, "%s", scratch_path("notify"));
+	snprintf(socket_path, sizeof socket_path, "%s", scratch_path("mcp"));
+	snprintf(token_path, sizeof token_path, "%s", scratch_path("tokens"));
 	memcpy(un.sun_path, notify_path, sizeof notify_path);
 	notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	return bind(notify_fd, (struct sockaddr *)&un, sizeof un);
 }
 
-static int remove_place(void **state)
-{
-	(void)state;
-	close(notify_fd);
-	unlink(notify_path);
-	unlink(socket_path);
-	unlink(token_path);
-	return rmdir(place);
-}
-
-static void write_tokens(const char *text)
-{
-	FILE *f = fopen(token_path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-}
-
 static int watched = -1; /* standard error of the process: it ends with it */
 
-static void begin(struct child *c, int *ready, const char *const *options, void (*prepare)(void))
+static void begin(struct child *c, const char *const *options, void (*prepare)(void))
 {
 	char text[256];
 
 	while (recv(notify_fd, text, sizeof text, MSG_DONTWAIT) > 0)
 		;
-	start_with(c, make, ready, options, prepare);
+	start_with(c, make, options, prepare);
 	watched = c->err;
 }
 
@@ -101,10 +80,9 @@ static void with_notify(void)
 
 struct site {
 	struct child c;
-	int ready, go;
+	int go;
 	int ports[2], metrics; /* that it said it listens on */
 	size_t n_ports;
-	char log[16384]; /* all of its standard error, at the end */
 };
 
 static void read_line(int fd, char *to, size_t room)
@@ -127,7 +105,7 @@ static void open_site(struct site *s, size_t lines, const char *const *options)
 	assert_int_equal(pipe(go), 0);
 	fcntl(go[1], F_SETFD, FD_CLOEXEC);
 	go_fd = go[0];
-	begin(&s->c, &s->ready, options, with_notify);
+	begin(&s->c, options, with_notify);
 	close(go[0]);
 	s->go = go[1];
 	for (size_t i = 0; i < lines; i++) {
@@ -144,21 +122,12 @@ static void open_site(struct site *s, size_t lines, const char *const *options)
 	assert_string_equal(heard(), "READY=1");
 }
 
-static void wait_ready(struct site *s)
-{
-	char c;
-
-	assert_int_equal(read(s->ready, &c, 1), 1);
-}
-
 /* After it was told to end. */
 static int close_site(struct site *s)
 {
-	char out[64];
-	int status = finish(&s->c, out, sizeof out, s->log, sizeof s->log);
+	int status = finish(&s->c);
 
-	assert_string_equal(out, "");
-	close(s->ready);
+	assert_string_equal(s->c.text, "");
 	close(s->go);
 	return status;
 }
@@ -193,11 +162,6 @@ static int dial_unix(const char *path)
 	return fd;
 }
 
-#define META                                                                                       \
-	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \
-	"\"io.modelcontextprotocol/clientInfo\":{\"name\":\"t\",\"version\":\"0\"},"               \
-	"\"io.modelcontextprotocol/clientCapabilities\":{}}"
-
 /* `headers`: each with its end. `connection`: what becomes of it when the client sends no more: "close",
  * then it may still wait for the answer, or "keep-alive". */
 static void send_post_on(int fd, const char *connection, const char *target, const char *headers,
@@ -227,9 +191,7 @@ static void send_call(int fd, const char *tool, const char *headers)
 		 "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\n%s",
 		 tool, headers);
 	snprintf(body, sizeof body,
-		 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{" META
-		 ",\"name\":\"%s\",\"arguments\":{}}}",
-		 tool);
+		 REQUEST("1", "tools/call", MODERN ",\"name\":\"%s\",\"arguments\":{}"), tool);
 	send_post(fd, "/mcp", all, body);
 }
 
@@ -299,7 +261,7 @@ TEST(idle_server_ends_at_once)
 
 		open_site(&s, 1, plain);
 		assert_int_equal(call_tool(s.ports[0], "where", ""), 200);
-		assert_non_null(strstr(answer, "\"worker\""));
+		assert_has(answer, "\"worker\"");
 		idle = dial(s.ports[0]);
 		put(idle, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
 		assert_true(read(idle, answer, sizeof answer) > 0);
@@ -309,7 +271,7 @@ TEST(idle_server_ends_at_once)
 		assert_string_equal(heard(), "STOPPING=1");
 		assert_int_equal(close_site(&s), 0);
 		clock_gettime(CLOCK_MONOTONIC, &ended);
-		assert_string_equal(s.log, "");
+		assert_string_equal(s.c.errors, "");
 		if (!getenv("CLEAT_VALGRIND"))
 			assert_true(ended.tv_sec - begun.tv_sec < 9);
 		close(idle);
@@ -353,14 +315,14 @@ TEST(running_call_is_answered_after_sigterm)
 			send_post(other, target, "", call(7, "until_told", "{}"));
 			assert_int_equal(take_answer(other), 202);
 		}
-		wait_ready(&s);
+		wait_ready(&s.c);
 		kill(s.c.pid, SIGTERM);
 		assert_string_equal(heard(), "STOPPING=1");
 		put(s.go, "!");
 		slurp(fd, answer, sizeof answer);
-		assert_non_null(strstr(answer, "was told"));
+		assert_has(answer, "was told");
 		assert_int_equal(close_site(&s), 0);
-		assert_string_equal(s.log, "");
+		assert_string_equal(s.c.errors, "");
 	}
 }
 
@@ -374,32 +336,29 @@ TEST(call_that_nobody_waits_for_is_cancelled)
 	fd = dial(s.ports[0]);
 	send_post_on(fd, "keep-alive", "/mcp", begin_session(s.ports[0], ""),
 		     call(7, "until_cancelled", "{}"));
-	wait_ready(&s);
+	wait_ready(&s.c);
 	close(fd);
 	stop_site(&s);
-	assert_string_equal(s.log, "");
+	assert_string_equal(s.c.errors, "");
 }
 
 TEST(second_signal_ends_it_at_once)
 {
 	struct site s;
-	int fd, status;
-	char out[64];
+	int fd;
 
 	if (getenv("CLEAT_VALGRIND"))
 		skip(); /* the thread that still runs counts as lost memory there */
 	open_site(&s, 1, plain);
 	fd = dial(s.ports[0]);
 	send_call(fd, "for_ever", "");
-	wait_ready(&s);
+	wait_ready(&s.c);
 	kill(s.c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");
 	kill(s.c.pid, SIGHUP); /* there is nothing to reload any more */
 	kill(s.c.pid, SIGTERM);
-	status = finish(&s.c, out, sizeof out, s.log, sizeof s.log);
-	assert_int_equal(status, 128 + SIGTERM);
+	assert_int_equal(finish(&s.c), 128 + SIGTERM);
 	close(fd);
-	close(s.ready);
 	close(s.go);
 }
 
@@ -420,26 +379,26 @@ TEST(hangup_reads_tokens_again)
 	const char *const options[] = { "--http", "127.0.0.1:0", "--token-file", token_path, NULL };
 	struct site s;
 
-	write_tokens("alice " FIRST "\n");
+	scratch_put("tokens", "alice " FIRST "\n");
 	open_site(&s, 1, options);
 	assert_int_equal(call_tool(s.ports[0], "where", ""), 401);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER(FIRST)), 200);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER(SECOND)), 401);
-	write_tokens("alice " SECOND "\n");
+	scratch_put("tokens", "alice " SECOND "\n");
 	expect_reload(s.c.pid);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER(FIRST)), 401);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER(SECOND)), 200);
 	/* what cannot be read changes nothing */
-	write_tokens("alice\n");
+	scratch_put("tokens", "alice\n");
 	expect_reload(s.c.pid);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER(SECOND)), 200);
 	unlink(token_path);
 	expect_reload(s.c.pid);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER(SECOND)), 200);
 	stop_site(&s);
-	assert_non_null(strstr(s.log, "test: error: the tokens stay as they were: "));
-	assert_non_null(strstr(s.log, "No such file or directory\n"));
-	assert_null(strstr(s.log, SECOND));
+	assert_has(s.c.errors, "test: error: the tokens stay as they were: ");
+	assert_has(s.c.errors, "No such file or directory\n");
+	assert_lacks(s.c.errors, SECOND);
 }
 
 /* nohup ignores SIGHUP so that it does not end the process, which it does not here. */
@@ -452,15 +411,15 @@ static void ignore_hangup(void)
 TEST(hangup_is_heard_under_nohup)
 {
 	struct child c;
-	char line[256], out[64], err[1024];
+	char line[256];
 
-	begin(&c, NULL, plain, ignore_hangup);
+	begin(&c, plain, ignore_hangup);
 	read_line(c.err, line, sizeof line);
 	assert_string_equal(heard(), "READY=1");
 	expect_reload(c.pid);
 	kill(c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_int_equal(finish(&c), 0);
 }
 
 /* ---- addresses ---------------------------------------------------------------------------- */
@@ -468,13 +427,13 @@ TEST(hangup_is_heard_under_nohup)
 static void refuses(const char *const *options, const char *why)
 {
 	struct child c;
-	char out[64], err[1024];
 
-	start_with(&c, make, NULL, options, NULL);
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 1);
-	assert_string_equal(out, "");
-	if (strncmp(err, "test: ", 6) != 0 || !strstr(err, why) || strstr(err, "listening"))
-		fail_msg("%s", err);
+	start_with(&c, make, options, NULL);
+	assert_int_equal(finish(&c), 1);
+	assert_string_equal(c.text, "");
+	assert_has(c.errors, why);
+	assert_int_equal(strncmp(c.errors, "test: ", 6), 0);
+	assert_lacks(c.errors, "listening");
 }
 
 TEST(address_that_others_reach_needs_tokens)
@@ -486,7 +445,7 @@ TEST(address_that_others_reach_needs_tokens)
 					"127.0.0.1:0", "--allow-remote", NULL };
 	struct site s;
 
-	write_tokens("alice " FIRST "\n");
+	scratch_put("tokens", "alice " FIRST "\n");
 	refuses(wide, "can be reached from other machines, and clients would not have to authorize "
 		      "themselves: give a token file (--token-file), or say that this is wanted "
 		      "(--allow-remote)");
@@ -533,7 +492,7 @@ TEST(unix_socket_is_served_and_removed)
 	fd = dial_unix(socket_path);
 	send_call(fd, "where", "");
 	assert_int_equal(take_answer(fd), 200);
-	assert_non_null(strstr(answer, "worker"));
+	assert_has(answer, "worker");
 	stop_site(&s);
 	assert_int_equal(stat(socket_path, &st), -1);
 }
@@ -557,7 +516,7 @@ TEST(socket_of_the_service_manager_is_served)
 	const char *const options[] = { "--http", "fd:3", NULL };
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t n = sizeof in;
-	char out[64], err[1024], line[256];
+	char line[256];
 	struct child c;
 	int fd;
 
@@ -567,24 +526,18 @@ TEST(socket_of_the_service_manager_is_served)
 	assert_int_equal(getsockname(handed_over, (struct sockaddr *)&in, &n), 0);
 	fd = dial(ntohs(in.sin_port)); /* waits there until somebody serves it */
 	send_call(fd, "where", "");
-	begin(&c, NULL, options, hand_over);
+	begin(&c, options, hand_over);
 	close(handed_over);
 	read_line(c.err, line, sizeof line);
-	assert_non_null(strstr(line, "listening on "));
+	assert_has(line, "listening on ");
 	assert_string_equal(heard(), "READY=1");
 	assert_int_equal(take_answer(fd), 200);
 	kill(c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
+	assert_int_equal(finish(&c), 0);
 }
 
 /* ---- counters and log --------------------------------------------------------------------- */
-
-static void expect_series(const char *line)
-{
-	if (!strstr(answer, line))
-		fail_msg("%s is not in\n%s", line, answer);
-}
 
 /* One address for the counters of both, and nothing else is to be had there. */
 TEST(metrics_have_an_address_of_their_own)
@@ -602,15 +555,15 @@ TEST(metrics_have_an_address_of_their_own)
 	assert_int_equal(get(s.ports[0], "/metrics", "localhost"), 404);
 	begin_session(s.ports[0], "");
 	assert_int_equal(get(s.metrics, "/metrics", "localhost"), 200);
-	expect_series("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
-	expect_series("\ncleat_http_requests_total{code=\"2xx\"} 4\n");
-	expect_series("\ncleat_http_requests_total{code=\"4xx\"} 1\n");
-	expect_series("\ncleat_rpc_requests_total{method=\"tools/call\"} 3\n");
-	expect_series("\ncleat_rpc_requests_total{method=\"other\"} 1\n");
-	expect_series("\ncleat_rpc_errors_total{method=\"tools/call\"} 1\n");
-	expect_series("\ncleat_request_duration_seconds_count 4\n");
-	expect_series("\ncleat_sessions 1\n");
-	expect_series("\ncleat_connections_accepted_total 5\n");
+	assert_has(answer, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n");
+	assert_has(answer, "\ncleat_http_requests_total{code=\"2xx\"} 4\n");
+	assert_has(answer, "\ncleat_http_requests_total{code=\"4xx\"} 1\n");
+	assert_has(answer, "\ncleat_rpc_requests_total{method=\"tools/call\"} 3\n");
+	assert_has(answer, "\ncleat_rpc_requests_total{method=\"other\"} 1\n");
+	assert_has(answer, "\ncleat_rpc_errors_total{method=\"tools/call\"} 1\n");
+	assert_has(answer, "\ncleat_request_duration_seconds_count 4\n");
+	assert_has(answer, "\ncleat_sessions 1\n");
+	assert_has(answer, "\ncleat_connections_accepted_total 5\n");
 	assert_int_equal(get(s.metrics, "/mcp", "localhost"), 404);
 	assert_int_equal(get(s.metrics, "/metrics", "evil.example"), 403);
 	fd = dial(s.metrics);
@@ -619,18 +572,18 @@ TEST(metrics_have_an_address_of_their_own)
 	fd = dial(s.metrics);
 	send_post(fd, "/metrics", "", "x");
 	assert_int_equal(take_answer(fd), 405);
-	expect_series("Allow: GET, HEAD\r\n");
+	assert_has(answer, "Allow: GET, HEAD\r\n");
 	fd = dial(s.metrics);
 	put(fd, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx");
 	assert_int_equal(take_answer(fd), 413);
 	/* also there while a call comes to its end */
 	fd = dial(s.ports[0]);
 	send_call(fd, "until_told", "");
-	wait_ready(&s);
+	wait_ready(&s.c);
 	kill(s.c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");
 	assert_int_equal(get(s.metrics, "/metrics", "localhost"), 200);
-	expect_series("\ncleat_connections 1\n");
+	assert_has(answer, "\ncleat_connections 1\n");
 	put(s.go, "!");
 	assert_int_equal(take_answer(fd), 200);
 	assert_int_equal(close_site(&s), 0);
@@ -680,7 +633,7 @@ TEST(access_log_has_a_line_for_every_request)
 	char *at;
 	int fd;
 
-	write_tokens("alice " FIRST "\n");
+	scratch_put("tokens", "alice " FIRST "\n");
 	open_site(&s, 1, options);
 	assert_int_equal(get(s.ports[0], "/healthz?secret=1", "localhost"), 200);
 	assert_int_equal(call_tool(s.ports[0], "where", BEARER("nobody-has-this-one")), 401);
@@ -688,17 +641,17 @@ TEST(access_log_has_a_line_for_every_request)
 	fd = dial(s.ports[0]);
 	send_post(fd, "/mcp", begin_session(s.ports[0], BEARER(FIRST)),
 		  call(7, "until_told", "{}"));
-	wait_ready(&s);
+	wait_ready(&s.c);
 	put(s.go, "!");
 	assert_int_equal(take_answer(fd), 200);
 	fd = dial(s.ports[0]);
 	put(fd, "GET /mcp HTTP/1.1\r\n\r\n"); /* without Host */
 	assert_int_equal(take_answer(fd), 400);
 	stop_site(&s);
-	at = s.log;
+	at = s.c.errors;
 	for (size_t i = 0; i < CLEAT_COUNT(entries); i++)
 		expect_entry(&at, entries[i]);
 	assert_string_equal(at, "");
 }
 
-TEST_GROUP(make_place, remove_place)
+TEST_GROUP(make_place, scratch_end)

@@ -6,6 +6,7 @@
 
 /* ---- standard input and output ------------------------------------------------------------ */
 
+/* What a tool prints, forges or leaves to its children is not the protocol's. */
 TEST(stdio_is_taken_over_and_given_back)
 {
 	size_t before = open_fds();
@@ -18,6 +19,7 @@ TEST(stdio_is_taken_over_and_given_back)
 	begin_stage(&g);
 	put(g.in[1], INITIALIZE);
 	put(g.in[1], call(1, "print", "{}"));
+	put(g.in[1], call(2, "hello", "{\"name\":\"still in order\"}"));
 	close(g.in[1]);
 	fstat(0, &st[0]);
 	fstat(1, &st[1]);
@@ -28,72 +30,71 @@ TEST(stdio_is_taken_over_and_given_back)
 	slurp(g.out[0], out, sizeof out);
 	slurp(g.err[0], err, sizeof err);
 	assert_int_equal(rc, CLEAT_OK);
-	assert_string_equal(err, "printed by a tool\n");
-	assert_null(strstr(out, "printed"));
-	assert_non_null(strstr(out, "no input"));
+	assert_string_equal(err, "printf in a tool\n"
+				 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"forged\"}\n"
+				 "write in a tool\nchild of a tool\nnot flushed yet\n");
+	assert_int_equal(count_of(out, "\n"), 3);
+	assert_has(out, "noise made");
+	assert_has(out, "still in order");
 	assert_true(st[0].st_ino == now[0].st_ino && st[1].st_ino == now[1].st_ino);
 	cleat_server_free(s);
 	assert_int_equal(open_fds(), before);
 }
 
-TEST(closed_stdin_is_an_error)
+/* On a stage; without this descriptor, if it is none below 0. */
+static int run_stdio_without(cleat_server *s, int closed)
 {
-	cleat_server *s = new_server(NULL);
 	struct stage g;
 	int rc;
 
 	begin_stage(&g);
-	close(0);
+	if (closed >= 0)
+		close(closed);
 	rc = cleat_server_run_stdio(s);
 	end_stage(&g);
-	assert_int_equal(rc, CLEAT_EINVAL);
-	assert_non_null(strstr(cleat_server_error(s)->message, "standard input"));
-	assert_int_equal(cleat_server_run_stdio(NULL), CLEAT_ENOMEM);
-	cleat_server_free(s);
 	close(g.in[1]);
 	close(g.out[0]);
 	close(g.err[0]);
+	return rc;
 }
 
-TEST(run_inside_a_handler_is_refused)
+TEST(closed_descriptors_are_an_error)
 {
-	cleat_server *s = new_server(NULL);
+	for (int closed = 0; closed < 2; closed++) {
+		cleat_server *s = new_server(NULL);
+
+		assert_int_equal(run_stdio_without(s, closed), CLEAT_EINVAL);
+		assert_has(cleat_server_error(s)->message,
+			   closed ? "standard output" : "standard input");
+		cleat_server_free(s);
+	}
+	assert_int_equal(cleat_server_run_stdio(NULL), CLEAT_ENOMEM);
+}
+
+FDS_TEST(run_inside_a_handler_is_refused)
+{
 	struct stage g;
 	char got[4096];
-	int fds[2];
 
-	attach(s, fds);
-	put(fds[1], INITIALIZE);
 	put(fds[1], call(1, "misuse", "{}"));
 	begin_stage(&g);
-	collect(cleat_server_loop(s), fds[1], 2, got, sizeof got);
+	collect(l, fds[1], 2, got, sizeof got);
 	end_stage(&g);
-	assert_non_null(strstr(got, "run -14")); /* CLEAT_EMISUSE */
-	cleat_server_free(s);
+	assert_has(got, "run -14"); /* CLEAT_EMISUSE */
 	close(g.in[1]);
 	close(g.out[0]);
 	close(g.err[0]);
-	close(fds[0]);
-	close(fds[1]);
 }
 
 /* Also when it comes before the run function has made anything. */
 TEST(stop_before_run_counts)
 {
 	cleat_server *s = new_server(NULL);
-	struct stage g;
-	int rc;
 
 	cleat_server_stop(NULL);
 	cleat_server_stop(s);
-	begin_stage(&g);
-	rc = cleat_server_run_stdio(s);
-	end_stage(&g);
-	assert_int_equal(rc, CLEAT_OK);
+	assert_int_equal(run_stdio_without(s, -1), CLEAT_OK);
 	cleat_server_free(s);
-	close(g.in[1]);
-	close(g.out[0]);
-	close(g.err[0]);
 }
 
 /* ---- the whole program -------------------------------------------------------------------- */
@@ -101,47 +102,41 @@ TEST(stop_before_run_counts)
 TEST(main_serves_until_the_end_of_input)
 {
 	struct child c;
-	char out[8192], err[1024];
 
-	start(&c, new_server, NULL, NULL);
+	start(&c, new_server, NULL);
 	put(c.in, INITIALIZE);
 	put(c.in, call(1, "hello", "{\"name\":\"Oslo\"}"));
 	put(c.in, call(2, "where", "{}"));
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_non_null(strstr(out, "hello Oslo"));
-	assert_non_null(strstr(out, "worker")); /* given time although the input had ended */
-	assert_string_equal(err, "");
+	assert_int_equal(finish(&c), 0);
+	assert_has(c.text, "hello Oslo");
+	assert_has(c.text, "worker"); /* given time although the input had ended */
+	assert_string_equal(c.errors, "");
+	start_call(&c, "until_cancelled"); /* which the end of input does, too */
+	assert_int_equal(finish(&c), 0);
 }
 
 TEST(main_knows_its_options)
 {
-	char out[8192], err[1024];
 	struct child c;
 
-	start(&c, new_server, NULL, "--version");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_string_equal(out, "test 1.2.3\n");
-	start(&c, new_server, NULL, "--help");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_non_null(strstr(out, "test 1.2.3"));
-	assert_non_null(strstr(out, "Tools: hello, big, where"));
-	assert_non_null(strstr(out, "/bin/test-server\"}")); /* an absolute path */
-	assert_null(strstr(out, "\"./bin"));
-	start(&c, new_server, NULL, "--stdio");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_string_equal(out, "");
-}
-
-/* What can be wrong with them: test_main_parse.c. */
-TEST(main_refuses_options_before_anything_is_served)
-{
-	char out[1024], err[1024];
-	struct child c;
-
-	start(&c, new_server, NULL, "--nonsense");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 2);
-	assert_string_equal(out, "");
-	assert_string_equal(err, "test: unknown option --nonsense; --help lists the options\n");
+	start(&c, new_server, "--version");
+	assert_int_equal(finish(&c), 0);
+	assert_string_equal(c.text, "test 1.2.3\n");
+	start(&c, new_server, "--help");
+	assert_int_equal(finish(&c), 0);
+	assert_has(c.text, "test 1.2.3");
+	assert_has(c.text, "Tools: hello, big, where");
+	assert_has(c.text, "/bin/test-server\"}"); /* an absolute path */
+	assert_lacks(c.text, "\"./bin");
+	start(&c, new_server, "--stdio");
+	assert_int_equal(finish(&c), 0);
+	assert_string_equal(c.text, "");
+	/* What can be wrong with them: test_main_parse.c. */
+	start(&c, new_server, "--nonsense");
+	assert_int_equal(finish(&c), 2);
+	assert_string_equal(c.text, "");
+	assert_string_equal(c.errors,
+			    "test: unknown option --nonsense; --help lists the options\n");
 }
 
 static cleat_server *make_bad(const cleat_server_options *o)
@@ -168,14 +163,13 @@ static cleat_server *make_wordy(const cleat_server_options *o)
 
 TEST(help_shows_what_the_server_says_about_itself)
 {
-	char out[8192], err[1024];
 	struct child c;
 
-	start(&c, make_wordy, NULL, "--help");
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_non_null(strstr(out, "2 - The title\nWhat it is for.\n"));
-	assert_non_null(strstr(out, "{\"a \\\"quoted\\\" name\": "));
-	assert_null(strstr(out, "Tools:"));
+	start(&c, make_wordy, "--help");
+	assert_int_equal(finish(&c), 0);
+	assert_has(c.text, "2 - The title\nWhat it is for.\n");
+	assert_has(c.text, "{\"a \\\"quoted\\\" name\": ");
+	assert_lacks(c.text, "Tools:");
 }
 
 /* Somebody who starts it by hand is told what it waits for. */
@@ -212,35 +206,31 @@ TEST(terminal_is_greeted)
 
 TEST(main_reports_what_latched)
 {
-	char out[1024], err[1024];
 	struct child c;
 
-	start(&c, make_bad, NULL, NULL);
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 1);
-	assert_string_equal(out, "");
-	assert_non_null(strstr(err, "bad"));
-	start(&c, make_none, NULL, NULL);
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 1);
-	assert_non_null(strstr(err, "out of memory"));
+	start(&c, make_bad, NULL);
+	assert_int_equal(finish(&c), 1);
+	assert_string_equal(c.text, "");
+	assert_has(c.errors, "bad");
+	start(&c, make_none, NULL);
+	assert_int_equal(finish(&c), 1);
+	assert_has(c.errors, "out of memory");
 }
 
 TEST(signals_end_main_in_order)
 {
 	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
-	char out[8192], err[1024], c1;
 	struct child c;
-	int ready;
 
 	for (size_t i = 0; i < CLEAT_COUNT(numbers); i++) {
-		start(&c, new_server, &ready, NULL);
-		put(c.in, INITIALIZE);
-		put(c.in, call(1, "until_cancelled", "{}"));
-		assert_int_equal(read(ready, &c1, 1), 1);
+		start_call(&c, "until_cancelled");
 		kill(c.pid, numbers[i]);
-		close(ready);
-		assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-		assert_non_null(strstr(out, "the server is stopping"));
-		assert_string_equal(err, "");
+		assert_int_equal(finish(&c), 0);
+		/* what ran has been answered and flushed */
+		assert_has(c.text, "\"id\":1,\"error\":{\"code\":-32800,\"message\":"
+				   "\"the server is stopping\"}}\n");
+		assert_int_equal(count_of(c.text, "\n"), 2);
+		assert_string_equal(c.errors, "");
 	}
 }
 
@@ -267,27 +257,30 @@ static cleat_server *make_reloading(const cleat_server_options *o)
 							 .userdata = me });
 }
 
+static void expect_error_line(struct child *c, const char *line)
+{
+	char got[256] = "";
+
+	for (size_t n = 0; !strchr(got, '\n') && read(c->err, got + n, 1) == 1; n++)
+		;
+	assert_string_equal(got, line);
+}
+
 /* A program with files of its own hears of SIGHUP, and goes on. */
 TEST(hangup_reloads_where_somebody_wants_that)
 {
-	char out[8192], err[1024] = "", byte;
 	struct child c;
-	size_t n = 0;
+	char byte;
 
-	start(&c, make_reloading, NULL, NULL);
-	while (!strchr(err, '\n') && read(c.err, &byte, 1) == 1)
-		err[n++] = byte;
-	assert_string_equal(err, "it is ready\n");
+	start(&c, make_reloading, NULL);
+	expect_error_line(&c, "it is ready\n");
 	put(c.in, INITIALIZE); /* its answer shows that the loop runs */
 	assert_int_equal(read(c.out, &byte, 1), 1);
 	kill(c.pid, SIGHUP);
-	memset(err, 0, sizeof err);
-	for (n = 0; !strchr(err, '\n') && read(c.err, &byte, 1) == 1;)
-		err[n++] = byte;
-	assert_string_equal(err, "it reads again\n");
+	expect_error_line(&c, "it reads again\n");
 	put(c.in, call(1, "none", "{}"));
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_non_null(strstr(out, "\"id\":1"));
+	assert_int_equal(finish(&c), 0);
+	assert_has(c.text, "\"id\":1");
 }
 
 /* The memory of a thread that still runs at the end counts as lost there, and changes the status. */
@@ -299,52 +292,40 @@ static void leaves_a_thread_behind(void)
 
 TEST(second_signal_ends_the_process_at_once)
 {
-	char out[8192], err[1024], c1;
 	struct child c;
-	int ready, status;
+	int status;
 
 	leaves_a_thread_behind();
-	start(&c, new_server, &ready, NULL);
-	put(c.in, INITIALIZE);
-	put(c.in, call(1, "for_ever", "{}"));
-	assert_int_equal(read(ready, &c1, 1), 1);
+	start_call(&c, "for_ever");
 	kill(c.pid, SIGTERM);
 	kill(c.pid, SIGINT);
-	close(ready);
-	status = finish(&c, out, sizeof out, err, sizeof err);
+	status = finish(&c);
 	assert_true(status == 128 + SIGTERM || status == 128 + SIGINT);
 }
 
 /* The client has gone: a handler that heeds nothing must not keep the process. */
 TEST(main_leaves_a_handler_that_never_ends)
 {
-	char out[8192], err[1024], c1;
 	struct child c;
-	int ready;
 
 	leaves_a_thread_behind();
-	start(&c, new_server, &ready, NULL);
-	put(c.in, INITIALIZE);
-	put(c.in, call(1, "for_ever", "{}"));
-	assert_int_equal(read(ready, &c1, 1), 1);
-	close(ready);
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_string_equal(err, "test: 1 calls did not end although they were cancelled\n");
+	start_call(&c, "for_ever");
+	assert_int_equal(finish(&c), 0);
+	assert_string_equal(c.errors, "test: 1 calls did not end although they were cancelled\n");
 }
 
 TEST(vanished_reader_ends_main)
 {
 	struct child c;
-	char err[1024], out[16];
 
-	start(&c, new_server, NULL, NULL);
+	start(&c, new_server, NULL);
 	close(c.out);
 	c.out = open("/dev/null", O_RDONLY);
 	put(c.in, INITIALIZE);
-	slurp(c.err, err, sizeof err); /* ends without the end of input */
+	slurp(c.err, c.errors, sizeof c.errors); /* ends without the end of input */
+	assert_string_equal(c.errors, "");
 	c.err = open("/dev/null", O_RDONLY);
-	assert_int_equal(finish(&c, out, sizeof out, err, sizeof err), 0);
-	assert_string_equal(err, "");
+	assert_int_equal(finish(&c), 0);
 }
 
 TEST_GROUP(warm_up, NULL)

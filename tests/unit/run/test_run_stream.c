@@ -128,22 +128,19 @@ PIPES_TEST(input_waits_until_output_is_read)
 
 /* Answers that nobody asked to wait (from other threads) go over every mark: the other side counts
  * as gone. */
-TEST(reader_that_never_reads_is_given_up)
+PIPES_TEST(reader_that_never_reads_is_given_up)
 {
-	struct rig r;
 	static char block[1 << 20];
 
-	begin_pipes(&r);
 	memset(block, 'x', sizeof block);
 	for (int i = 0; i < 40; i++)
-		answer(&r.echo, block, sizeof block);
-	assert_true(r.echo.unsent > 0);
-	assert_int_equal(r.echo.closed, 0); /* not from inside its own call */
-	run_to_end(&r);
-	assert_int_equal(r.status, CLEAT_ELIMIT);
-	assert_int_equal(r.echo.closed, 1);
-	assert_non_null(strstr(r.notes, "does not read"));
-	end(&r);
+		answer(&r->echo, block, sizeof block);
+	assert_true(r->echo.unsent > 0);
+	assert_int_equal(r->echo.closed, 0); /* not from inside its own call */
+	run_to_end(r);
+	assert_int_equal(r->status, CLEAT_ELIMIT);
+	assert_int_equal(r->echo.closed, 1);
+	assert_non_null(strstr(r->notes, "does not read"));
 }
 
 PIPES_TEST(message_over_the_reply_limit_is_refused_alone)
@@ -165,84 +162,66 @@ static void turn_to_end(struct rig *r)
 	assert_true(r->over);
 }
 
-TEST(end_of_input_ends_at_once_when_nothing_runs)
+PIPES_TEST(end_of_input_ends_at_once_when_nothing_runs)
 {
-	struct rig r;
 	char got[64];
 
-	begin_pipes(&r);
-	put(&r, "one\nlast without newline");
-	close_fd(&r.in[1]);
-	turn_to_end(&r);
-	assert_int_equal(r.status, CLEAT_OK);
-	assert_int_equal(r.echo.closed, 1);
-	assert_int_equal(get(&r, got, sizeof got), 25);
+	put(r, "one\nlast without newline");
+	close_fd(&r->in[1]);
+	turn_to_end(r);
+	assert_int_equal(r->status, CLEAT_OK);
+	assert_int_equal(r->echo.closed, 1);
+	assert_int_equal(get(r, got, sizeof got), 25);
 	assert_memory_equal(got, "one\nlast without newline\n", 25);
-	assert_int_equal(cleat_loop_step(r.l, -1), CLEAT_ECLOSED);
-	end(&r);
+	assert_int_equal(cleat_loop_step(r->l, -1), CLEAT_ECLOSED);
 }
 
-TEST(end_of_input_lets_requests_finish)
+PIPES_TEST(end_of_input_lets_requests_finish)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "defer\n");
-	close_fd(&r.in[1]);
+	put(r, "defer\n");
+	close_fd(&r->in[1]);
 	for (int i = 0; i < 5; i++)
-		assert_int_equal(cleat_loop_step(r.l, 0), CLEAT_OK);
-	assert_int_equal(r.echo.received, 1);
-	assert_int_equal(r.echo.closed, 0);
-	answer(&r.echo, "done", 4);
-	r.echo.inflight = 0;
-	run_to_end(&r);
-	expect(&r, "done\n");
-	assert_int_equal(r.echo.closed, 1);
-	end(&r);
+		assert_int_equal(cleat_loop_step(r->l, 0), CLEAT_OK);
+	assert_int_equal(r->echo.received, 1);
+	assert_int_equal(r->echo.closed, 0);
+	answer(&r->echo, "done", 4);
+	r->echo.inflight = 0;
+	run_to_end(r);
+	expect(r, "done\n");
+	assert_int_equal(r->echo.closed, 1);
 }
 
 /* A request that ends without an answer (it was cancelled) is noticed too, not only by the clock. */
-TEST(end_of_input_notices_requests_without_answer)
+PIPES_TEST(end_of_input_notices_requests_without_answer)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "defer\n");
-	close_fd(&r.in[1]);
-	while (r.echo.received == 0)
-		cleat_loop_step(r.l, -1);
-	r.echo.inflight = 0;
-	cleat_loop_wake(r.l);
-	turn_to_end(&r);
-	end(&r);
+	put(r, "defer\n");
+	close_fd(&r->in[1]);
+	while (r->echo.received == 0)
+		cleat_loop_step(r->l, -1);
+	r->echo.inflight = 0;
+	cleat_loop_wake(r->l);
+	turn_to_end(r);
 }
 
-TEST(end_of_input_cancels_what_takes_too_long)
+PIPES_TEST(end_of_input_cancels_what_takes_too_long)
 {
-	struct rig r;
 	uint64_t before = loop_now();
 
-	begin_pipes(&r);
-	put(&r, "defer\n");
-	close_fd(&r.in[1]);
-	run_to_end(&r);
+	put(r, "defer\n");
+	close_fd(&r->in[1]);
+	run_to_end(r);
 	assert_true(loop_now() - before >= STREAM_GRACE_MS - 1);
-	assert_int_equal(r.status, CLEAT_OK);
-	assert_int_equal(r.echo.closed, 1);
-	end(&r);
+	assert_int_equal(r->status, CLEAT_OK);
+	assert_int_equal(r->echo.closed, 1);
 }
 
-TEST(rest_that_nobody_reads_is_given_up)
+PIPES_TEST(rest_that_nobody_reads_is_given_up)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "big 500000\n");
-	close_fd(&r.in[1]);
-	run_to_end(&r);
-	assert_int_equal(r.status, CLEAT_OK);
-	assert_non_null(strstr(r.notes, "did not take the last"));
-	end(&r);
+	put(r, "big 500000\n");
+	close_fd(&r->in[1]);
+	run_to_end(r);
+	assert_int_equal(r->status, CLEAT_OK);
+	assert_non_null(strstr(r->notes, "did not take the last"));
 }
 
 PIPES_TEST(rest_is_written_to_a_slow_reader)

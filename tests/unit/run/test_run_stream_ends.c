@@ -46,11 +46,10 @@ TEST(vanished_reader_raises_no_signal)
 }
 
 /* A SIGPIPE that the program itself holds back stays its own. */
-TEST(pending_signal_of_the_program_is_kept)
+PIPES_TEST(pending_signal_of_the_program_is_kept)
 {
 	struct sigaction sa = { .sa_handler = on_sigpipe }, old;
 	sigset_t block, before, pending;
-	struct rig r;
 
 	sigpipes = 0;
 	sigemptyset(&sa.sa_mask);
@@ -59,32 +58,26 @@ TEST(pending_signal_of_the_program_is_kept)
 	sigaddset(&block, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &block, &before);
 	raise(SIGPIPE);
-	begin_pipes(&r);
-	close_fd(&r.out[0]);
-	put(&r, "one\n");
-	run_to_end(&r);
+	close_fd(&r->out[0]);
+	put(r, "one\n");
+	run_to_end(r);
 	sigpending(&pending);
 	assert_int_equal(sigismember(&pending, SIGPIPE), 1);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	assert_int_equal(sigpipes, 1);
 	sigaction(SIGPIPE, &old, NULL);
-	end(&r);
 }
 
-TEST(reader_that_vanishes_while_output_waits)
+PIPES_TEST(reader_that_vanishes_while_output_waits)
 {
-	struct rig r;
-
-	begin_pipes(&r);
-	put(&r, "big 500000\ndefer\n");
+	put(r, "big 500000\ndefer\n");
 	for (int i = 0; i < 5; i++)
-		cleat_loop_step(r.l, 0);
-	assert_false(r.over);
-	close_fd(&r.out[0]);
-	run_to_end(&r);
-	assert_int_equal(r.status, CLEAT_OK);
-	assert_int_equal(r.echo.closed, 1);
-	end(&r);
+		cleat_loop_step(r->l, 0);
+	assert_false(r->over);
+	close_fd(&r->out[0]);
+	run_to_end(r);
+	assert_int_equal(r->status, CLEAT_OK);
+	assert_int_equal(r->echo.closed, 1);
 }
 
 /* Closing a socket with unread data resets it. */
@@ -149,22 +142,19 @@ PIPES_TEST(finish_writes_what_is_left)
 	expect(r, "bye\n");
 }
 
-TEST(finish_waits_for_a_reader_but_not_for_ever)
+PIPES_TEST(finish_waits_for_a_reader_but_not_for_ever)
 {
-	struct rig r;
 	uint64_t before;
 
-	begin_pipes(&r);
-	put(&r, "big 500000\n");
-	while (r.echo.received == 0)
-		cleat_loop_step(r.l, -1);
+	put(r, "big 500000\n");
+	while (r->echo.received == 0)
+		cleat_loop_step(r->l, -1);
 	before = loop_now();
-	stream_finish(r.s);
-	assert_false(r.over);
-	stream_finish(r.s); /* twice is as good as once */
-	run_to_end(&r);
+	stream_finish(r->s);
+	assert_false(r->over);
+	stream_finish(r->s); /* twice is as good as once */
+	run_to_end(r);
 	assert_true(loop_now() - before >= STREAM_FLUSH_MS - 1);
-	end(&r);
 }
 
 /* Lines that waited for room are for nobody any more. */

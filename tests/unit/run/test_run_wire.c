@@ -45,22 +45,16 @@ static void expect_output(cleat_wire *w, const char *part)
 	free(copy);
 }
 
-TEST(wire_answers_whatever_the_slices)
+WIRE_TEST(wire_answers_whatever_the_slices)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, NULL);
 	const char *text = call(1, "hello", "{\"name\":\"Oslo\"}");
 
-	assert_int_equal(feed(w, INITIALIZE), CLEAT_OK);
-	expect_output(w, "\"protocolVersion\":\"2025-11-25\"");
 	for (const char *p = text; *p; p++)
 		assert_int_equal(cleat_wire_feed(w, p, 1), CLEAT_OK);
 	expect_output(w, "hello Oslo");
 	assert_int_equal(cleat_wire_inflight(w), 0);
 	assert_int_equal(feed(w, "{]\n"), CLEAT_OK); /* answered, not an error here */
 	expect_output(w, "-32700");
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
 TEST(wire_of_nothing_is_harmless)
@@ -81,17 +75,13 @@ TEST(wire_of_nothing_is_harmless)
 }
 
 /* Input waits while answers are not taken; nothing is lost, nothing grows without end. */
-TEST(wire_holds_input_back)
+WIRE_TEST(wire_holds_input_back)
 {
 	enum { CALLS = 100, SIZE = 100000 };
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, NULL);
 	static char text[CALLS * 200];
 	size_t n = 0, lines = 0, most = 0;
 	const void *out;
 
-	feed(w, INITIALIZE);
-	expect_output(w, "result");
 	for (int i = 1; i <= CALLS; i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s",
 				      call(i, "big", "{\"n\":100000}"));
@@ -110,17 +100,12 @@ TEST(wire_holds_input_back)
 	assert_true(most < OUTBOX_HIGH + 2 * SIZE);
 	assert_int_equal(feed(w, call(200, "hello", "{\"name\":\"x\"}")), CLEAT_OK);
 	expect_output(w, "hello x");
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
-TEST(wire_eof_takes_the_last_line_and_cancels)
+WIRE_TEST(wire_eof_takes_the_last_line_and_cancels)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, NULL);
 	char text[512];
 
-	feed(w, INITIALIZE);
 	feed(w, call(1, "later", "{}"));
 	assert_int_equal(cleat_wire_inflight(w), 1);
 	snprintf(text, sizeof text, "%s", call(2, "hello", "{\"name\":\"last\"}"));
@@ -133,8 +118,6 @@ TEST(wire_eof_takes_the_last_line_and_cancels)
 	assert_int_equal(feed(w, "\n"), CLEAT_ECLOSED);
 	cleat_wire_eof(w);
 	cleat_request_finish(deferred[0], CLEAT_OK);
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
 static void *finish_first(void *arg)
@@ -144,15 +127,11 @@ static void *finish_first(void *arg)
 	return NULL;
 }
 
-TEST(wire_is_woken_by_other_threads)
+WIRE_TEST_WITH(wire_is_woken_by_other_threads, .wake = on_wake)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, &(cleat_wire_options){ .wake = on_wake });
 	pthread_t t;
 
-	feed(w, INITIALIZE);
 	feed(w, call(1, "later", "{}"));
-	expect_output(w, "result");
 	atomic_store(&wakes, 0);
 	assert_int_equal(pthread_create(&t, NULL, finish_first, NULL), 0);
 	pthread_join(t, NULL);
@@ -160,8 +139,6 @@ TEST(wire_is_woken_by_other_threads)
 	expect_output(w, NULL); /* not before the wire's own thread looks */
 	cleat_wire_poll(w);
 	expect_output(w, "from afar");
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
 static cleat_wire *polled_in_wake;
@@ -174,37 +151,31 @@ static void poll_in_wake(void *userdata)
 }
 
 /* What wake() should not do must at least do no harm. */
-TEST(poll_inside_wake_is_put_off)
+WIRE_TEST_WITH(poll_inside_wake_is_put_off, .wake = poll_in_wake)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, &(cleat_wire_options){ .wake = poll_in_wake });
-
 	polled_in_wake = w;
 	polled = 77;
-	feed(w, INITIALIZE);
-	expect_output(w, "result");
 	feed(w, call(1, "later", "{}"));
 	feed(w, call(2, "finish_later", "{}"));
 	assert_int_equal(polled, -1);
 	expect_output(w, "finished");
 	cleat_wire_poll(w);
 	expect_output(w, "by another");
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
 /* Answers that come on their own go over every mark: the other side counts as gone. */
 TEST(wire_gives_up_on_a_reader_that_never_reads)
 {
 	enum { SIZE = 1000000 };
-	cleat_server *s = new_server(&(cleat_server_options){ .max_reply = 1 << 20 });
-	cleat_wire *w = cleat_wire_server(s, NULL);
+	struct served v;
+	cleat_wire *w;
 	char *z = calloc(1, SIZE + 1);
 	size_t n;
 
 	assert_non_null(z);
 	memset(z, 'z', SIZE);
-	feed(w, INITIALIZE);
+	serve_wire(&v, &(cleat_server_options){ .max_reply = 1 << 20 }, NULL);
+	w = v.w;
 	for (int i = 1; i <= 20; i++)
 		feed(w, call(i, "later", "{}"));
 	for (int i = 0; i < 20; i++) {
@@ -218,36 +189,30 @@ TEST(wire_gives_up_on_a_reader_that_never_reads)
 	cleat_wire_consume(w, n);
 	assert_int_equal(feed(w, "\n"), CLEAT_ECLOSED);
 	free(z);
-	cleat_wire_free(w);
-	cleat_server_free(s);
+	served_end(&v);
 }
 
-TEST(wires_of_one_server_share_events)
+WIRE_TEST(wires_of_one_server_share_events)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *a = cleat_wire_server(s, NULL), *b = cleat_wire_server(s, NULL);
+	cleat_wire *other = cleat_wire_server(s, NULL);
 
-	feed(a, INITIALIZE);
-	feed(a, call(1, "later", "{}"));
-	expect_output(a, "result");
+	feed(w, call(1, "later", "{}"));
 	finish_first(NULL);
-	cleat_wire_poll(b);
-	expect_output(a, "from afar");
-	cleat_wire_free(b);
-	feed(a, call(2, "hello", "{\"name\":\"still here\"}"));
-	expect_output(a, "still here");
-	cleat_wire_free(a);
-	cleat_server_free(s);
+	cleat_wire_poll(other);
+	expect_output(w, "from afar");
+	cleat_wire_free(other);
+	feed(w, call(2, "hello", "{\"name\":\"still here\"}"));
+	expect_output(w, "still here");
 }
 
 TEST(wire_brings_its_own_clock)
 {
-	cleat_server *s = new_server(&(cleat_server_options){ .request_timeout_ms = 5000 });
-	cleat_wire *w =
-		cleat_wire_server(s, &(cleat_wire_options){ .wake = on_wake, .now = get_fake_now });
+	struct served v;
+	cleat_wire *w;
 
-	feed(w, INITIALIZE);
-	expect_output(w, "result");
+	serve_wire(&v, &(cleat_server_options){ .request_timeout_ms = 5000 },
+		   &(cleat_wire_options){ .wake = on_wake, .now = get_fake_now });
+	w = v.w;
 	atomic_store(&wakes, 0);
 	feed(w, call(1, "later", "{}"));
 	assert_true(atomic_load(&wakes) > 0); /* there is a deadline now */
@@ -260,52 +225,35 @@ TEST(wire_brings_its_own_clock)
 	expect_output(w, "took too long");
 	assert_true(cleat_request_cancelled(deferred[0]));
 	cleat_request_finish(deferred[0], CLEAT_OK);
-	cleat_wire_free(w);
-	cleat_server_free(s);
+	served_end(&v);
 }
 
-TEST(wire_runs_blocking_handlers_inline)
+WIRE_TEST(wire_runs_blocking_handlers_inline)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, NULL);
-
-	feed(w, INITIALIZE);
 	feed(w, call(1, "where", "{}"));
 	expect_output(w, "inline");
 	assert_int_equal(atomic_load(&worker_calls), 0);
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
-TEST(wire_with_a_loop_uses_workers)
+WIRE_TEST(wire_with_a_loop_uses_workers)
 {
-	cleat_server *s = new_server(NULL);
-	cleat_wire *w = cleat_wire_server(s, NULL);
 	cleat_loop *l = cleat_server_loop(s);
 	struct pollfd p = { .fd = cleat_loop_fd(l), .events = POLLIN };
 
-	feed(w, INITIALIZE);
 	feed(w, call(1, "where", "{}"));
 	while (cleat_wire_inflight(w) > 0) {
 		assert_int_equal(poll(&p, 1, -1), 1);
 		cleat_loop_step(l, 0);
 	}
 	expect_output(w, "worker");
-	cleat_wire_free(w);
-	cleat_server_free(s);
 }
 
-TEST(wire_fed_from_inside_a_handler_refuses)
+WIRE_TEST(wire_fed_from_inside_a_handler_refuses)
 {
-	cleat_server *s = new_server(NULL);
-
-	fed_wire = cleat_wire_server(s, NULL);
-	feed(fed_wire, INITIALIZE);
-	feed(fed_wire, call(1, "misuse", "{}"));
-	expect_output(fed_wire, "feed -14"); /* CLEAT_EMISUSE */
-	cleat_wire_free(fed_wire);
+	fed_wire = w;
+	feed(w, call(1, "misuse", "{}"));
+	expect_output(w, "feed -14"); /* CLEAT_EMISUSE */
 	fed_wire = NULL;
-	cleat_server_free(s);
 }
 
 /* Where there is no memory to hold input back, it is answered at once: every line gets something. */
@@ -313,35 +261,27 @@ TEST(memory_may_run_out_while_input_is_held)
 {
 	enum { CALLS = 15 };
 	static char text[CALLS * 200];
-	struct fail_alloc fa;
 	size_t n = 0;
 
 	for (int i = 1; i <= CALLS; i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s",
 				      call(i, "big", "{\"n\":100000}"));
-	fail_alloc_init(&fa, 1, false);
-	for (size_t n_th = 1; fail_alloc_hit(&fa) || n_th == 1; n_th++) {
-		cleat_server *s;
-		cleat_wire *w;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa) && !fa.lasting;) {
+		struct served v;
 		const void *out;
 		size_t lines = 0, k;
 
-		fail_alloc_init(&fa, 0, false);
-		s = new_server(&(cleat_server_options){ .allocator = &fa.hook });
-		w = cleat_wire_server(s, NULL);
-		feed(w, INITIALIZE);
-		expect_output(w, "result");
-		fa.countdown = n_th;
-		assert_int_equal(cleat_wire_feed(w, text, n), CLEAT_OK);
-		while ((k = cleat_wire_peek(w, &out)) > 0) {
+		fail_alloc_calm(&fa);
+		serve_wire(&v, &(cleat_server_options){ .allocator = &fa.hook }, NULL);
+		fail_alloc_arm(&fa);
+		assert_int_equal(cleat_wire_feed(v.w, text, n), CLEAT_OK);
+		while ((k = cleat_wire_peek(v.w, &out)) > 0) {
 			for (size_t i = 0; i < k; i++)
 				lines += ((const char *)out)[i] == '\n';
-			cleat_wire_consume(w, k);
+			cleat_wire_consume(v.w, k);
 		}
-		assert_int_equal(lines + cleat_wire_inflight(w), CALLS);
-		cleat_wire_free(w);
-		cleat_server_free(s);
-		assert_int_equal(fa.live, 0);
+		assert_int_equal(lines + cleat_wire_inflight(v.w), CALLS);
+		served_end(&v);
 	}
 }
 

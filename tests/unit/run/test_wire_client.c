@@ -1,8 +1,6 @@
 /* test_wire_client.c - a client and a server over two wires, back to back: no loop, no descriptor, and the
  * bytes move as the test says.
  */
-#define _XOPEN_SOURCE 700
-
 #include "test.h"
 #include "unit/run/test_run.h"
 
@@ -131,6 +129,10 @@ static void expect(struct ends *e, int status, const char *part)
 	assert_int_equal(cleat_wire_inflight(e->client), 0);
 }
 
+/* A case on two ends, whose client has these options. */
+#define ENDS_TEST(name, ...)                                                                       \
+	TEST_ON(name, struct ends, e, begin_with(e, (cleat_client_options){ __VA_ARGS__ }), end)
+
 /* ---- calls --------------------------------------------------------------------------------- */
 
 TEST(calls_in_every_revision_and_any_slices)
@@ -205,7 +207,6 @@ TEST(a_call_is_given_up_from_any_thread)
 		pthread_t thread;
 		cleat_call *call;
 
-		atomic_store(&n_deferred, 0);
 		begin_with(&e, (cleat_client_options){ 0 });
 		call = cleat_client_startf(e.c, &call_options, "later", NULL);
 		move(&e);
@@ -229,111 +230,84 @@ TEST(a_call_is_given_up_from_any_thread)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-TEST(time_is_what_the_wire_says)
+ENDS_TEST(time_is_what_the_wire_says, .timeout_ms = 700)
 {
-	struct ends e;
 	int ms;
 
-	atomic_store(&n_deferred, 0);
-	begin_with(&e, (cleat_client_options){ .timeout_ms = 700 });
-	cleat_client_startf(e.c, &call_options, "later", NULL);
-	move(&e);
-	ms = cleat_wire_poll(e.client);
+	cleat_client_startf(e->c, &call_options, "later", NULL);
+	move(e);
+	ms = cleat_wire_poll(e->client);
 	assert_true(ms > 0 && ms <= 700);
 	fake_now += (uint64_t)ms - 1;
-	assert_int_equal(cleat_wire_poll(e.client), 1);
-	assert_int_equal(e.ended, 0);
+	assert_int_equal(cleat_wire_poll(e->client), 1);
+	assert_int_equal(e->ended, 0);
 	fake_now++;
-	cleat_wire_poll(e.client);
-	expect(&e, CLEAT_ETIMEOUT, "within 0.7 s");
-	assert_int_equal(cleat_wire_poll(e.client), -1);
-	move(&e); /* the server learns of it */
+	cleat_wire_poll(e->client);
+	expect(e, CLEAT_ETIMEOUT, "within 0.7 s");
+	assert_int_equal(cleat_wire_poll(e->client), -1);
+	move(e); /* the server learns of it */
 	assert_true(cleat_request_cancelled(deferred[0]));
 	cleat_request_finish(deferred[0], CLEAT_OK);
-	end(&e);
 }
 
 /* Nobody at the other end: the probe, then initialize, then the end of patience. */
-TEST(a_server_that_says_nothing)
+ENDS_TEST(a_server_that_says_nothing, .probe_timeout_ms = 500, .connect_timeout_ms = 2000)
 {
-	struct ends e;
-
-	begin_with(&e,
-		   (cleat_client_options){ .probe_timeout_ms = 500, .connect_timeout_ms = 2000 });
-	cleat_client_startf(e.c, &call_options, "hello", NULL);
-	for (int ms = 0; !e.ended && ms >= 0;) {
+	cleat_client_startf(e->c, &call_options, "hello", NULL);
+	for (int ms = 0; !e->ended && ms >= 0;) {
 		fake_now += (uint64_t)ms;
-		ms = cleat_wire_poll(e.client);
+		ms = cleat_wire_poll(e->client);
 	}
 	assert_int_equal(fake_now, 3000);
-	expect(&e, CLEAT_ETIMEOUT, "");
-	end(&e);
+	expect(e, CLEAT_ETIMEOUT, "");
 }
 
 /* ---- ends ---------------------------------------------------------------------------------- */
 
-TEST(a_server_that_goes_away)
+ENDS_TEST(a_server_that_goes_away, .restart = true)
 {
-	struct ends e;
-
-	atomic_store(&n_deferred, 0);
-	begin_with(&e, (cleat_client_options){ .restart = true });
-	cleat_client_startf(e.c, &call_options, "later", NULL);
-	move(&e);
-	cleat_wire_eof(e.client);
-	expect(&e, CLEAT_ECLOSED, "the other side closed the connection");
-	assert_int_equal(cleat_wire_feed(e.client, "{}\n", 3), CLEAT_ECLOSED);
-	cleat_client_startf(e.c, &call_options, "hello", NULL);
-	assert_int_equal(cleat_wire_poll(e.client), -1);
-	expect(&e, CLEAT_ECLOSED, "cannot be opened again");
-	cleat_wire_eof(e.client);
+	cleat_client_startf(e->c, &call_options, "later", NULL);
+	move(e);
+	cleat_wire_eof(e->client);
+	expect(e, CLEAT_ECLOSED, "the other side closed the connection");
+	assert_int_equal(cleat_wire_feed(e->client, "{}\n", 3), CLEAT_ECLOSED);
+	cleat_client_startf(e->c, &call_options, "hello", NULL);
+	assert_int_equal(cleat_wire_poll(e->client), -1);
+	expect(e, CLEAT_ECLOSED, "cannot be opened again");
+	cleat_wire_eof(e->client);
 	cleat_request_finish(deferred[0], CLEAT_OK);
-	end(&e);
 }
 
-TEST(an_end_before_the_beginning)
+ENDS_TEST(an_end_before_the_beginning, 0)
 {
-	struct ends e;
-
-	begin_with(&e, (cleat_client_options){ 0 });
-	cleat_wire_eof(e.client);
-	cleat_client_startf(e.c, &call_options, "hello", NULL);
-	cleat_wire_poll(e.client);
-	expect(&e, CLEAT_ECLOSED, "");
-	end(&e);
+	cleat_wire_eof(e->client);
+	cleat_client_startf(e->c, &call_options, "hello", NULL);
+	cleat_wire_poll(e->client);
+	expect(e, CLEAT_ECLOSED, "");
 }
 
-TEST(free_ends_what_is_under_way)
+ENDS_TEST(free_ends_what_is_under_way, 0)
 {
-	struct ends e;
-
-	atomic_store(&n_deferred, 0);
-	begin_with(&e, (cleat_client_options){ 0 });
-	cleat_client_startf(e.c, &call_options, "later", NULL);
-	move(&e);
-	cleat_wire_free(e.client);
-	assert_int_equal(e.status, CLEAT_ECLOSED);
-	e.client = NULL;
+	cleat_client_startf(e->c, &call_options, "later", NULL);
+	move(e);
+	cleat_wire_free(e->client);
+	assert_int_equal(e->status, CLEAT_ECLOSED);
+	e->client = NULL;
 	cleat_request_finish(deferred[0], CLEAT_OK);
-	end(&e);
 }
 
 /* What comes before the client has said anything, and what is not a message, is skipped. */
-TEST(noise_is_skipped_and_too_much_of_it_is_an_end)
+ENDS_TEST(noise_is_skipped_and_too_much_of_it_is_an_end, 0)
 {
-	struct ends e;
-
-	begin_with(&e, (cleat_client_options){ 0 });
-	assert_int_equal(cleat_wire_feed(e.client, "Welc", 4), CLEAT_OK);
-	assert_int_equal(cleat_wire_feed(e.client, "ome\n", 4), CLEAT_OK);
-	move(&e);
-	assert_true(cleat_client_ready(e.c));
+	assert_int_equal(cleat_wire_feed(e->client, "Welc", 4), CLEAT_OK);
+	assert_int_equal(cleat_wire_feed(e->client, "ome\n", 4), CLEAT_OK);
+	move(e);
+	assert_true(cleat_client_ready(e->c));
 	for (int i = 0; i < 99; i++)
-		assert_int_equal(cleat_wire_feed(e.client, "x\n", 2), CLEAT_OK);
-	cleat_wire_feed(e.client, "x\n", 2);
-	assert_int_equal(cleat_wire_feed(e.client, "x\n", 2), CLEAT_ECLOSED);
-	assert_int_equal(cleat_client_error(e.c)->status, CLEAT_EPROTO);
-	end(&e);
+		assert_int_equal(cleat_wire_feed(e->client, "x\n", 2), CLEAT_OK);
+	cleat_wire_feed(e->client, "x\n", 2);
+	assert_int_equal(cleat_wire_feed(e->client, "x\n", 2), CLEAT_ECLOSED);
+	assert_int_equal(cleat_client_error(e->c)->status, CLEAT_EPROTO);
 }
 
 /* ---- misuse -------------------------------------------------------------------------------- */
@@ -350,39 +324,32 @@ static void feed_inside(cleat_client *c, const cleat_error *state, void *userdat
 	e->ended++;
 }
 
-TEST(nothing_waits_and_nothing_is_called_twice)
+ENDS_TEST(nothing_waits_and_nothing_is_called_twice, .on_state = feed_inside)
 {
 	cleat_result *r;
-	struct ends e;
 
-	begin_with(&e, (cleat_client_options){ .on_state = feed_inside });
-	assert_int_equal(cleat_client_open(e.c), CLEAT_EMISUSE);
-	r = cleat_client_callf(e.c, "hello", "{name: %s}", "x");
+	assert_int_equal(cleat_client_open(e->c), CLEAT_EMISUSE);
+	r = cleat_client_callf(e->c, "hello", "{name: %s}", "x");
 	assert_int_equal(cleat_result_status(r), CLEAT_EMISUSE);
 	assert_non_null(strstr(cleat_result_error(r)->message, "wire"));
 	cleat_result_free(r);
-	r = cleat_client_ping(e.c);
+	r = cleat_client_ping(e->c);
 	assert_int_equal(cleat_result_status(r), CLEAT_EMISUSE);
 	cleat_result_free(r);
-	assert_null(cleat_client_loop(e.c));
-	cleat_client_free(e.c); /* its wire does that */
-	assert_null(cleat_wire_get_client(e.server));
+	assert_null(cleat_client_loop(e->c));
+	cleat_client_free(e->c); /* its wire does that */
+	assert_null(cleat_wire_get_client(e->server));
 	assert_null(cleat_wire_get_client(NULL));
-	assert_int_equal(cleat_client_start(e.c), CLEAT_OK);
-	move(&e);
-	assert_int_equal(e.ended, 1);
-	end(&e);
+	assert_int_equal(cleat_client_start(e->c), CLEAT_OK);
+	move(e);
+	assert_int_equal(e->ended, 1);
 }
 
-TEST(options_that_cannot_work_are_the_calls_result)
+ENDS_TEST(options_that_cannot_work_are_the_calls_result, .protocol = "1999")
 {
-	struct ends e;
-
-	begin_with(&e, (cleat_client_options){ .protocol = "1999" });
-	cleat_client_startf(e.c, &call_options, "hello", NULL);
-	cleat_wire_poll(e.client);
-	expect(&e, CLEAT_EINVAL, "1999");
-	end(&e);
+	cleat_client_startf(e->c, &call_options, "hello", NULL);
+	cleat_wire_poll(e->client);
+	expect(e, CLEAT_EINVAL, "1999");
 }
 
 TEST(every_allocation_may_fail)

@@ -15,10 +15,12 @@ static cleat_doc *arguments(int n, char **words, cleat_error *err)
 
 	cleat_build_object(b, NULL);
 	for (int i = 0; i < n; i++) {
-		const char *key = strtok(words[i], "="), *value = strtok(NULL, "");
-		char *end = NULL;
-		double number = value ? strtod(value, &end) : 0;
+		char *end = NULL, *key = words[i], *value = strchr(key, '=');
+		double number;
 
+		if (value)
+			*value++ = '\0';
+		number = value ? strtod(value, &end) : 0;
 		if (end && end != value && !*end)
 			cleat_build_num(b, key, number);
 		else

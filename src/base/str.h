@@ -17,6 +17,10 @@ struct str {
 };
 
 #define STR_LIT(s)  ((struct str){ "" s, sizeof(s) - 1 })
+#define STR_INIT(s) /* in a static table */                                                        \
+	{                                                                                          \
+		"" s, sizeof(s) - 1                                                                \
+	}
 #define STR_ARGS(s) (int)(s).n, (s).p /* for "%.*s"; only for lengths known to fit an int */
 
 /* Inline: with a literal argument the compiler knows the length. NULL gives { NULL, 0 }. */

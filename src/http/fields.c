@@ -15,9 +15,25 @@ bool http_field_split(struct str line, struct http_field *ret)
 	return http_is_token(ret->name);
 }
 
+/* Whether eight bytes have one below ' ' or a DEL among them. A byte beyond ASCII may be taken for one too
+ * (a carry): the caller looks again, one by one. */
+static bool eight_suspect(const char *p)
+{
+	const uint64_t ones = UINT64_MAX / 0xff;
+	uint64_t w, del;
+
+	memcpy(&w, p, sizeof w);
+	del = w ^ ones * 0x7f;
+	return ((w - ones * 0x20) | (del - ones) | w) & ones * 0x80;
+}
+
 bool http_is_field_value(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++) {
+	size_t clean = 0;
+
+	while (s.n - clean >= 8 && !eight_suspect(s.p + clean))
+		clean += 8;
+	for (size_t i = clean; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
 
 		if ((c < 0x20 && c != '\t') || c == 0x7f)

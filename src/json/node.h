@@ -108,14 +108,14 @@ enum { NODE_DIGITS = 21 };
 /* An integer as text, at the end of `to`; not terminated. */
 static inline struct str node_decimal(char to[NODE_DIGITS], uint64_t n, bool negative)
 {
-	char *end = to + NODE_DIGITS, *p = end;
+	size_t at = NODE_DIGITS;
 
 	do
-		*--p = (char)('0' + n % 10);
+		to[--at] = (char)('0' + n % 10);
 	while (n /= 10);
 	if (negative)
-		*--p = '-';
-	return (struct str){ p, (size_t)(end - p) };
+		to[--at] = '-';
+	return (struct str){ to + at, NODE_DIGITS - at };
 }
 
 /* ---- number.c ---- */

@@ -27,29 +27,31 @@ const struct era *era_of(const struct legacy_session *session, const struct rpc_
 }
 
 /* Members that the protocol gives a meaning, in any request. */
-static const char *const param_names[] = {
-	"_meta",           "name",           "arguments",    "uri",
-	"cursor",          "level",          "requestState", "ref",
-	"argument",        "inputResponses", "context",      "notifications",
-	"protocolVersion", "capabilities",   "clientInfo",   "requestId"
-};
-static const char *const meta_names[] = {
-	"progressToken",  META_PROTOCOL_VERSION, META_CLIENT_INFO,
-	META_CLIENT_CAPS, META_LOG_LEVEL,        META_SUBSCRIPTION
+static const struct str param_names[] = { STR_INIT("_meta"),           STR_INIT("name"),
+					  STR_INIT("arguments"),       STR_INIT("uri"),
+					  STR_INIT("cursor"),          STR_INIT("level"),
+					  STR_INIT("requestState"),    STR_INIT("ref"),
+					  STR_INIT("argument"),        STR_INIT("inputResponses"),
+					  STR_INIT("context"),         STR_INIT("notifications"),
+					  STR_INIT("protocolVersion"), STR_INIT("capabilities"),
+					  STR_INIT("clientInfo"),      STR_INIT("requestId") };
+static const struct str meta_names[] = {
+	STR_INIT("progressToken"),  STR_INIT(META_PROTOCOL_VERSION), STR_INIT(META_CLIENT_INFO),
+	STR_INIT(META_CLIENT_CAPS), STR_INIT(META_LOG_LEVEL),        STR_INIT(META_SUBSCRIPTION)
 };
 
 /* The position of a name that is ours, n for any other. */
-static size_t position(struct str key, const char *const names[], size_t n)
+static size_t position(struct str key, const struct str names[], size_t n)
 {
 	size_t i = 0;
 
-	while (i < n && (key.n == 0 || names[i][0] != key.p[0] || !str_eqz(key, names[i])))
+	while (i < n && (names[i].n != key.n || memcmp(names[i].p, key.p, key.n) != 0))
 		i++;
 	return i;
 }
 
 /* Only members of ours, each once: what nearly every request has. */
-static bool is_plain(const cleat_json *obj, const char *const names[], size_t n)
+static bool is_plain(const cleat_json *obj, const struct str names[], size_t n)
 {
 	cleat_json_iter it = cleat_json_each(obj);
 	unsigned long seen = 0;
@@ -65,7 +67,7 @@ static bool is_plain(const cleat_json *obj, const char *const names[], size_t n)
 }
 
 /* A gateway or log reader that folds case would take "Name" for "name": neither may be there. */
-static COLD int check_members(const cleat_json *obj, const char *const names[], size_t n,
+static COLD int check_members(const cleat_json *obj, const struct str names[], size_t n,
 			      const char *where, cleat_error *err)
 {
 	cleat_json_iter it = cleat_json_each(obj);
@@ -76,10 +78,10 @@ static COLD int check_members(const cleat_json *obj, const char *const names[], 
 				 why.message);
 	while (cleat_json_next(&it))
 		for (size_t i = 0; i < n; i++)
-			if (str_lookalike(json_str(it.key), names[i]))
+			if (str_lookalike(json_str(it.key), names[i].p))
 				return error_rpc(err, CLEAT_EPROTO, CLEAT_RPC_INVALID_PARAMS,
 						 "%s: a member looks like \"%s\" but is not", where,
-						 names[i]);
+						 names[i].p);
 	return CLEAT_OK;
 }
 

@@ -135,8 +135,10 @@ int headers_check_request(const struct peer_headers *h, const struct rpc_message
 	if (!h)
 		return CLEAT_OK;
 	rc = check_plain(h, STR_LIT("mcp-method"), "Mcp-Method", m->method, err);
-	name = rc ? (struct str){ 0 } : headers_name(m->method, m->params);
-	return name.p ? check_name(h, name, mem, err) : rc; /* without one: not our error */
+	if (rc)
+		return rc;
+	name = headers_name(m->method, m->params);
+	return name.p ? check_name(h, name, mem, err) : CLEAT_OK; /* without one: not our error */
 }
 
 /* ---- what a client sends ---------------------------------------------------------------------- */

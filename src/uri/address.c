@@ -7,28 +7,32 @@
 
 #include "uri/chars.h"
 
-/* dec-octet at text.p[*i]; *i moves past it. */
-static bool octet(struct str text, size_t *i)
+/* How many digits a dec-octet at p has, of n bytes; 0 where there is none. */
+static size_t octet_length(const char *p, size_t n)
 {
-	size_t start = *i;
 	unsigned value = 0;
+	size_t i = 0;
 
-	while (*i < text.n && *i - start < 3 && uri_char_class(text.p[*i]) == CHAR_DIGIT)
-		value = value * 10 + (unsigned)(text.p[(*i)++] - '0');
-	return *i > start && value <= 255 && (text.p[start] != '0' || *i == start + 1);
+	while (i < n && i < 3 && (unsigned char)(p[i] - '0') <= 9)
+		value = value * 10 + (unsigned)(p[i++] - '0');
+	return value > 255 || (i > 1 && p[0] == '0') ? 0 : i;
 }
 
 bool ip4_valid(struct str text)
 {
-	size_t i = 0;
+	size_t at = 0;
 
 	for (int part = 0; part < 4; part++) {
-		if (part > 0 && (i == text.n || text.p[i++] != '.'))
+		size_t digits;
+
+		if (part > 0 && (at == text.n || text.p[at++] != '.'))
 			return false;
-		if (!octet(text, &i))
+		digits = octet_length(text.p + at, text.n - at);
+		if (digits == 0)
 			return false;
+		at += digits;
 	}
-	return i == text.n;
+	return at == text.n;
 }
 
 /* The hex digits at text.p[i], at most five: a group has four. */

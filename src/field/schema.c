@@ -135,7 +135,7 @@ static void write_default(struct jw *w, const char *json)
 	size_t n;
 
 	json += strspn(json, " \t\r\n");
-	n = strcspn(json, "\r\n");
+	n = w->values ? strlen(json) : strcspn(json, "\r\n");
 	jw_kv_raw(w, "default", (struct str){ json, n });
 	while (json[n]) {
 		json += n + 1;

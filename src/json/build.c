@@ -341,6 +341,27 @@ void build_value(struct build *b, const cleat_json *v)
 	copy_texts(b, to, n);
 }
 
+static bool is_number(struct str json) /* that is one value, perhaps with space around it */
+{
+	return json.n && memchr("-0123456789", json.p[0], 11) && json.p[json.n - 1] >= '0' &&
+	       json.p[json.n - 1] <= '9';
+}
+
+void build_raw(struct build *b, struct str json)
+{
+	const cleat_json_limits limits = { .max_depth = NODE_MAX_DEPTH, .max_nodes = SIZE_MAX };
+	const cleat_json *v;
+
+	if (is_number(json))
+		build_number(b, json);
+	else if (str_eqz(json, "true") || str_eqz(json, "false"))
+		build_bool(b, json.p[0] == 't');
+	else if (str_eqz(json, "null"))
+		build_null(b);
+	else if (!b->err.status && !json_parse(b->ar, json, &limits, &v, &b->err))
+		build_value(b, v);
+}
+
 /* ---- the end ------------------------------------------------------------------------------- */
 
 int build_finish(struct build *b, const cleat_json **ret, cleat_error *err)

@@ -9,6 +9,7 @@
 #define JSON_BUILD_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 #include <cleat/json.h>
 
@@ -20,10 +21,11 @@ struct build {
 	size_t n, cap;
 	size_t open; /* index of the innermost object or array that is not ended, plus 1; 0: none */
 	size_t depth;
-	char *text;      /* room for short texts, */
-	size_t room;     /* so many bytes */
-	bool unique;     /* a key that appears twice in an object is CLEAT_EINVAL */
-	cleat_error err; /* the first thing that went wrong; only `status` is set before that */
+	char *text;        /* room for short texts, */
+	size_t room;       /* so many bytes */
+	bool unique;       /* a key that appears twice in an object is CLEAT_EINVAL */
+	cleat_error err;   /* the first thing that went wrong; only `status` is set before that */
+	struct buf pieces; /* of a jw (json/writer.h), which sets it up: text that comes in parts */
 };
 
 /* Allocates nothing. */
@@ -51,6 +53,8 @@ void build_bool(struct build *b, bool v);
 void build_null(struct build *b);
 /* The text of a number that is known to be one. */
 void build_number(struct build *b, struct str text);
+/* A value by its text, which is read; only the library's own limits hold. */
+void build_raw(struct build *b, struct str json);
 /* A copy of a value; NULL: null. */
 void build_value(struct build *b, const cleat_json *v);
 /* A member; absent or NULL: nothing at all. */

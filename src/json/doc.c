@@ -189,6 +189,13 @@ cleat_build *cleat_build_new(const cleat_allocator *mem)
 	return b;
 }
 
+bool doc_writer(cleat_build *b, struct jw *ret)
+{
+	if (b)
+		jw_build(ret, &b->b);
+	return b != NULL;
+}
+
 /* The key that a value gets; NULL: none. False when there is no builder. */
 static bool put_key(cleat_build *b, const char *key)
 {

@@ -7,6 +7,7 @@
 #include <cleat/json.h>
 
 struct arena;
+struct jw;
 
 /* The arena that holds the document's values, for what is decoded from them. */
 struct arena *doc_arena(cleat_doc *doc);
@@ -16,6 +17,8 @@ cleat_doc *doc_newv(const cleat_allocator *mem, cleat_error *err, const char *fm
 	CLEAT_PRINTF(3, 0);
 cleat_doc *doc_newf(const cleat_allocator *mem, cleat_error *err, const char *fmt, ...)
 	CLEAT_PRINTF(3, 4);
+/* A writer whose values go into the document that is being made; false for NULL. */
+bool doc_writer(cleat_build *b, struct jw *ret);
 /* As cleat_json_print; the text comes from `mem` (may be NULL) and goes back to it. */
 char *doc_print(const cleat_allocator *mem, const cleat_json *v, size_t *ret_len);
 

@@ -129,7 +129,7 @@ struct str number_print(char to[NUMBER_REAL], double v);
 /* Do `count` nodes, which are one value, nest deeper than `max` (at most NODE_MAX_DEPTH) levels? */
 bool node_is_deeper(const yyjson_val *root, size_t count, size_t max);
 
-/* ---- writer.c ---- */
+/* ---- plain.c ---- */
 
 /* Length of the prefix that stands in JSON as it is: valid UTF-8 and nothing to escape. */
 size_t text_safe_prefix(struct str s);

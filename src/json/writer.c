@@ -1,31 +1,39 @@
-/* json/writer.c - see writer.h. Text is looked at eight bytes at a time; what needs no change is
- * copied in runs. Not here: templates (format.c).
+/* json/writer.c - see writer.h. What of a text needs no change is copied in runs. Not here: which
+ * text that is (plain.c), templates (format.c).
  */
 #include "json/writer.h"
 #include "base/base64.h"
 #include "base/cold.h"
 
+#include "json/build.h"
 #include "json/node.h"
+
+/* A size that no text has, and to which one can be added. */
+#define IMPOSSIBLE (SIZE_MAX / 2)
 
 void jw_init(struct jw *w, struct buf *b)
 {
 	*w = (struct jw){ .b = b };
 }
 
-/* buf_reserve() without a call for the usual case that there is room. */
-static char *reserve_quick(struct buf *b, size_t n)
+void jw_build(struct jw *w, struct build *to)
 {
-	if (b->status == CLEAT_OK && b->cap - b->len > n && b->len - b->head + n <= b->max)
-		return b->data + b->len;
-	return buf_reserve(b, n);
+	to->pieces = BUF_INIT(&to->ar->mem, SIZE_MAX / 2);
+	*w = (struct jw){ .b = &to->pieces, .values = true };
 }
 
-/* Room for the comma that may be due and n more bytes; the comma is written. A size that cannot be
- * (SIZE_MAX stands for it) is left to the buf to refuse. */
-static char *reserve(struct jw *w, size_t n)
+/* Where values go. */
+static struct build *target(const struct jw *w)
+{
+	return (struct build *)(void *)((char *)w->b - offsetof(struct build, pieces));
+}
+
+/* A size that cannot be is left to the buf to refuse. A build's buf never has room,
+ * so that there are values is seen here, and costs those nothing who write text. */
+static COLD char *reserve_slow(const struct jw *w, size_t n)
 {
 	char *to =
-		n <= SIZE_MAX / 2 ? reserve_quick(w->b, n + w->comma) : buf_reserve(w->b, SIZE_MAX);
+		w->values ? NULL : buf_reserve(w->b, n < IMPOSSIBLE ? n + w->comma : SIZE_MAX);
 
 	if (to && w->comma) {
 		*to++ = ',';
@@ -34,16 +42,40 @@ static char *reserve(struct jw *w, size_t n)
 	return to;
 }
 
+/* Room for n more bytes after the comma that may be due, which is written. NULL: there is none, or values
+ * are made. */
+static char *reserve(const struct jw *w, size_t n)
+{
+	struct buf *b = w->b;
+	size_t room = b->cap - b->len;
+	char *to;
+
+	if (b->status || n + 1 >= room || b->len - b->head + n >= b->max)
+		return reserve_slow(w, n);
+	to = b->data + b->len;
+	*to = ','; /* written over where none is due */
+	b->len += w->comma;
+	return to + w->comma;
+}
+
+static COLD void make_raw(const struct jw *w, const char *p, size_t n)
+{
+	if (w->values)
+		build_raw(target(w), (struct str){ p, n });
+}
+
 /* A complete value of n bytes. */
 static void put_value(struct jw *w, const char *p, size_t n)
 {
 	char *to = reserve(w, n);
 
 	w->comma = true;
-	if (!to)
-		return;
-	memcpy(to, p, n);
-	w->b->len += n;
+	if (to) {
+		memcpy(to, p, n);
+		w->b->len += n;
+	} else {
+		make_raw(w, p, n);
+	}
 }
 
 void jw_splice(struct jw *w, struct str text, bool comma)
@@ -52,14 +84,22 @@ void jw_splice(struct jw *w, struct str text, bool comma)
 	w->comma = comma;
 }
 
+static COLD void refuse_piece(const struct jw *w)
+{
+	if (w->values)
+		build_fail(target(w), CLEAT_EMISUSE, "a piece of JSON text is not a value");
+}
+
 void jw_frame(struct jw *w, struct str before, struct str json, struct str after, bool comma)
 {
 	char *to = json.n <= SIZE_MAX / 4 ? reserve(w, before.n + json.n + after.n)
-					  : reserve(w, SIZE_MAX);
+					  : reserve(w, IMPOSSIBLE);
 
 	w->comma = comma;
-	if (!to)
+	if (!to) {
+		refuse_piece(w);
 		return;
+	}
 	memcpy(to, before.p, before.n);
 	if (json.n)
 		memcpy(to + before.n, json.p, json.n);
@@ -67,14 +107,28 @@ void jw_frame(struct jw *w, struct str before, struct str json, struct str after
 	w->b->len += before.n + json.n + after.n;
 }
 
+static COLD void make_mark(const struct jw *w, char c)
+{
+	if (!w->values)
+		return;
+	if (c == '{')
+		build_obj(target(w));
+	else if (c == '[')
+		build_arr(target(w));
+	else if (c != '"')
+		build_end(target(w));
+}
+
 static void put_mark(struct jw *w, char c)
 {
 	char *to = reserve(w, 1);
 
-	if (!to)
-		return;
-	*to = c;
-	w->b->len++;
+	if (to) {
+		*to = c;
+		w->b->len++;
+	} else {
+		make_mark(w, c);
+	}
 }
 
 static void put_open(struct jw *w, char c)
@@ -111,96 +165,6 @@ void jw_arr_end(struct jw *w)
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
-
-#define ONES  UINT64_C(0x0101010101010101)
-#define HIGHS UINT64_C(0x8080808080808080)
-
-/* Is any of the eight bytes a control character, a quote, a backslash or not ASCII? */
-static bool word_needs_care(uint64_t w)
-{
-	uint64_t quote = w ^ (ONES * '"'), slash = w ^ (ONES * '\\');
-
-	return ((w | ((w - ONES * 0x20) & ~w) | ((quote - ONES) & ~quote) |
-		 ((slash - ONES) & ~slash)) &
-		HIGHS) != 0;
-}
-
-size_t text_step(const unsigned char *p, size_t n, bool *valid)
-{
-	unsigned char lo = 0x80, hi = 0xBF;
-	size_t len;
-
-	*valid = true;
-	if (p[0] < 0x80)
-		return 1;
-	*valid = false;
-	if (p[0] < 0xC2 || p[0] > 0xF4)
-		return 1;
-	len = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-	if (p[0] == 0xE0)
-		lo = 0xA0;
-	else if (p[0] == 0xED)
-		hi = 0x9F;
-	else if (p[0] == 0xF0)
-		lo = 0x90;
-	else if (p[0] == 0xF4)
-		hi = 0x8F;
-	for (size_t i = 1; i < len; i++) {
-		if (i == n || p[i] < lo || p[i] > hi)
-			return i;
-		lo = 0x80;
-		hi = 0xBF;
-	}
-	*valid = true;
-	return len;
-}
-
-/* Eight bytes that need care where one of the few of a short text does. */
-static uint64_t short_word(const char *p, size_t n)
-{
-	if (n >= 4)
-		return node_load4(p) | (uint64_t)node_load4(p + n - 4) << 32;
-	return ONES * 'a' << 24 | (uint64_t)(unsigned char)p[n - 1] << 16 |
-	       (uint64_t)(unsigned char)p[n / 2] << 8 | (unsigned char)p[0];
-}
-
-/* From `i`, where something needs care or is not ASCII, character by character. */
-static size_t careful_prefix(struct str s, size_t i)
-{
-	const unsigned char *p = (const unsigned char *)s.p;
-
-	while (i < s.n) {
-		bool valid;
-		size_t len;
-
-		if (s.n - i >= 8 && !word_needs_care(node_load8(s.p + i))) {
-			i += 8;
-			continue;
-		}
-		if (p[i] < 0x20 || p[i] == '"' || p[i] == '\\')
-			return i;
-		len = text_step(p + i, s.n - i, &valid);
-		if (!valid)
-			return i;
-		i += len;
-	}
-	return i;
-}
-
-size_t text_safe_prefix(struct str s)
-{
-	size_t i = 0;
-
-	if (s.n < 8)
-		return s.n == 0 || !word_needs_care(short_word(s.p, s.n)) ? s.n
-									  : careful_prefix(s, 0);
-	while (s.n - i >= 8 && !word_needs_care(node_load8(s.p + i)))
-		i += 8;
-	/* the rest is in the last eight bytes */
-	if (s.n - i < 8 && !word_needs_care(node_load8(s.p + s.n - 8)))
-		return s.n;
-	return careful_prefix(s, i);
-}
 
 /* Writes what text_safe_prefix() stopped at; gives the number of bytes that it stands for. */
 static COLD size_t put_special(struct buf *b, struct str s)
@@ -239,14 +203,22 @@ static COLD void writer_put_text(struct buf *b, struct str s, size_t run)
 	}
 }
 
+static COLD void make_string(const struct jw *w, struct str s, bool key)
+{
+	if (w->values)
+		(key ? build_key : build_str)(target(w), s);
+}
+
 /* A quoted string and, for keys, the colon. `run` is the length of its safe prefix. */
 static void put_string(struct jw *w, struct str s, size_t run, bool key)
 {
-	char *to = reserve(w, s.n <= SIZE_MAX / 4 ? s.n + 2 + key : SIZE_MAX);
+	char *to = reserve(w, s.n <= SIZE_MAX / 4 ? s.n + 2 + key : IMPOSSIBLE);
 
 	w->comma = !key;
-	if (!to)
+	if (!to) {
+		make_string(w, s, key);
 		return;
+	}
 	*to++ = '"';
 	if (run == s.n) {
 		if (run)
@@ -308,8 +280,10 @@ void jw_frame_str(struct jw *w, struct str before, struct str text, struct str a
 	}
 	to = reserve(w, before.n + text.n + after.n + 2);
 	w->comma = comma;
-	if (!to)
+	if (!to) {
+		refuse_piece(w);
 		return;
+	}
 	memcpy(to, before.p, before.n);
 	to += before.n;
 	*to++ = '"';
@@ -328,12 +302,27 @@ void jw_text_begin(struct jw *w)
 
 void jw_text_part(struct jw *w, struct str s)
 {
-	writer_put_text(w->b, s, text_safe_prefix(s));
+	if (w->values)
+		buf_append(w->b, s.p, s.n);
+	else
+		writer_put_text(w->b, s, text_safe_prefix(s));
+}
+
+static COLD void make_pieces(struct build *to, bool key)
+{
+	if (buf_status(&to->pieces))
+		build_fail(to, CLEAT_ENOMEM, "out of memory while making a JSON value");
+	else
+		(key ? build_key : build_str)(to, buf_str(&to->pieces));
+	buf_done(&to->pieces);
 }
 
 void jw_text_end(struct jw *w, bool key)
 {
-	buf_append(w->b, "\":", 1 + (size_t)key);
+	if (w->values)
+		make_pieces(target(w), key);
+	else
+		buf_append(w->b, "\":", 1 + (size_t)key);
 	w->comma = !key;
 }
 
@@ -416,6 +405,10 @@ static void put_container(struct jw *w, const yyjson_val *v)
 {
 	size_t left[NODE_MAX_DEPTH], depth = 0;
 
+	if (w->values) {
+		build_value(target(w), node_json(v));
+		return;
+	}
 	for (;; v++) {
 		bool object = node_is(v, YYJSON_TYPE_OBJ);
 
@@ -450,14 +443,27 @@ void jw_value(struct jw *w, const cleat_json *v)
 
 /* ---- base64 ------------------------------------------------------------------------------- */
 
+static COLD void make_base64(const struct jw *w, const void *p, size_t n, size_t size)
+{
+	char *to = w->values ? buf_reserve(w->b, size) : NULL;
+
+	if (!w->values)
+		return;
+	if (to)
+		buf_commit(w->b, (size_t)(base64_encode(BASE64_STANDARD, p, n, to) - to));
+	make_pieces(target(w), false);
+}
+
 void jw_base64(struct jw *w, const void *p, size_t n)
 {
 	size_t size = base64_size(BASE64_STANDARD, n);
-	char *start = reserve(w, size < SIZE_MAX - 2 ? size + 2 : SIZE_MAX), *to = start;
+	char *start = reserve(w, size < IMPOSSIBLE ? size + 2 : IMPOSSIBLE), *to = start;
 
 	w->comma = true;
-	if (!to)
+	if (!to) {
+		make_base64(w, p, n, size);
 		return;
+	}
 	*to++ = '"';
 	to = base64_encode(BASE64_STANDARD, p, n, to);
 	*to++ = '"';

@@ -1,9 +1,9 @@
-/* json/writer.h - JSON text straight into a buf.
+/* json/writer.h - JSON text straight into a buf, or, by the same calls, values into a build.
  *
- * No tree, no nesting stack: one flag remembers whether the next element needs a comma. The caller
- * keeps begin and end balanced. Errors latch in the buf. Output is always valid UTF-8 on one line:
- * invalid bytes become U+FFFD, control characters are escaped. Numbers are written shortest-exact
- * and independent of the locale.
+ * For text there is no tree and no nesting stack: one flag remembers whether the next element needs a
+ * comma. The caller keeps begin and end balanced. Errors latch in the buf or the build. Output is always
+ * valid UTF-8 on one line: invalid bytes become U+FFFD, control characters are escaped. Numbers are
+ * written shortest-exact and independent of the locale.
  */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
@@ -13,12 +13,18 @@
 
 #include <cleat/json.h>
 
+struct build;
+
 struct jw {
 	struct buf *b;
 	bool comma;
+	bool values; /* b is that of a build, and takes nothing but pieces of text */
 };
 
 void jw_init(struct jw *w, struct buf *b);
+/* Makes values, so that what writes need not be read again. jw_raw() reads its text; pieces of values
+ * (jw_splice, jw_frame) are CLEAT_EMISUSE. */
+void jw_build(struct jw *w, struct build *to);
 
 void jw_obj(struct jw *w);
 void jw_obj_end(struct jw *w);

@@ -3,9 +3,11 @@
  */
 #include "support.h"
 #include "test.h"
+#include "json/build.h"
 #include "json/copy.h"
 #include "json/doc.h"
 #include "json/parse.h"
+#include "json/writer.h"
 
 #include <cleat/json.h>
 
@@ -90,6 +92,91 @@ TEST(what_is_built_is_what_parsing_gives)
 	cleat_build_object(b, NULL);
 	cleat_build_free(b);
 	cleat_build_free(NULL);
+}
+
+/* All that a writer can be told, but for pieces of values. */
+static void write_all(struct jw *w, const cleat_json *v)
+{
+	jw_obj(w);
+	jw_kv_str(w, "text", "a\"\n\xC3\xA9\xFF");
+	jw_text_begin(w);
+	jw_text_part(w, STR_LIT("in "));
+	jw_text_part(w, STR_LIT("\"parts"));
+	jw_text_end(w, true);
+	jw_arr(w);
+	jw_int(w, -1);
+	jw_real(w, 0.1);
+	jw_rawz(w, "1e400");
+	jw_rawz(w, "1.0");
+	jw_rawz(w, "{\"z\":[-0,\"2\"],\"a\":null,\"z\":0}");
+	jw_bool(w, false);
+	jw_strz(w, NULL);
+	jw_base64(w, "abcd", 4);
+	jw_base64(w, "", 0);
+	jw_format(w, NULL, "{a: [%s, true]}", "x");
+	jw_arr_end(w);
+	jw_kv_value(w, "value", v);
+	jw_kv_int(w, "value", 1); /* as when it is read, a key may appear twice */
+	jw_obj_end(w);
+}
+
+TEST(a_writer_makes_the_values_of_its_text)
+{
+	const char *part = "{\"x\":[1.10,\"\\u0001\",{}]}";
+	cleat_doc *doc = cleat_doc_parse(part, strlen(part), NULL, NULL, NULL);
+	struct buf text;
+	const cleat_json *v, *parsed;
+	struct build b;
+	struct arena ar;
+	struct jw w;
+	int rc;
+
+	buf_init(&text, NULL, 4096);
+	jw_init(&w, &text);
+	write_all(&w, cleat_doc_root(doc));
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		arena_init(&ar, &fa.hook, 1 << 20);
+		build_init(&b, &ar);
+		jw_build(&w, &b);
+		write_all(&w, cleat_doc_root(doc));
+		rc = build_finish(&b, &v, NULL);
+		assert_true(rc == (fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK));
+		if (!rc) {
+			fail_alloc_calm(&fa);
+			assert_true(str_eq(json_text(&ar, v), buf_str(&text)));
+			assert_int_equal(json_parse(&ar, buf_str(&text), NULL, &parsed, NULL),
+					 CLEAT_OK);
+			assert_int_equal(json_nodes(v), json_nodes(parsed));
+		}
+		arena_done(&ar);
+	}
+	buf_done(&text);
+	cleat_doc_free(doc);
+}
+
+TEST(a_writer_of_values_takes_no_pieces)
+{
+	const cleat_json *v;
+	struct arena ar;
+	struct build b;
+	struct jw w;
+
+	for (int i = 0; i < 4; i++) {
+		arena_init(&ar, NULL, 0);
+		build_init(&b, &ar);
+		jw_build(&w, &b);
+		if (i == 0)
+			jw_splice(&w, STR_LIT("{\"a\":"), false);
+		else if (i == 1)
+			jw_frame(&w, STR_LIT("["), STR_LIT("1"), STR_LIT("]"), true);
+		else if (i == 2)
+			jw_frame_str(&w, STR_LIT("["), STR_LIT("1"), STR_LIT("]"), true);
+		else
+			jw_rawz(&w, "nonsense");
+		assert_int_not_equal(build_finish(&b, &v, NULL), CLEAT_OK);
+		assert_null(v);
+		arena_done(&ar);
+	}
 }
 
 TEST(lookups_work_in_what_was_built)

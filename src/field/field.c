@@ -278,10 +278,7 @@ int cleat_fields_decode(const cleat_field *fields, cleat_doc *doc, void *record,
 
 cleat_doc *cleat_fields_encode(const cleat_field *fields, const void *record, cleat_error *err)
 {
-	/* what the program itself says is only held to what the library can walk */
-	const cleat_json_limits limits = { .max_depth = SIZE_MAX, .max_nodes = SIZE_MAX };
-	cleat_doc *doc = NULL;
-	struct buf b;
+	cleat_build *b;
 	struct jw w;
 
 	if (!record) {
@@ -294,10 +291,10 @@ cleat_doc *cleat_fields_encode(const cleat_field *fields, const void *record, cl
 		error_set(err, CLEAT_EINVAL, "the table does not describe a struct");
 		return NULL;
 	}
-	buf_init(&b, NULL, SIZE_MAX / 2);
-	jw_init(&w, &b);
-	if (!field_encode(&w, fields, record, err))
-		doc = cleat_doc_parse(buf_str(&b).p, buf_size(&b), &limits, NULL, err);
-	buf_done(&b);
-	return doc;
+	b = cleat_build_new(NULL);
+	if (doc_writer(b, &w) && field_encode(&w, fields, record, err)) {
+		cleat_build_free(b);
+		return NULL;
+	}
+	return cleat_build_finish(b, err);
 }

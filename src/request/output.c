@@ -1,6 +1,4 @@
-/* request/output.c - see output.h. What a handler replied is JSON text by now, whichever way it was
- * made; it is read back, which costs only the tools that have promised something.
- */
+/* request/output.c - see output.h. */
 #include "request/output.h"
 
 #include "base/cold.h"
@@ -8,26 +6,16 @@
 #include "request/note.h"
 #include "request/out.h"
 #include "schema/check.h"
-#include "json/parse.h"
 
-enum { PROBLEMS_MAX = 8192, DEEPEST = 1024 };
+enum { PROBLEMS_MAX = 8192 };
 
-static int server_output_check(cleat_request *req, struct str json, struct buf *problems)
+static int server_output_check(const cleat_request *req, struct buf *problems)
 {
 	const struct entry *e = req->entry;
-	/* The program's own text: only its size (max_reply) is limited. */
-	const cleat_json_limits limits = { .max_depth = DEEPEST, .max_nodes = json.n };
-	const cleat_json *v;
-	cleat_error err;
-	int rc = json_parse(&req->arena, json, &limits, &v, &err);
 
-	if (rc) {
-		buf_appendz(problems, err.message);
-		return rc;
-	}
 	if (e->output_schema)
-		return schema_check(e->output_schema, v, "member", problems);
-	return field_check(e->output, v, false, problems);
+		return schema_check(e->output_schema, req->value, "member", problems);
+	return field_check(e->output, req->value, false, problems);
 }
 
 static COLD void log_misfit(cleat_request *req, struct buf *problems)
@@ -59,13 +47,12 @@ static COLD bool missing(cleat_request *req)
 
 bool output_check(cleat_request *req)
 {
-	struct str json = buf_str(&req->structured);
 	struct buf problems = BUF_INIT(&req->server->mem, PROBLEMS_MAX);
 	int rc;
 
-	if (!json.n)
+	if (!buf_size(&req->structured))
 		return missing(req);
-	rc = server_output_check(req, json, &problems);
+	rc = server_output_check(req, &problems);
 	if (rc == CLEAT_ENOMEM) {
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
 	} else if (rc) {

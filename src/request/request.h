@@ -74,8 +74,9 @@ struct cleat_request {
 	/* kept when the request goes back to the pool */
 	cleat_server *server;
 	struct arena arena;
-	struct buf content;    /* JSON of the blocks, comma-separated */
-	struct buf structured; /* JSON; empty: none */
+	struct buf content;      /* JSON of the blocks, comma-separated */
+	struct buf structured;   /* JSON; empty: none */
+	const cleat_json *value; /* the same, where it is looked at before it is sent */
 
 	/* filled before they are read: by request_new(), rpc_classify(), the era, request_run() */
 	struct rpc_node inflight;
@@ -140,12 +141,12 @@ struct cleat_request {
 	const char *next_failure; /* ask_failure of the next run */
 	unsigned open_questions;  /* on their way to a legacy client */
 	unsigned rounds;
-	const cleat_json *state;   /* of the run before */
-	const char *new_state;     /* JSON set in this run */
-	const cleat_json *given;   /* modern: inputResponses */
-	const cleat_json *earlier; /* modern: answers of rounds before, from the sealed state */
-	const char *ask_failure;   /* what was wrong with an answer */
-	int missing;               /* enum cleat_client_capability that was needed, -1: none */
+	const cleat_json *state;     /* of the run before */
+	const cleat_json *new_state; /* set in this run */
+	const cleat_json *given;     /* modern: inputResponses */
+	const cleat_json *earlier;   /* modern: answers of rounds before, from the sealed state */
+	const char *ask_failure;     /* what was wrong with an answer */
+	int missing;                 /* enum cleat_client_capability that was needed, -1: none */
 
 	/* subscriptions/listen */
 	unsigned wants; /* LISTEN_* */

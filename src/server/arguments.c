@@ -7,7 +7,9 @@
 #include "request/out.h"
 #include "request/reply.h"
 #include "schema/check.h"
+#include "json/build.h"
 #include "json/parse.h"
+#include "json/writer.h"
 
 enum { PROBLEMS_MAX = 8192 };
 
@@ -91,17 +93,14 @@ static bool only_strings(const cleat_field *f)
 /* The arguments anew, as `write` makes them of what is there. */
 static bool rewrite(cleat_request *req, void (*write)(struct jw *w, cleat_request *req))
 {
-	struct buf b;
+	struct build b;
 	struct jw w;
 	int rc;
 
-	buf_init(&b, &req->server->mem, req->server->opts.max_message);
-	jw_init(&w, &b);
+	build_init(&b, &req->arena);
+	jw_build(&w, &b);
 	write(&w, req);
-	rc = buf_status(&b);
-	if (!rc)
-		rc = json_parse(&req->arena, buf_str(&b), NULL, &req->arguments, NULL);
-	buf_done(&b);
+	rc = build_finish(&b, &req->arguments, NULL);
 	if (rc)
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
 	return rc == CLEAT_OK;

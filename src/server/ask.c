@@ -54,7 +54,7 @@ static void write_payload(struct jw *w, const cleat_request *req)
 	jw_obj(w);
 	jw_kv_int(w, "r", (int64_t)req->rounds);
 	if (req->new_state)
-		jw_kv_raw(w, "s", str_of(req->new_state));
+		jw_kv_value(w, "s", req->new_state);
 	else if (req->state)
 		jw_kv_value(w, "s", req->state);
 	jw_key(w, "a");
@@ -255,14 +255,16 @@ static bool any_fresh(const cleat_request *req)
 }
 
 /* The state set in this run is what the next run reads. */
-static int keep_state(cleat_request *req)
+static void ask_by_request(cleat_request *req)
 {
-	int rc = CLEAT_OK;
-
 	if (req->new_state)
-		rc = json_parse(&req->arena, str_of(req->new_state), NULL, &req->state, NULL);
+		req->state = req->new_state;
 	req->new_state = NULL;
-	return rc;
+	req->waits_for_session = must_wait(req);
+	if (req->waits_for_session)
+		req->phase = PHASE_ASKING;
+	else
+		send_as_requests(req);
 }
 
 void ask_send(cleat_request *req)
@@ -283,14 +285,8 @@ void ask_send(cleat_request *req)
 		request_end(req);
 	} else if (req->ctx.era->asks_by_result) {
 		send_as_result(req);
-	} else if (keep_state(req)) {
-		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));
-		request_end(req);
-	} else if (must_wait(req)) {
-		req->phase = PHASE_ASKING;
-		req->waits_for_session = true;
 	} else {
-		send_as_requests(req);
+		ask_by_request(req);
 	}
 }
 

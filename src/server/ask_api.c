@@ -10,6 +10,8 @@
 #include "request/question.h"
 #include "schema/check.h"
 #include "server/ask.h"
+#include "json/build.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 #include <stdio.h>
@@ -500,24 +502,22 @@ const cleat_json *cleat_request_state(cleat_request *req)
 
 int cleat_request_set_state(cleat_request *req, const char *fmt, ...)
 {
-	cleat_error err;
-	struct buf b;
-	struct jw w;
+	const cleat_json *v;
+	struct str text;
+	struct build b;
 	va_list ap;
 	int rc;
 
-	buf_init(&b, &req->server->mem, STATE_MAX);
-	jw_init(&w, &b);
+	build_init(&b, &req->arena);
 	va_start(ap, fmt);
-	rc = jw_vformat(&w, &err, fmt, ap);
+	build_vformat(&b, fmt, ap);
 	va_end(ap);
+	rc = build_finish(&b, &v, NULL);
+	text = rc ? (struct str){ NULL, 0 } : json_text(&req->arena, v);
 	if (!rc)
-		rc = buf_status(&b);
-	if (!rc) {
-		req->new_state = arena_strndup(&req->arena, buf_str(&b).p, buf_size(&b));
-		rc = req->new_state ? CLEAT_OK : CLEAT_ENOMEM;
-	}
-	buf_done(&b);
+		rc = !text.p ? CLEAT_ENOMEM : text.n > STATE_MAX ? CLEAT_ELIMIT : CLEAT_OK;
+	if (!rc)
+		req->new_state = v;
 	if (rc == CLEAT_EINVAL)
 		misuse(req, "set a state that is not JSON");
 	else if (rc == CLEAT_ELIMIT)

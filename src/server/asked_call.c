@@ -51,15 +51,6 @@ struct asked_call *asked_begin(cleat_request *req, enum shape shape)
 	return call;
 }
 
-int asked_read(cleat_request *req, struct str text, const cleat_json **ret)
-{
-	if (!text.n) {
-		*ret = json_empty_object();
-		return CLEAT_OK;
-	}
-	return json_parse(&req->arena, text, NULL, ret, NULL);
-}
-
 void asked_misfit(cleat_request *req, const char *told, const char *why)
 {
 	server_note(req->server, CLEAT_LOG_ERROR, "the answer to %s cannot be sent: %s",

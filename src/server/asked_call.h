@@ -26,12 +26,13 @@ struct asked_call {
 	 * rejection. Owner's thread, once, when the handler has ended. */
 	void (*settle)(cleat_request *req);
 	/* elicitation */
-	const cleat_json *form; /* requestedSchema */
-	const char *action;     /* accept, decline, cancel */
+	const cleat_json *form;    /* requestedSchema */
+	const char *action;        /* accept, decline, cancel */
+	const cleat_json *content; /* of the form, filled in */
 	/* sampling */
 	const char *model, *stop_reason; /* NULL: not said */
-	const cleat_json *blocks;        /* the content, as an array */
-	const cleat_json *result;        /* a whole result instead */
+	const cleat_json *blocks; /* the content, as an array, where it is going to be one block */
+	const cleat_json *result; /* a whole result instead */
 	size_t tool_uses;
 	bool tools; /* may be used */
 };
@@ -43,8 +44,6 @@ struct asked_call *asked_begin(cleat_request *req, enum shape shape);
 bool asked_refuse(cleat_request *req, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 /* -32603; gives false. */
 bool asked_no_memory(cleat_request *req);
-/* What a handler wrote as JSON, read back into *ret; {} where it wrote nothing. */
-int asked_read(cleat_request *req, struct str text, const cleat_json **ret);
 /* The program's answer cannot be sent: `why` goes to the log, `told` to the server. */
 void asked_misfit(cleat_request *req, const char *told, const char *why);
 

@@ -13,7 +13,9 @@
 #include "server/method.h"
 #include "uri/reference.h"
 #include "wording/show.h"
+#include "json/build.h"
 #include "json/parse.h"
+#include "json/writer.h"
 
 /* ---- the question --------------------------------------------------------------------------- */
 
@@ -160,7 +162,7 @@ static int write_filled(const cleat_request *req, const cleat_json *content, str
 		}
 	}
 	jw_obj_end(w);
-	return rc ? rc : buf_status(w->b);
+	return rc;
 }
 
 /* The server is told the field and not what is in it: errors end up in more logs than forms do. */
@@ -198,9 +200,8 @@ static void take_first(void *ctx, const cleat_schema_problem *p)
 	c->field = (struct str){ arena_strndup(&c->req->arena, name, n), n };
 }
 
-/* Does the content, defaults and all, fit? False: it does not and was rejected, or the status says what
- * else is wrong. */
-static bool asked_form_check(cleat_request *req, const cleat_json *content)
+/* Does the content, defaults and all, fit? If not, it was rejected, or the status says what else is wrong. */
+static void asked_form_check(cleat_request *req, const cleat_json *content)
 {
 	const cleat_schema_options opts = options(req);
 	struct complaint c = { .req = req };
@@ -213,7 +214,6 @@ static bool asked_form_check(cleat_request *req, const cleat_json *content)
 		req->status = CLEAT_ENOMEM;
 	else if (rc)
 		misfit(req, c.field, c.line ? c.line : err.message);
-	return rc == CLEAT_OK;
 }
 
 /* The first member that is not a field; absent when all are. Members that nobody asked for may be
@@ -232,35 +232,26 @@ static struct str stranger(const cleat_request *req, const cleat_json *content)
 /* Makes the reply into the content that is sent. */
 static void complete(cleat_request *req, const cleat_json *content)
 {
-	const cleat_json *filled;
-	struct buf b;
+	struct build b;
 	struct jw w;
 	int rc;
 
-	buf_init(&b, &req->server->mem, req->server->opts.max_reply);
-	jw_init(&w, &b);
+	build_init(&b, &req->arena);
+	jw_build(&w, &b);
 	rc = write_filled(req, content, &w);
 	if (!rc)
-		rc = asked_read(req, buf_str(&b), &filled);
-	if (rc) {
+		rc = build_finish(&b, &req->asked->content, NULL);
+	if (rc)
 		req->status = rc;
-	} else if (asked_form_check(req, filled)) {
-		buf_truncate(&req->structured, 0);
-		buf_append(&req->structured, buf_str(&b).p, buf_size(&b));
-	}
-	buf_done(&b);
+	else
+		asked_form_check(req, req->asked->content);
 }
 
 static void accept_form(cleat_request *req)
 {
-	const cleat_json *content;
+	const cleat_json *content = buf_size(&req->structured) ? req->value : json_empty_object();
 	struct str extra;
-	int rc = asked_read(req, buf_str(&req->structured), &content);
 
-	if (rc) {
-		req->status = rc;
-		return;
-	}
 	if (!json_is_object(content)) {
 		misfit(req, (struct str){ NULL, 0 }, "it is not an object");
 		return;
@@ -299,5 +290,5 @@ void asked_write_elicited(struct jw *w, cleat_request *req)
 
 	jw_kv_str(w, "action", call->action);
 	if (req->shape == SHAPE_FORM && str_eqz(str_of(call->action), "accept"))
-		jw_kv_raw(w, "content", buf_str(&req->structured));
+		jw_kv_value(w, "content", call->content);
 }

@@ -267,12 +267,10 @@ static const char *result_problem(const cleat_request *req, const cleat_json *v)
 
 static void settle_result(cleat_request *req)
 {
-	int rc = asked_read(req, buf_str(&req->structured), &req->asked->result);
-	const char *problem = rc ? NULL : result_problem(req, req->asked->result);
+	const char *problem = result_problem(req, req->value);
 
-	if (rc)
-		req->status = rc;
-	else if (problem)
+	req->asked->result = req->value;
+	if (problem)
 		asked_misfit(req, "the client's model gave no usable message", problem);
 }
 
@@ -282,7 +280,7 @@ static bool is_text(void *ctx, const cleat_json *block)
 	return is_type(block, "text");
 }
 
-/* The blocks as values: how many there may be depends on what they are. */
+/* Before 2025-11-25 there is one block, or text: only then are blocks that were written read again. */
 static void settle_blocks(cleat_request *req)
 {
 	struct buf b;
@@ -292,18 +290,19 @@ static void settle_blocks(cleat_request *req)
 		asked_misfit(req, "the client's model gave no usable message", "it has no content");
 		return;
 	}
+	if (req->blocks == 1 || knows_several(req))
+		return;
 	buf_init(&b, &req->server->mem, req->server->opts.max_reply + 2);
 	buf_putc(&b, '[');
 	buf_append(&b, buf_str(&req->content).p, buf_size(&req->content));
 	buf_putc(&b, ']');
 	rc = buf_status(&b);
 	if (!rc)
-		rc = asked_read(req, buf_str(&b), &req->asked->blocks);
+		rc = json_parse(&req->arena, buf_str(&b), NULL, &req->asked->blocks, NULL);
 	buf_done(&b);
 	if (rc)
 		req->status = rc;
-	else if (req->blocks > 1 && !knows_several(req) &&
-		 !each_block(req->asked->blocks, is_text, NULL))
+	else if (!each_block(req->asked->blocks, is_text, NULL))
 		asked_misfit(req, "the client's model gave no usable message",
 			     "before 2025-11-25 it can have only one block, or text");
 }
@@ -329,6 +328,7 @@ static void write_joined(struct jw *w, const cleat_json *blocks)
 {
 	cleat_json_iter it = cleat_json_each(blocks);
 
+	jw_key(w, "content");
 	jw_obj(w);
 	jw_kv_str(w, "type", "text");
 	jw_key(w, "text");
@@ -344,15 +344,12 @@ static void write_joined(struct jw *w, const cleat_json *blocks)
 
 static void write_content(struct jw *w, const cleat_request *req)
 {
-	const cleat_json *blocks = req->asked->blocks;
-
-	jw_key(w, "content");
-	if (cleat_json_size(blocks) == 1)
-		jw_value(w, cleat_json_at(blocks, 0));
-	else if (knows_several(req))
-		jw_value(w, blocks);
+	if (req->blocks == 1)
+		jw_kv_raw(w, "content", buf_str(&req->content));
+	else if (req->asked->blocks)
+		write_joined(w, req->asked->blocks);
 	else
-		write_joined(w, blocks);
+		jw_frame(w, STR_LIT("\"content\":["), buf_str(&req->content), STR_LIT("]"), true);
 }
 
 static void write_whole(struct jw *w, const cleat_request *req)

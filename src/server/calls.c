@@ -195,13 +195,12 @@ void serve_prompts_get(cleat_request *req)
 /* The handler's object becomes the result, so it may have none of the members that the era adds. */
 static const char *own_problem(cleat_request *req)
 {
-	struct str json = buf_str(&req->structured);
-	const cleat_json *v = NULL;
+	const cleat_json *v = req->value;
 	cleat_error err;
 
-	if (!json.n)
+	if (!buf_size(&req->structured))
 		return NULL;
-	if (json_parse(&req->arena, json, NULL, &v, &err) || !json_is_object(v))
+	if (!json_is_object(v))
 		return "the result must be an object";
 	if (json_check_keys(v, &err))
 		return "the result has a member twice";

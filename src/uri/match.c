@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "json/doc.h"
 #include "json/writer.h"
 
 #include <cleat/uri.h>
@@ -399,24 +400,18 @@ bool uri_template_match(const struct uri_template *t, struct str uri, struct are
 static cleat_doc *make_doc(const struct uri_vars *vars, const cleat_allocator *mem,
 			   cleat_error *err)
 {
-	cleat_doc *doc = NULL;
-	struct buf b;
+	cleat_build *b = cleat_build_new(mem);
 	struct jw w;
 
-	buf_init(&b, mem, 16 << 20);
-	jw_init(&w, &b);
-	jw_obj(&w);
-	for (size_t i = 0; i < vars->n; i++) {
-		jw_keyn(&w, vars->v[i].name);
-		jw_str(&w, vars->v[i].value);
+	if (doc_writer(b, &w)) {
+		jw_obj(&w);
+		for (size_t i = 0; i < vars->n; i++) {
+			jw_keyn(&w, vars->v[i].name);
+			jw_str(&w, vars->v[i].value);
+		}
+		jw_obj_end(&w);
 	}
-	jw_obj_end(&w);
-	if (buf_status(&b) == CLEAT_OK)
-		doc = cleat_doc_parse(buf_str(&b).p, buf_size(&b), NULL, mem, err);
-	else
-		error_set(err, buf_status(&b), "%s", cleat_strstatus(buf_status(&b)));
-	buf_done(&b);
-	return doc;
+	return cleat_build_finish(b, err);
 }
 
 cleat_doc *cleat_uri_template_match(const char *tmpl, const char *uri, const cleat_allocator *mem,

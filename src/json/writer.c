@@ -32,8 +32,7 @@ static struct build *target(const struct jw *w)
  * so that there are values is seen here, and costs those nothing who write text. */
 static COLD char *reserve_slow(const struct jw *w, size_t n)
 {
-	char *to =
-		w->values ? NULL : buf_reserve(w->b, n < IMPOSSIBLE ? n + w->comma : SIZE_MAX);
+	char *to = w->values ? NULL : buf_reserve(w->b, n < IMPOSSIBLE ? n + w->comma : SIZE_MAX);
 
 	if (to && w->comma) {
 		*to++ = ',';

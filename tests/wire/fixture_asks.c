@@ -119,8 +119,10 @@ static int ask_two(cleat_request *req)
 
 	if (rc < 0 || rc2 < 0)
 		return rc < 0 ? rc : rc2;
-	if (rc || rc2)
+	if (rc || rc2) {
+		cleat_reply_text(req, "forgotten when it runs again");
 		return CLEAT_NEED_INPUT;
+	}
 	return cleat_reply_textf(req, "%s, %zu roots", p.name, cleat_json_size(roots));
 }
 

@@ -57,12 +57,14 @@ static int parks_until_cancelled(cleat_request *req)
 	return CLEAT_PENDING;
 }
 
+/* Only cleat_request_finish() ends what is deferred: not what the handler returns, not a second defer. */
 static int finishes_at_once(cleat_request *req)
 {
 	cleat_request_defer(req);
+	cleat_request_defer(req);
 	cleat_reply_text(req, "finished inside the handler");
 	cleat_request_finish(req, CLEAT_OK);
-	return CLEAT_PENDING;
+	return CLEAT_EIO;
 }
 
 static int fd_of(cleat_request *req)
@@ -86,6 +88,7 @@ static int progress(cleat_request *req)
 		else
 			cleat_request_progress(req, cleat_json_num(it.value, 0),
 					       cleat_arg_num(req, "total"), NULL);
+	cleat_request_progress(req, 0.0 / 0.0, 0, "no number");
 	return cleat_reply_textf(req, "%zu steps", cleat_json_size(cleat_arg(req, "steps")));
 }
 
@@ -94,6 +97,7 @@ static int logs(cleat_request *req)
 	for (int level = CLEAT_LOG_DEBUG; level <= CLEAT_LOG_EMERGENCY; level++)
 		cleat_request_log(req, level, "at %s", cleat_log_level_name(level));
 	cleat_request_log(req, 99, "at no level");
+	cleat_request_log(req, -1, "at no level");
 	return cleat_reply_text(req, "logged");
 }
 

@@ -17,6 +17,12 @@ static int pending(cleat_request *req)
 	return CLEAT_PENDING;
 }
 
+static int finishes_undeferred(cleat_request *req)
+{
+	cleat_request_finish(req, CLEAT_EIO);
+	return cleat_reply_text(req, "normal");
+}
+
 static int status(cleat_request *req)
 {
 	cleat_reply_text(req, "thrown away");
@@ -146,6 +152,9 @@ void fixture_add_misuse(cleat_server *s)
 	static const cleat_tool tools[] = {
 		{ .name = "bad_silent", .description = "Says nothing", .call = silent },
 		{ .name = "bad_pending", .description = "Pending for ever", .call = pending },
+		{ .name = "bad_finish",
+		  .description = "Finishes what it did not defer",
+		  .call = finishes_undeferred },
 		{ .signature = "bad_status(status: integer)",
 		  .description = "Returns this status",
 		  .call = status },

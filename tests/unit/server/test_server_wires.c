@@ -34,34 +34,22 @@ static int add_another(cleat_request *req)
 	return cleat_reply_text(req, "added");
 }
 
-static int ask_roots(cleat_request *req)
-{
-	const cleat_json *roots;
-	int rc = cleat_ask_roots(req, "r", &roots);
-
-	return rc ? rc
-		  : cleat_reply_textf(
-			    req, "%s",
-			    cleat_json_str(cleat_json_get(cleat_json_at(roots, 0), "uri"), "?"));
-}
-
 static const cleat_tool tools[] = { { .name = "hold", .call = hold },
 				    { .name = "who", .call = who },
-				    { .name = "add", .call = add_another },
-				    { .name = "ask", .call = ask_roots } };
+				    { .name = "add", .call = add_another } };
 
 /* Two wires on one server. */
 static void two(struct rig *a, struct rig *b)
 {
 	n_held = 0;
 	rig_server(a, NULL);
-	assert_int_equal(cleat_server_add_tools(a->s, tools, 4), CLEAT_OK);
+	assert_int_equal(cleat_server_add_tools(a->s, tools, 3), CLEAT_OK);
 	cleat_server_add_resource(a->s, &(cleat_resource){ .uri = "r:1", .text = "one" });
 	*b = (struct rig){ .s = a->s };
 	rig_wire(a);
 	rig_wire(b);
-	rig_open_caps(a, "2025-11-25", "{\"roots\":{}}");
-	rig_open_caps(b, "2025-06-18", "{\"roots\":{}}");
+	rig_open(a, "2025-11-25");
+	rig_open(b, "2025-06-18");
 }
 
 static void both_stop(struct rig *a, struct rig *b)
@@ -69,78 +57,6 @@ static void both_stop(struct rig *a, struct rig *b)
 	cleat_wire_free(b->w);
 	free(b->out);
 	rig_stop(a);
-}
-
-/* CVE-2026-25536: two clients with the same request ids on one server got each other's answers. */
-TEST(same_ids_on_two_wires_do_not_mix)
-{
-	struct rig a, b;
-
-	two(&a, &b);
-	rig_ask(&a, CALL("0", "hold", "{}"));
-	rig_ask(&b, CALL("0", "hold", "{}"));
-	assert_int_equal(n_held, 2);
-	assert_string_equal(cleat_request_revision(held[0]), "2025-11-25");
-	assert_string_equal(cleat_request_revision(held[1]), "2025-06-18");
-	cleat_reply_text(held[1], "for b");
-	cleat_request_finish(held[1], CLEAT_OK);
-	cleat_wire_poll(a.w); /* whoever polls, each gets its own */
-	assert_string_equal(rig_take(&a), "");
-	assert_has(rig_take(&b),
-		   "\"id\":0,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"for b\"");
-	/* a cancel reaches the own request only */
-	rig_ask(&b, CANCEL("0"));
-	assert_false(cleat_request_cancelled(held[0]));
-	cleat_reply_text(held[0], "for a");
-	cleat_request_finish(held[0], CLEAT_OK);
-	assert_has(rig_poll(&a), "for a");
-	rig_clear(&b);
-	assert_string_equal(rig_take(&b), "");
-	both_stop(&a, &b);
-}
-
-/* The same for our questions: both wires use the ids 1, 2, ... */
-TEST(answers_to_questions_do_not_mix)
-{
-	struct rig a, b;
-
-	two(&a, &b);
-	assert_has(rig_ask(&a, CALL("7", "ask", "{}")), "\"id\":1,\"method\":\"roots/list\"");
-	/* b was never asked: its answer to question 1 is nobody's */
-	assert_string_equal(
-		rig_ask(&b,
-			"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[{\"uri\":\"b:\"}]}}"),
-		"");
-	rig_clear(&a);
-	assert_string_equal(rig_poll(&a), "");
-	assert_has(rig_ask(&b, CALL("7", "ask", "{}")), "\"id\":1,\"method\":\"roots/list\"");
-	assert_has(
-		rig_ask(&a,
-			"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[{\"uri\":\"a:\"}]}}"),
-		"\"text\":\"a:\"");
-	assert_has(
-		rig_ask(&b,
-			"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[{\"uri\":\"b:\"}]}}"),
-		"\"text\":\"b:\"");
-	both_stop(&a, &b);
-}
-
-/* What one session sets (level, subscriptions) is not the other's. */
-TEST(session_state_is_per_wire)
-{
-	struct rig a, b;
-
-	two(&a, &b);
-	rig_ask(&a, REQUEST("1", "logging/setLevel", "\"level\":\"emergency\""));
-	rig_ask(&b, REQUEST("1", "resources/subscribe", "\"uri\":\"r:1\""));
-	rig_clear(&a);
-	rig_clear(&b);
-	cleat_server_log(a.s, CLEAT_LOG_ERROR, "main", "to %s", "b only");
-	cleat_server_resource_changed(a.s, "r:1");
-	assert_string_equal(rig_poll(&a), "");
-	assert_has(rig_poll(&b), "\"logger\":\"main\",\"data\":\"to b only\"");
-	assert_has(b.out, "notifications/resources/updated");
-	both_stop(&a, &b);
 }
 
 /* "wake: something is ready for cleat_wire_poll()", also when a call on another wire caused it. */
@@ -177,26 +93,6 @@ TEST(full_wire_does_not_stop_the_other)
 	both_stop(&a, &b);
 }
 
-TEST(wires_come_and_go)
-{
-	struct rig a, b;
-
-	two(&a, &b);
-	rig_ask(&a, CALL("0", "hold", "{}"));
-	rig_ask(&b, CALL("0", "hold", "{}"));
-	cleat_wire_free(b.w);
-	assert_true(cleat_request_cancelled(held[1]));
-	assert_false(cleat_request_cancelled(held[0]));
-	cleat_request_finish(held[1], CLEAT_OK); /* handled by a's poll */
-	assert_string_equal(rig_poll(&a), "");
-	rig_wire(&b);
-	rig_open(&b, "2024-11-05");
-	assert_has(rig_ask(&b, CALL("0", "who", "{}")), "bench");
-	cleat_request_finish(held[0], CLEAT_EIO);
-	assert_has(rig_poll(&a), "\"id\":0,");
-	both_stop(&a, &b);
-}
-
 /* ---- misuse of a wire --------------------------------------------------------------------------------- */
 
 static cleat_wire *inner;
@@ -227,27 +123,6 @@ RIG_TEST(wire_refuses_to_be_fed_from_a_handler)
 	cleat_wire_eof(NULL);
 	cleat_wire_free(NULL);
 	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
-}
-
-/* Every slicing of the same bytes gives the same answers. */
-TEST(feed_in_any_slices)
-{
-	static const char text[] = REQUEST("1", "ping", "") "\r\n\n" REQUEST(
-		"2", "ping", "") "\n" REQUEST("3", "ping", "");
-	struct rig r;
-
-	for (size_t step = 1; step < sizeof text; step++) {
-		rig_start(&r, tools, 1);
-		rig_clear(&r);
-		for (size_t at = 0; at < sizeof text - 1; at += step) {
-			size_t n = sizeof text - 1 - at < step ? sizeof text - 1 - at : step;
-
-			assert_int_equal(cleat_wire_feed(r.w, text + at, n), CLEAT_OK);
-		}
-		cleat_wire_eof(r.w); /* the last line has no newline */
-		assert_messages(rig_take(&r), 3);
-		rig_stop(&r);
-	}
 }
 
 /* ---- descriptors and loops ------------------------------------------------------------------------------ */
@@ -311,7 +186,7 @@ TEST(wire_and_descriptors_together)
 	o = rig_options(&r);
 	o.loop = loop;
 	rig_server(&r, &o);
-	cleat_server_add_tools(r.s, tools, 4);
+	cleat_server_add_tools(r.s, tools, 3);
 	assert_ptr_equal(cleat_server_loop(r.s), loop);
 	rig_wire(&r);
 	assert_int_equal(cleat_server_attach_fds(r.s, ends[1], ends[1]), CLEAT_OK);
@@ -366,7 +241,7 @@ TEST(two_servers_share_a_loop)
 	for (int i = 0; i < 2; i++) {
 		s[i] = cleat_server_new(i ? "beta" : "alpha", "1",
 					&(cleat_server_options){ .loop = loop });
-		cleat_server_add_tools(s[i], tools, 4);
+		cleat_server_add_tools(s[i], tools, 3);
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
 		c[i].fd = ends[i][0];
 		assert_int_equal(cleat_server_attach_fds(s[i], ends[i][1], ends[i][1]), CLEAT_OK);
@@ -391,7 +266,7 @@ TEST(two_servers_share_a_loop)
 
 RIG_TEST(bad_descriptors_are_refused)
 {
-	rig_start(r, tools, 4);
+	rig_start(r, tools, 3);
 	assert_int_equal(cleat_server_attach_fds(r->s, -1, -1), CLEAT_EINVAL);
 	assert_int_equal(cleat_server_attach_fds(r->s, 9999, 9999), CLEAT_EINVAL);
 	assert_true(r->notes[0] != '\0');

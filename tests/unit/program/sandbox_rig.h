@@ -16,9 +16,10 @@
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
-/* In the scratch directory: read: may be read; write: may be changed; secret: neither. */
+/* In the scratch directory, which is the working directory: read: may be read; write: may be changed; secret: neither. */
 static struct {
 	int tcp4, tcp6, udp, path, abstract; /* listening; -1: this system has none */
 	struct sockaddr_in to4, to_udp;
@@ -112,6 +113,7 @@ static inline int place_init(void **state)
 {
 	warm_up(state);
 	scratch_begin(state);
+	assert_int_equal(chdir(scratch_dir), 0);
 	place_files();
 	place_sockets();
 	place.outside = fork_waiting();
@@ -169,11 +171,38 @@ static inline int result_of(const struct sandbox *s, int (*attempt)(void))
 
 struct attempt {
 	const char *what;
-	int (*make)(void);
 	int expected; /* SUCCESS, an errno, KILLED + signal, ANY_REFUSAL: EACCES, EPERM or EXDEV */
 	/* The control may fail: not everybody may do it, or the system lacks it. */
 	bool optional;
+	int (*make)(void);
+	const char *path, *to; /* what `make` finds in `now` */
+	long arg, call[6];
 };
+
+/* The attempt at hand. */
+static const struct attempt *now;
+
+/* Attempts that differ in what they are given. */
+#define OPEN(name, flags)  .make = try_open, .path = name, .arg = flags
+#define RENAME(from, name) .make = try_rename, .path = from, .to = name
+#define CALL(...)          .make = try_call, .call = { __VA_ARGS__ }
+
+static inline int try_open(void)
+{
+	return result(open(now->path, (int)now->arg | O_CLOEXEC, 0644));
+}
+
+static inline int try_rename(void)
+{
+	return result(rename(now->path, now->to));
+}
+
+static inline int try_call(void)
+{
+	const long *c = now->call;
+
+	return result(syscall(c[0], c[1], c[2], c[3], c[4], c[5]));
+}
 
 static inline bool as_expected(int got, int expected)
 {
@@ -185,8 +214,10 @@ static inline bool as_expected(int got, int expected)
 /* What can be done is done to files that are put back then. */
 static inline int attempt_with(const struct sandbox *s, const struct attempt *a)
 {
-	int got = result_of(s, a->make);
+	int got;
 
+	now = a;
+	got = result_of(s, a->make);
 	if (got == SUCCESS)
 		place_files();
 	return got;

@@ -11,24 +11,13 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
 /* ---- other processes ---------------------------------------------------------------------- */
 
-static int signal_outside(void)
-{
-	return result(kill(place.outside, SIGCONT));
-}
-
 static int signal_parent(void)
 {
 	return result(kill(getppid(), 0));
-}
-
-static int signal_thread_outside(void)
-{
-	return result(syscall(SYS_tgkill, place.outside, place.outside, SIGCONT));
 }
 
 static int signal_by_descriptor(void)
@@ -55,21 +44,6 @@ static int signal_own_child(void)
 
 	rc = result(kill(pid, SIGKILL));
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? rc : 99;
-}
-
-static int signal_everybody(void)
-{
-	return result(kill(-1, 0));
-}
-
-static int trace_outside(void)
-{
-	return result(ptrace(PTRACE_SEIZE, place.outside, NULL, NULL));
-}
-
-static int be_traced(void)
-{
-	return result(ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 }
 
 static int read_memory(void)
@@ -101,51 +75,31 @@ static int limit_self(void)
 	return getrlimit(RLIMIT_CORE, &r) ? errno : result(setrlimit(RLIMIT_CORE, &r));
 }
 
-static int slow_down_outside(void)
-{
-	return result(setpriority(PRIO_PROCESS, (id_t)place.outside, 1));
-}
-
 static int slow_down_all(void)
 {
 	return result(setpriority(PRIO_USER, getuid(), getpriority(PRIO_USER, getuid())));
 }
 
-static int slow_down_self(void)
-{
-	return result(setpriority(PRIO_PROCESS, 0, 1));
-}
-
-static int idle_outside(void)
-{
-	struct sched_param p = { 0 };
-
-	return result(sched_setscheduler(place.outside, SCHED_BATCH, &p));
-}
-
-static int idle_self(void)
-{
-	struct sched_param p = { 0 };
-
-	return result(sched_setscheduler(0, SCHED_BATCH, &p));
-}
-
 TEST(test_other_processes_are_out_of_reach)
 {
-	static const struct attempt list[] = {
-		{ "signal to itself", signal_own_child, SUCCESS, false },
-		{ "signal to everybody", signal_everybody, EPERM, false },
-		{ "ptrace", trace_outside, EPERM, true },
-		{ "being traced", be_traced, EPERM, true },
-		{ "process_vm_readv", read_memory, EPERM, true },
-		{ "pidfd_getfd", take_descriptor, EPERM, true },
-		{ "limits of others", limit_outside, EPERM, false },
-		{ "own limits", limit_self, SUCCESS, false },
-		{ "priority of others", slow_down_outside, EPERM, false },
-		{ "priority of all", slow_down_all, EPERM, true },
-		{ "own priority", slow_down_self, SUCCESS, false },
-		{ "scheduling of others", idle_outside, EPERM, false },
-		{ "own scheduling", idle_self, SUCCESS, false },
+	const struct sched_param plain = { 0 };
+	const struct attempt list[] = {
+		{ "signal to itself", SUCCESS, false, .make = signal_own_child },
+		{ "signal to everybody", EPERM, false, CALL(SYS_kill, -1) },
+		{ "ptrace", EPERM, true, CALL(SYS_ptrace, PTRACE_SEIZE, place.outside) },
+		{ "being traced", EPERM, true, CALL(SYS_ptrace, PTRACE_TRACEME) },
+		{ "process_vm_readv", EPERM, true, .make = read_memory },
+		{ "pidfd_getfd", EPERM, true, .make = take_descriptor },
+		{ "limits of others", EPERM, false, .make = limit_outside },
+		{ "own limits", SUCCESS, false, .make = limit_self },
+		{ "priority of others", EPERM, false,
+		  CALL(SYS_setpriority, PRIO_PROCESS, place.outside, 1) },
+		{ "priority of all", EPERM, true, .make = slow_down_all },
+		{ "own priority", SUCCESS, false, CALL(SYS_setpriority, PRIO_PROCESS, 0, 1) },
+		{ "scheduling of others", EPERM, false,
+		  CALL(SYS_sched_setscheduler, place.outside, SCHED_BATCH, (long)&plain) },
+		{ "own scheduling", SUCCESS, false,
+		  CALL(SYS_sched_setscheduler, 0, SCHED_BATCH, (long)&plain) },
 	};
 
 	skip_without_landlock();
@@ -154,14 +108,15 @@ TEST(test_other_processes_are_out_of_reach)
 
 TEST(test_signals_stay_inside)
 {
-	static const struct attempt list[] = {
-		{ "kill", signal_outside, EPERM, false },
-		{ "kill the parent", signal_parent, EPERM, false },
-		{ "tgkill", signal_thread_outside, EPERM, false },
-		{ "pidfd_send_signal", signal_by_descriptor, EPERM, false },
+	const struct attempt list[] = {
+		{ "kill", EPERM, false, CALL(SYS_kill, place.outside, SIGCONT) },
+		{ "kill the parent", EPERM, false, .make = signal_parent },
+		{ "tgkill", EPERM, false, CALL(SYS_tgkill, place.outside, place.outside, SIGCONT) },
+		{ "pidfd_send_signal", EPERM, false, .make = signal_by_descriptor },
 	};
-	static const struct attempt before[] = {
-		{ "kill, on an older kernel", signal_outside, SUCCESS, false },
+	const struct attempt before[] = {
+		{ "kill, on an older kernel", SUCCESS, false,
+		  CALL(SYS_kill, place.outside, SIGCONT) },
 	};
 
 	if (landlock_abi() < LANDLOCK_SCOPE)
@@ -205,56 +160,33 @@ TEST(test_the_kernel_sends_no_signals_for_it)
 }
 
 /* With /proc allowed: what can be seen of others is what everybody can see. */
-static int open_proc(const char *name, int flags)
+#define PROC(name, flags) .make = open_proc, .path = name, .arg = flags
+
+static int open_proc(void)
 {
 	char path[512];
 
-	snprintf(path, sizeof path, "/proc/%d/%s", place.outside, name);
-	return result(open(path, flags | O_CLOEXEC));
-}
-
-static int read_environment(void)
-{
-	return open_proc("environ", O_RDONLY);
-}
-
-static int open_memory(void)
-{
-	return open_proc("mem", O_RDWR);
-}
-
-static int open_maps(void)
-{
-	return open_proc("maps", O_RDONLY);
+	snprintf(path, sizeof path, "/proc/%d/%s", place.outside, now->path);
+	return result(open(path, (int)now->arg | O_CLOEXEC));
 }
 
 static int look_through_its_root(void)
 {
 	char path[256];
 
-	snprintf(path, sizeof path, "root%s", scratch_path("secret/file"));
-	return open_proc(path, O_RDONLY);
-}
-
-static int look_through_its_descriptor(void)
-{
-	return open_proc("fd/2", O_WRONLY);
-}
-
-static int see_its_arguments(void)
-{
-	return open_proc("cmdline", O_RDONLY);
+	snprintf(path, sizeof path, "/proc/%d/root%s", place.outside, scratch_path("secret/file"));
+	return result(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 TEST(test_proc_shows_no_more_of_others_than_everybody_sees)
 {
-	static const struct attempt list[] = {
-		{ "arguments", see_its_arguments, SUCCESS, false },
-		{ "environment", read_environment, EACCES, false },
-		{ "memory", open_memory, EACCES, false },
-		{ "maps", open_maps, EACCES, false },
-		{ "files through its root", look_through_its_root, EACCES, false },
-		{ "its descriptors", look_through_its_descriptor, EACCES, true },
+	const struct attempt list[] = {
+		{ "arguments", SUCCESS, false, PROC("cmdline", O_RDONLY) },
+		{ "environment", EACCES, false, PROC("environ", O_RDONLY) },
+		{ "memory", EACCES, false, PROC("mem", O_RDWR) },
+		{ "maps", EACCES, false, PROC("maps", O_RDONLY) },
+		{ "files through its root", EACCES, false, .make = look_through_its_root },
+		{ "its descriptors", EACCES, true, PROC("fd/2", O_WRONLY) },
 	};
 	const char *read[] = { "/proc", NULL };
 
@@ -272,31 +204,6 @@ static int mount_something(void)
 	return rc ? rc : result(umount(at));
 }
 
-static int mount_new(void)
-{
-	return result(syscall(430 /* fsopen */, "tmpfs", 0));
-}
-
-static int clone_tree(void)
-{
-	return result(syscall(428, AT_FDCWD, "/", 1 /* OPEN_TREE_CLONE */));
-}
-
-static int change_root(void)
-{
-	return result(chroot("/"));
-}
-
-static int user_namespace(void)
-{
-	return result(unshare(CLONE_NEWUSER));
-}
-
-static int mount_namespace(void)
-{
-	return result(unshare(CLONE_NEWNS));
-}
-
 static int namespace_of_child(void)
 {
 	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
@@ -304,11 +211,6 @@ static int namespace_of_child(void)
 	if (pid == 0)
 		_exit(0);
 	return result(pid);
-}
-
-static int unshare_files(void)
-{
-	return result(unshare(CLONE_FILES | CLONE_FS));
 }
 
 static int clone_by_struct(void)
@@ -347,21 +249,6 @@ static int count_events(void)
 	return result(syscall(SYS_perf_event_open, attr, 0, -1, -1, 0));
 }
 
-static int page_faults(void)
-{
-	return result(syscall(SYS_userfaultfd, 1 /* user mode only */));
-}
-
-static int keyring(void)
-{
-	return result(syscall(SYS_keyctl, 0, -3, 0, 0, 0));
-}
-
-static int add_key(void)
-{
-	return result(syscall(SYS_add_key, "user", "cleat-test", "x", 1ul, -2));
-}
-
 static int shared_memory(void)
 {
 	int id = shmget(IPC_PRIVATE, 4096, 0600);
@@ -378,11 +265,6 @@ static int message_queue(void)
 
 	syscall(SYS_mq_unlink, "cleat-test");
 	return result(fd);
-}
-
-static int kernel_log(void)
-{
-	return result(syscall(SYS_syslog, 10 /* its size */, NULL, 0));
 }
 
 static int host_name(void)
@@ -410,42 +292,34 @@ static int open_by_handle(void)
 
 TEST(test_the_kernel_is_out_of_reach)
 {
-	static const struct attempt list[] = {
-		{ "mount", mount_something, EPERM, true },
-		{ "fsopen", mount_new, EPERM, true },
-		{ "open_tree", clone_tree, EPERM, true },
-		{ "chroot", change_root, EPERM, true },
-		{ "a user namespace", user_namespace, EPERM, true },
-		{ "a mount namespace", mount_namespace, EPERM, true },
-		{ "a child in a user namespace", namespace_of_child, EPERM, true },
-		{ "unshare without namespaces", unshare_files, SUCCESS, false },
-		{ "clone3", clone_by_struct, ENOSYS, true },
-		{ "setns", other_namespace, EPERM, true },
-		{ "bpf", load_bpf, EPERM, true },
-		{ "perf_event_open", count_events, EPERM, true },
-		{ "userfaultfd", page_faults, EPERM, true },
-		{ "keyctl", keyring, EPERM, true },
-		{ "add_key", add_key, EPERM, true },
-		{ "System V shared memory", shared_memory, EPERM, true },
-		{ "message queues", message_queue, EPERM, true },
-		{ "syslog", kernel_log, EPERM, true },
-		{ "sethostname", host_name, EPERM, true },
-		{ "open_by_handle_at", open_by_handle, EPERM, true },
+	const struct attempt list[] = {
+		{ "mount", EPERM, true, .make = mount_something },
+		{ "fsopen", EPERM, true, CALL(430 /* fsopen */, (long)"tmpfs") },
+		{ "open_tree", EPERM, true,
+		  CALL(428, AT_FDCWD, (long)"/", 1 /* OPEN_TREE_CLONE */) },
+		{ "chroot", EPERM, true, CALL(SYS_chroot, (long)"/") },
+		{ "a user namespace", EPERM, true, CALL(SYS_unshare, CLONE_NEWUSER) },
+		{ "a mount namespace", EPERM, true, CALL(SYS_unshare, CLONE_NEWNS) },
+		{ "a child in a user namespace", EPERM, true, .make = namespace_of_child },
+		{ "unshare without namespaces", SUCCESS, false,
+		  CALL(SYS_unshare, CLONE_FILES | CLONE_FS) },
+		{ "clone3", ENOSYS, true, .make = clone_by_struct },
+		{ "setns", EPERM, true, .make = other_namespace },
+		{ "bpf", EPERM, true, .make = load_bpf },
+		{ "perf_event_open", EPERM, true, .make = count_events },
+		{ "userfaultfd", EPERM, true, CALL(SYS_userfaultfd, 1 /* user mode only */) },
+		{ "keyctl", EPERM, true, CALL(SYS_keyctl, 0, -3) },
+		{ "add_key", EPERM, true,
+		  CALL(SYS_add_key, (long)"user", (long)"cleat-test", (long)"x", 1, -2) },
+		{ "System V shared memory", EPERM, true, .make = shared_memory },
+		{ "message queues", EPERM, true, .make = message_queue },
+		{ "syslog", EPERM, true, CALL(SYS_syslog, 10 /* its size */) },
+		{ "sethostname", EPERM, true, .make = host_name },
+		{ "open_by_handle_at", EPERM, true, .make = open_by_handle },
 	};
 
 	skip_without_landlock();
 	TRY_USUAL(true, list);
-}
-
-/* A number that only a later kernel knows, and one that older ones took for ptrace of x32. */
-static int call_from_the_future(void)
-{
-	return result(syscall(471));
-}
-
-static int call_of_another_abi(void)
-{
-	return result(syscall(521, 0, 0, 0, 0));
 }
 
 #ifdef __x86_64__
@@ -467,12 +341,13 @@ static int call_i386(void)
 
 TEST(test_other_doors_are_closed)
 {
-	static const struct attempt list[] = {
-		{ "a new system call", call_from_the_future, ENOSYS, true },
-		{ "number 521", call_of_another_abi, ENOSYS, true },
+	const struct attempt list[] = {
+		/* A number that only a later kernel knows, and one that older ones took for ptrace of x32. */
+		{ "a new system call", ENOSYS, true, CALL(471) },
+		{ "number 521", ENOSYS, true, CALL(521) },
 #ifdef __x86_64__
-		{ "x32", call_x32, KILLED + SIGSYS, true },
-		{ "i386", call_i386, KILLED + SIGSYS, true },
+		{ "x32", KILLED + SIGSYS, true, .make = call_x32 },
+		{ "i386", KILLED + SIGSYS, true, .make = call_i386 },
 #endif
 	};
 

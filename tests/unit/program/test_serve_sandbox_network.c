@@ -4,7 +4,6 @@
 #include "unit/program/sandbox_rig.h"
 
 #include <linux/netlink.h>
-#include <sys/syscall.h>
 
 static int connect_to(int family, int type, const void *addr, size_t n)
 {
@@ -47,42 +46,6 @@ static int listen_tcp(void)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	return fd < 0 ? errno : result(listen(fd, 1));
-}
-
-static int netlink_route(void)
-{
-	return result(socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
-}
-
-static int netlink_other(void)
-{
-	return result(socket(AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT));
-}
-
-static int raw_ip(void)
-{
-	return result(socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
-}
-
-static int packet(void)
-{
-	return result(socket(AF_PACKET, SOCK_RAW, 0));
-}
-
-static int vsock(void)
-{
-	return result(socket(AF_VSOCK, SOCK_STREAM, 0));
-}
-
-static int kernel_crypto(void)
-{
-	return result(socket(AF_ALG, SOCK_SEQPACKET, 0));
-}
-
-/* The kernel looks at the lower half of the register. */
-static int family_with_upper_half(void)
-{
-	return result(syscall(SYS_socket, 0x100000000l | AF_INET, SOCK_STREAM, 0));
 }
 
 static int pair(void)
@@ -137,24 +100,27 @@ static int ring(void)
 TEST(test_no_network)
 {
 	static const struct attempt list[] = {
-		{ "TCP", connect_tcp4, EACCES, false },
-		{ "TCP over IPv6", connect_tcp6, EACCES, true },
-		{ "TCP, listening", listen_tcp, EACCES, false },
-		{ "UDP", send_udp, EACCES, false },
-		{ "Unix socket with a path", connect_path, EACCES, false },
-		{ "abstract Unix socket", connect_abstract, EACCES, false },
-		{ "netlink", netlink_route, EACCES, false },
-		{ "netlink, other", netlink_other, EACCES, true },
-		{ "raw IP", raw_ip, EACCES, true },
-		{ "packets", packet, EACCES, true },
-		{ "vsock", vsock, EACCES, true },
-		{ "AF_ALG", kernel_crypto, EACCES, true },
-		{ "TCP by a register's upper half", family_with_upper_half, EACCES, false },
-		{ "a pair", pair, SUCCESS, false },
-		{ "a pair of packets", pair_of_packets, SUCCESS, false },
-		{ "a pair of datagrams, led elsewhere", pair_of_datagrams, EACCES, false },
-		{ "a raw pair, led elsewhere", pair_raw, EACCES, false },
-		{ "io_uring", ring, EPERM, true },
+		{ "TCP", EACCES, false, .make = connect_tcp4 },
+		{ "TCP over IPv6", EACCES, true, .make = connect_tcp6 },
+		{ "TCP, listening", EACCES, false, .make = listen_tcp },
+		{ "UDP", EACCES, false, .make = send_udp },
+		{ "Unix socket with a path", EACCES, false, .make = connect_path },
+		{ "abstract Unix socket", EACCES, false, .make = connect_abstract },
+		{ "netlink", EACCES, false, CALL(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE) },
+		{ "netlink, other", EACCES, true,
+		  CALL(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT) },
+		{ "raw IP", EACCES, true, CALL(SYS_socket, AF_INET, SOCK_RAW, IPPROTO_ICMP) },
+		{ "packets", EACCES, true, CALL(SYS_socket, AF_PACKET, SOCK_RAW) },
+		{ "vsock", EACCES, true, CALL(SYS_socket, AF_VSOCK, SOCK_STREAM) },
+		{ "AF_ALG", EACCES, true, CALL(SYS_socket, AF_ALG, SOCK_SEQPACKET) },
+		/* The kernel looks at the lower half of the register. */
+		{ "TCP by a register's upper half", EACCES, false,
+		  CALL(SYS_socket, 0x100000000l | AF_INET, SOCK_STREAM) },
+		{ "a pair", SUCCESS, false, .make = pair },
+		{ "a pair of packets", SUCCESS, false, .make = pair_of_packets },
+		{ "a pair of datagrams, led elsewhere", EACCES, false, .make = pair_of_datagrams },
+		{ "a raw pair, led elsewhere", EACCES, false, .make = pair_raw },
+		{ "io_uring", EPERM, true, .make = ring },
 	};
 
 	skip_without_landlock();
@@ -164,7 +130,7 @@ TEST(test_no_network)
 TEST(test_the_second_line_of_defence_is_landlock)
 {
 	static const struct attempt list[] = {
-		{ "a socket from before", connect_older_socket, EACCES, false },
+		{ "a socket from before", EACCES, false, .make = connect_older_socket },
 	};
 
 	if (landlock_abi() < LANDLOCK_TCP)
@@ -175,17 +141,19 @@ TEST(test_the_second_line_of_defence_is_landlock)
 TEST(test_with_network_there_are_tcp_and_udp_only)
 {
 	static const struct attempt list[] = {
-		{ "TCP", connect_tcp4, SUCCESS, false },
-		{ "TCP over IPv6", connect_tcp6, SUCCESS, true },
-		{ "TCP, listening", listen_tcp, SUCCESS, false },
-		{ "UDP", send_udp, SUCCESS, false },
-		{ "netlink", netlink_route, SUCCESS, false },
-		{ "netlink, other", netlink_other, EACCES, true },
-		{ "raw IP", raw_ip, EACCES, true },
-		{ "packets", packet, EACCES, true },
-		{ "Unix socket with a path", connect_path, EACCES, false },
-		{ "abstract Unix socket", connect_abstract, EACCES, false },
-		{ "a raw pair, led elsewhere", pair_raw, EACCES, false },
+		{ "TCP", SUCCESS, false, .make = connect_tcp4 },
+		{ "TCP over IPv6", SUCCESS, true, .make = connect_tcp6 },
+		{ "TCP, listening", SUCCESS, false, .make = listen_tcp },
+		{ "UDP", SUCCESS, false, .make = send_udp },
+		{ "netlink", SUCCESS, false,
+		  CALL(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE) },
+		{ "netlink, other", EACCES, true,
+		  CALL(SYS_socket, AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT) },
+		{ "raw IP", EACCES, true, CALL(SYS_socket, AF_INET, SOCK_RAW, IPPROTO_ICMP) },
+		{ "packets", EACCES, true, CALL(SYS_socket, AF_PACKET, SOCK_RAW) },
+		{ "Unix socket with a path", EACCES, false, .make = connect_path },
+		{ "abstract Unix socket", EACCES, false, .make = connect_abstract },
+		{ "a raw pair, led elsewhere", EACCES, false, .make = pair_raw },
 	};
 
 	skip_without_landlock();
@@ -197,10 +165,10 @@ TEST(test_with_network_there_are_tcp_and_udp_only)
 TEST(test_unix_sockets_where_they_are_wanted)
 {
 	const struct attempt list[] = {
-		{ "Unix socket with a path", connect_path, SUCCESS, false },
-		{ "abstract Unix socket", connect_abstract,
-		  landlock_abi() >= LANDLOCK_SCOPE ? EPERM : SUCCESS, false },
-		{ "TCP", connect_tcp4, EACCES, false },
+		{ "Unix socket with a path", SUCCESS, false, .make = connect_path },
+		{ "abstract Unix socket", landlock_abi() >= LANDLOCK_SCOPE ? EPERM : SUCCESS, false,
+		  .make = connect_abstract },
+		{ "TCP", EACCES, false, .make = connect_tcp4 },
 	};
 
 	skip_without_landlock();

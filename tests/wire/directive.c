@@ -174,6 +174,7 @@ static bool do_open(struct session *s, struct line *l)
 		text_printf(&text, "$PV,$CI,$CC:%s,", capabilities);
 	words_set(&s->words, "MM", 2, text_str(&text), false);
 	words_set(&s->words, "M", 1, modern ? "{$MM\"example.com/x\":1}" : "{}", false);
+	words_set(&s->words, "CALL_META", 9, ",\"_meta\":$M", false);
 	text_free(&text);
 	if (modern)
 		return true;

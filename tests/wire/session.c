@@ -230,21 +230,101 @@ void session_message(const char *s, struct text *into)
 	text_puts(into, "}");
 }
 
+static bool since(const struct session *s, const char *revision)
+{
+	return s->revision && strcmp(s->revision, revision) >= 0;
+}
+
+/* What a tool says of arguments that do not fit: "TOOL STRING". */
+static void put_misfit(const struct session *s, const char *what, struct text *into)
+{
+	int n = (int)strcspn(what, " ");
+	const char *why = what + n + 1 + (what[n] && what[n + 1] == '"');
+
+	if (since(s, "2025-11-25"))
+		text_printf(
+			into,
+			"= {$HEAD\"content\":[{\"type\":\"text\",\"text\":\"Invalid arguments for "
+			"tool %.*s:\\n%s}],\"isError\":true$TAIL}",
+			n, what, why);
+	else
+		text_printf(into,
+			    "! {\"code\":-32602,\"message\":\"Invalid arguments for tool %.*s\","
+			    "\"data\":{\"details\":\"%s}}",
+			    n, what, why);
+}
+
+/* The result of a tool that gives this JSON. */
+static void put_json(const struct session *s, const char *json, struct text *into)
+{
+	text_puts(into, "= {$HEAD\"content\":[{\"type\":\"text\",\"text\":\"");
+	for (const char *p = json; *p; p++)
+		text_printf(into, "%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
+	text_puts(into, "\"}]");
+	if (since(s, *json == '{' ? "2025-06-18" : "2026-07-28"))
+		text_printf(into, ",\"structuredContent\":%s", json);
+	text_puts(into, "$TAIL}");
+}
+
+/* What is said most of all, shorter still; see README.md. */
+static void unfold(const struct session *s, const char *line, struct text *into)
+{
+	bool nobody = strncmp(line, "nobody ", 7) == 0; /* an error without an id: null, or none */
+	int id = nobody ? 6 : (int)id_length(line), n;
+	const char *word = id && line[id] == ' ' ? line + id + 1 : "",
+		   *rest = word + strcspn(word, " ") + (*word != '\0');
+	bool failed = strncmp(word, "failed ", 7) == 0;
+
+	n = (int)strcspn(rest, " ");
+	if (nobody) {
+		text_printf(into,
+			    "{\"jsonrpc\":\"2.0\",%s\"error\":{\"code\":%.*s,\"message\":%s}}",
+			    since(s, "2025-11-25") ? "" : "\"id\":null,", n, rest, rest + n + 1);
+		return;
+	}
+	if (id && *word)
+		text_printf(into, "%.*s ", id, line);
+	if (strncmp(word, "call ", 5) == 0)
+		text_printf(into, "tools/call {\"name\":\"%.*s\"%s%s$CALL_META}", n, rest,
+			    rest[n] ? ",\"arguments\":" : "", rest[n] ? rest + n + 1 : "");
+	else if (failed || strncmp(word, "text ", 5) == 0)
+		text_printf(into, "= {$HEAD\"content\":[{\"type\":\"text\",\"text\":%s}]%s$TAIL}",
+			    rest, failed ? ",\"isError\":true" : "");
+	else if (strncmp(word, "json ", 5) == 0)
+		put_json(s, rest, into);
+	else if (strncmp(word, "misfit ", 7) == 0)
+		put_misfit(s, rest, into);
+	else if (strncmp(word, "! ", 2) == 0 && *rest != '{' && *rest != '"')
+		text_printf(into, "! {\"code\":%.*s,\"message\":%s}", n, rest, rest + n + 1);
+	else
+		text_puts(into, *word ? word : line);
+}
+
+/* A line as the message that it stands for. */
+static void message_of(const struct session *s, const char *line, struct text *into)
+{
+	struct text whole = { 0 }, words = { 0 };
+
+	unfold(s, line, &whole);
+	words_expand(&s->words, text_str(&whole), &words);
+	session_message(text_str(&words), into);
+	text_free(&whole);
+	text_free(&words);
+}
+
 bool session_send(struct session *s, int conn, const char *json)
 {
 	struct wire_conn *l;
-	struct text line = { 0 }, message = { 0 };
+	struct text message = { 0 };
 
 	if (!pending_input(s) && !session_quiet(s))
 		return false;
 	l = session_conn(s, conn);
 	if (!l)
 		return false;
-	words_expand(&s->words, json, &line);
-	session_message(text_str(&line), &message);
+	message_of(s, json, &message);
 	text_put(&l->in, message.p, message.n);
 	text_put(&l->in, "\n", 1);
-	text_free(&line);
 	text_free(&message);
 	return true;
 }
@@ -271,13 +351,11 @@ static bool send_raw(struct session *s, const struct step *step)
 /* The transcript's text as a document; NULL after a failure. */
 static cleat_doc *expected(struct session *s, const char *json)
 {
-	struct text words = { 0 }, text = { 0 };
+	struct text text = { 0 };
 	cleat_error err;
 	cleat_doc *doc;
 
-	words_expand(&s->words, json, &words);
-	session_message(text_str(&words), &text);
-	text_free(&words);
+	message_of(s, json, &text);
 	doc = cleat_doc_parse(text_str(&text), text.n, NULL, NULL, &err);
 	if (!doc)
 		session_fail(s, "the expected message is no JSON: %s\n  %s", err.message,
@@ -458,6 +536,9 @@ static void add_words(struct words *w)
 		  "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"tester\",\"version\":\"2\"}" },
 		{ "CC", "\"io.modelcontextprotocol/clientCapabilities\"" },
 		{ "META", "{$PV,$CI,$CC:{}}" },
+		{ "CALL_META", "" },
+		{ "HEAD", "" },
+		{ "TAIL", "" },
 		{ "META_ALL",
 		  "{$PV,$CI,$CC:{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},"
 		  "\"roots\":{}}}" },

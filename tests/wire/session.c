@@ -565,6 +565,17 @@ static void set_revision_words(struct session *s)
 		  modern ? ",\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":$INFO" : "", false);
 }
 
+/* What is let in other revisions is nothing in this one, unless it is something already. */
+static void pass_over(struct session *s, const struct step *step)
+{
+	const char *text = text_str(&step->text);
+	bool let = step->kind == STEP_DO && strncmp(text, "let ", 4) == 0;
+	size_t n = let ? strcspn(text + 4, " ") : 0;
+
+	if (let && !words_get(&s->words, text + 4, n, false))
+		words_set(&s->words, text + 4, n, "", false);
+}
+
 bool session_run(struct session *s)
 {
 	bool ok = true;
@@ -574,8 +585,10 @@ bool session_run(struct session *s)
 	if (s->revision)
 		set_revision_words(s);
 	for (size_t i = 0; ok && i < s->script->n_steps; i++) {
-		if (!script_applies(&s->script->steps[i], s->revision))
+		if (!script_applies(&s->script->steps[i], s->revision)) {
+			pass_over(s, &s->script->steps[i]);
 			continue;
+		}
 		ok = run_step(s, &s->script->steps[i]);
 		/* Answers may be errors or missing now; a malformed line is still a failure. */
 		if (!ok && s->torture && !s->malformed) {

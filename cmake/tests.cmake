@@ -169,7 +169,8 @@ file(GLOB wire_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/*.c")
 if(wire_sources AND CLEAT_CMOCKA_LIBRARY) # its stages are made with rigs of unit tests
   cleat_inner_program(wire_runner tests ${wire_sources} ${unit_support})
   cleat_test_includes(wire_runner)
-  cleat_link_rigs(wire_runner ${wire_sources})
+  file(GLOB wire_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/*.h")
+  cleat_link_rigs(wire_runner ${wire_sources} ${wire_headers})
   target_link_libraries(wire_runner PRIVATE ${CLEAT_CMOCKA_LIBRARY})
   cleat_test(NAME wire LABELS wire memcheck COMMAND $<TARGET_FILE:wire_runner>
              ${PROJECT_SOURCE_DIR}/tests/wire)

@@ -408,7 +408,7 @@ static bool do_connect(struct session *s, struct line *l)
 
 static bool do_stage(struct session *s, struct line *l)
 {
-	static const struct stage *const stages[] = { &stage_http, &stage_client };
+	static const struct stage *const stages[] = { &stage_http, &stage_httpd, &stage_client };
 
 	for (size_t i = 0; i < CLEAT_COUNT(stages); i++)
 		if (strcmp(stages[i]->name, l->word[1]) == 0) {

@@ -81,8 +81,7 @@ static void play_ways(struct run *r, const struct script *script, const char *re
 {
 	int ways = r->record ? 1 : SLICE_COUNT;
 
-	if (r->torture &&
-	    (is_refused(script) || script_stage(script, "http") || script_stage(script, "client")))
+	if (r->torture && (is_refused(script) || script_stage(script, NULL)))
 		return;
 	if (r->torture)
 		torture(r, script, revision);

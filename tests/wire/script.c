@@ -342,5 +342,5 @@ bool script_stage(const struct script *s, const char *name)
 {
 	const char *first = s->n_steps ? text_str(&s->steps[0].text) : "";
 
-	return strncmp(first, "stage ", 6) == 0 && strcmp(first + 6, name) == 0;
+	return strncmp(first, "stage ", 6) == 0 && (!name || strcmp(first + 6, name) == 0);
 }

@@ -40,7 +40,7 @@ struct script {
  * why. */
 struct script *script_read(const char *path, const char *name, struct text *problem);
 void script_free(struct script *s); /* and those after it */
-/* Is this its stage? */
+/* Is this its stage? NULL: any that it names. */
 bool script_stage(const struct script *s, const char *name);
 /* Does the step belong to a run with this revision (NULL: none)? */
 bool script_applies(const struct step *step, const char *revision);

@@ -23,7 +23,7 @@ struct stage {
 	const struct directive *directives;
 	size_t n_directives;
 };
-extern const struct stage stage_http, stage_client;
+extern const struct stage stage_http, stage_httpd, stage_client;
 
 struct session {
 	const struct script *script;

@@ -1,63 +1,10 @@
-/* test_httpd_answers.c - answers on their way: without a body, large ones, those that are broken off;
- * clients that go in the middle, and what is known of a connection. (Requests: test_httpd.c.)
+/* test_httpd_answers.c - answers on their way: large ones, clients that go in the middle, and what is known of a
+ * connection. (Others are transcripts: tests/wire/transcripts/httpd.)
  */
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
 
 /* ---- answers ------------------------------------------------------------------------------ */
-
-/* RFC 9110 section 9.3.2 and 15.3.5. */
-RIG_TEST(head_and_204_have_no_body)
-{
-	struct answer *a = &last_answer;
-	struct client *c = dial(r);
-
-	put(c, "HEAD /abc HTTP/1.1\r\nHost: h\r\n\r\n" GET("/empty"));
-	assert_true(read_answer(c, a, true));
-	assert_string_equal(header(a, "Content-Length"), "9"); /* "HEAD /abc" */
-	assert_true(read_answer(c, a, false));
-	assert_int_equal(a->status, 204);
-	assert_null(header(a, "Content-Length"));
-	assert_int_equal(r->bytes, 0);
-	put(c, "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
-	WAIT_FOR(r, r->n_held == 1);
-	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("unsent"), false), CLEAT_OK);
-	http_exchange_end(r->held[0]);
-	assert_true(read_answer(c, a, true));
-	put(c, GET("/next"));
-	expect(c, 200, "GET /next");
-	hang_up(c);
-}
-
-/* RFC 9112 section 9.3 and 9.6. */
-TEST(the_connection_closes_when_one_side_says_so)
-{
-	static const struct {
-		const char *request, *connection;
-	} cases[] = {
-		{ "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "close" },
-		{ "GET / HTTP/1.0\r\nHost: h\r\n\r\n", "close" },
-		{ "GET / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n", "keep-alive" },
-		{ "GET /close HTTP/1.1\r\nHost: h\r\n\r\n", "close" },
-	};
-	struct answer *a = &last_answer;
-
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct client *c;
-		struct rig r;
-
-		c = rig_begin(&r);
-		put(c, cases[i].request);
-		put(c, GET("/more"));
-		assert_true(read_answer(c, a, false));
-		assert_string_equal(header(a, "Connection"), cases[i].connection);
-		if (strcmp(cases[i].connection, "close") == 0)
-			expect_end(c);
-		else
-			expect(c, 200, "GET /more");
-		rig_end(&r, c);
-	}
-}
 
 /* Larger than any buffer of the kernel's: all of it comes, and the next answer after it. */
 RIG_TEST(large_answers_are_whole)
@@ -107,123 +54,23 @@ RIG_TEST(an_answer_that_does_not_fit_waits_for_room)
 	hang_up(c);
 }
 
-RIG_TEST(an_aborted_answer_is_recognisably_incomplete)
-{
-	struct answer *a = &last_answer;
-	struct client *c;
-
-	/* Before anything was said; the answer in front of it arrives. */
-	c = dial(r);
-	put(c, GET("/first") GET("/abort") GET("/never"));
-	expect(c, 200, "GET /first");
-	expect_end(c);
-	assert_int_equal(r->requests, 2);
-	hang_up(c);
-	/* In head(). */
-	c = dial(r);
-	put(c, GET("/early-abort"));
-	expect_end(c);
-	hang_up(c);
-	/* In the middle of chunks: the last one is missing. */
-	c = dial(r);
-	put(c, GET("/stream"));
-	WAIT_FOR(r, r->n_held == 1);
-	http_exchange_write(r->held[0], STR_LIT("part"), false);
-	http_exchange_abort(r->held[0]);
-	r->n_held = 0;
-	assert_false(read_answer(c, a, false));
-	assert_string_equal(a->body, "part");
-	assert_false(c->error);
-	hang_up(c);
-	/* In HTTP/1.0 only a reset can say it. */
-	c = dial(r);
-	put(c, "GET /stream HTTP/1.0\r\n\r\n");
-	WAIT_FOR(r, r->n_held == 1);
-	http_exchange_write(r->held[0], STR_LIT("part"), false);
-	http_exchange_abort(r->held[0]);
-	while (!c->eof)
-		wait_more(c);
-	assert_true(c->error);
-	hang_up(c);
-	assert_int_equal(r->gone, 0); /* it knows */
-}
-
 /* ---- the client goes ---------------------------------------------------------------------- */
 
-struct ending {
-	const char *label, *request;
-	bool streaming, survives;
-};
-
-/* The end of input while an answer is awaited; see httpd/conn.c. */
-TEST(half_close)
-{
-	static const struct ending cases[] = {
-		{ "1.1", "GET /defer HTTP/1.1\r\nHost: h\r\n\r\n", false, false },
-		{ "1.1, pipelined", GET("/defer") GET("/defer"), false, false },
-		{ "1.1 close", "GET /defer HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", false,
-		  true },
-		{ "1.0", "GET /defer HTTP/1.0\r\n\r\n", false, true },
-		{ "1.0 keep-alive", "GET /defer HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false,
-		  false },
-		{ "stream", "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n", true, false },
-		{ "stream, close", "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
-		  true, true },
-		{ "stream, 1.0", "GET /stream HTTP/1.0\r\n\r\n", true, true },
-	};
-
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		const struct ending *t = &cases[i];
-		struct client *c;
-		struct rig r;
-
-		c = rig_begin(&r);
-		put(c, t->request);
-		WAIT_FOR(&r, r.n_held == 1);
-		shutdown(c->fd, SHUT_WR);
-		if (t->survives)
-			rig_turn(&r);
-		else
-			WAIT_FOR(&r, r.gone == 1);
-		assert_int_equal(r.gone, !t->survives);
-		if (t->survives && t->streaming) {
-			http_exchange_write(r.held[0], STR_LIT("late"), false);
-			http_exchange_end(r.held[0]);
-			expect(c, 200, "late");
-		} else if (t->survives) {
-			reply_text(r.held[0], 200, STR_LIT("late"));
-			expect(c, 200, "late");
-		}
-		while (!c->eof)
-			wait_more(c);
-		WAIT_FOR(&r, rig_stats(&r).connections == 0);
-		rig_end(&r, c);
-	}
-}
-
-/* `printf ... | nc`: everything that can be answered at once is, also with the end right behind. */
-RIG_TEST(requests_before_the_end_of_input_are_answered)
+/* Requests before the end of input are answered, also when the answers do not fit into the socket at first. */
+RIG_TEST(the_end_of_input_behind_a_large_answer)
 {
 	struct client *c = dial(r);
 
-	put(c, GET("/1") GET("/2"));
-	shutdown(c->fd, SHUT_WR);
-	expect(c, 200, "GET /1");
-	expect(c, 200, "GET /2");
-	expect_end(c);
-	hang_up(c);
-	/* Also when the answers do not fit into the socket at first. */
-	c = dial(r);
 	put(c, "GET /big?8000000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/2"));
 	shutdown(c->fd, SHUT_WR);
-	WAIT_FOR(r, r->requests == 3);
+	WAIT_FOR(r, r->requests == 1);
 	rig_turn(r);
 	while (!strstr(c->buf, "GET /2") && !c->eof) {
 		c->n = 0;
 		c->buf[0] = '\0';
 		wait_more(c);
 	}
-	assert_int_equal(r->requests, 4);
+	assert_int_equal(r->requests, 2);
 	hang_up(c);
 }
 

@@ -110,36 +110,6 @@ TEST(drained_in_every_state)
 	}
 }
 
-/* The last answers say that the connection ends. */
-RIG_TEST(answers_while_draining_close)
-{
-	struct answer *a = &last_answer;
-	struct client *c = dial(r);
-
-	put(c, GET("/defer"));
-	WAIT_FOR(r, r->n_held == 1);
-	httpd_drain(r->h, on_done, r);
-	reply_text(r->held[0], 200, STR_LIT("last"));
-	assert_true(read_answer(c, a, false));
-	assert_string_equal(header(a, "Connection"), "close");
-	expect_end(c);
-	assert_true(r->done);
-	hang_up(c);
-}
-
-TEST(drained_without_connections)
-{
-	struct rig r;
-
-	rig_open(&r);
-	httpd_drain(r.h, on_done, &r);
-	assert_true(r.done);
-	rig_close(&r);
-	rig_open(&r);
-	rig_close(&r);
-	httpd_free(NULL);
-}
-
 /* ---- from inside -------------------------------------------------------------------------- */
 
 static void free_in_done(void *ctx)
@@ -189,25 +159,6 @@ TEST(freed_from_inside)
 			hang_up(c[i]);
 		rig_close(&r);
 	}
-}
-
-RIG_TEST(drained_from_inside)
-{
-	struct client *c, *other;
-
-	other = dial(r);
-	put(other, GET("/x"));
-	expect(other, 200, "GET /x");
-	r->drain_in_request = true;
-	c = dial(r);
-	put(c, GET("/last") GET("/never"));
-	expect(c, 200, "GET /last");
-	expect_end(c);
-	expect_end(other);
-	assert_int_equal(r->requests, 2);
-	hang_up(other);
-	hang_up(c); /* which has asked for more: it was listened to until now */
-	WAIT_FOR(r, r->done);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

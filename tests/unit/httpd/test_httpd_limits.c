@@ -1,5 +1,5 @@
-/* test_httpd_limits.c - time and room: deadlines by a clock of the test's own, connections,
- * descriptors.
+/* test_httpd_limits.c - time and room: many at once, connections, descriptors. (Deadlines are transcripts:
+ * tests/wire/transcripts/httpd/ends.txt.)
  */
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
@@ -8,112 +8,6 @@
 #include <sys/resource.h>
 
 /* ---- deadlines ---------------------------------------------------------------------------- */
-
-struct wait {
-	const char *label;
-	const char *first;   /* sent at once */
-	const char *dribble; /* sent over and over, */
-	uint64_t every_ms;   /* with so much time between */
-	uint64_t limit_ms;   /* when it is over */
-	int status;          /* of the answer then; 0: it just ends */
-	bool counts;         /* as a timeout */
-};
-
-TEST(deadlines)
-{
-	static const struct wait cases[] = {
-		{ "nothing", "", "", 1000, 75000, 0, false },
-		{ "idle after a request", GET("/x"), "", 1000, 75000, 0, false },
-		/* One empty line may come before a request, but is none. */
-		{ "an empty line", "\r\n", "", 1000, 75000, 0, false },
-		/* From the first byte on, whatever comes (slowloris). */
-		{ "a header that never ends", "GET / HTTP/1.1\r\n", "A: b\r\n", 2500, 10000, 408,
-		  true },
-		{ "a byte", "G", "", 1000, 10000, 408, true },
-		{ "a body that does not come",
-		  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", "", 1000, 10000, 408,
-		  true },
-		{ "a body that never ends",
-		  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 999\r\n\r\n", "b", 8000, 32000,
-		  408, true },
-		{ "chunks that never end",
-		  "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n",
-		  9000, 36000, 408, true },
-		/* It was answered already. */
-		{ "the body of a refused request",
-		  "POST /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n", "", 1000, 10000,
-		  403, true },
-	};
-
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		const struct wait *t = &cases[i];
-		struct client *c;
-		struct rig r;
-
-		c = rig_begin(&r);
-		put(c, t->first);
-		WAIT_FOR(&r, rig_stats(&r).connections == 1);
-		rig_turn(&r);
-		for (uint64_t ms = t->every_ms; ms < t->limit_ms; ms += t->every_ms) {
-			rig_pass(&r, t->every_ms);
-			put(c, t->dribble);
-			rig_turn(&r);
-			if (rig_stats(&r).timeouts || rig_stats(&r).connections != 1)
-				fail_msg("%s: over after %d ms", t->label, (int)ms);
-		}
-		rig_pass(&r, t->every_ms);
-		put(c, t->dribble);
-		rig_turn(&r);
-		assert_int_equal(rig_stats(&r).timeouts, t->counts);
-		if (t->status)
-			expect(c, t->status, NULL);
-		else if (*t->first == 'G')
-			expect(c, 200, NULL);
-		expect_end(c);
-		assert_int_equal(r.gone, r.heads && t->status == 408);
-		rig_pass(&r, 6000); /* it is not waited for longer than that */
-		assert_int_equal(rig_stats(&r).connections, 0);
-		rig_end(&r, c);
-	}
-}
-
-/* A service may take as long as it likes, and a connection in use is not idle. */
-RIG_TEST(an_exchange_has_no_deadline)
-{
-	struct client *c = dial(r);
-
-	for (int i = 0; i < 3; i++) {
-		put(c, GET("/defer"));
-		WAIT_FOR(r, r->n_held == 1);
-		for (int k = 0; k < 100; k++)
-			rig_pass(r, 60000);
-		reply_text(r->held[0], 200, STR_LIT("at last"));
-		r->n_held = 0;
-		expect(c, 200, "at last");
-		rig_pass(r, 74999);
-	}
-	rig_pass(r, 1);
-	expect_end(c);
-	assert_int_equal(rig_stats(r).timeouts, 0);
-	hang_up(c);
-}
-
-/* An answer that is complete but not taken. */
-RIG_TEST(an_answer_that_is_not_taken_is_given_up)
-{
-	struct client *c = dial(r);
-
-	put(c, "GET /big?20000000 HTTP/1.1\r\nHost: h\r\n\r\n");
-	WAIT_FOR(r, r->requests == 1);
-	rig_turn(r);
-	rig_pass(r, 29999);
-	assert_int_equal(rig_stats(r).connections, 1);
-	rig_pass(r, 1);
-	assert_int_equal(rig_stats(r).connections, 0);
-	assert_int_equal(rig_stats(r).timeouts, 1);
-	assert_int_equal(r->gone, 0); /* the service was done with it */
-	hang_up(c);
-}
 
 /* Hanging up on thousands takes a while: the others have their turns meanwhile. */
 RIG_TEST(those_that_are_late_together_go_a_few_at_a_time)
@@ -148,7 +42,7 @@ TEST(deadlines_come_without_being_asked)
 	rig_end(&r, c);
 }
 
-/* Whoever is refused and goes on sending is listened to for five seconds and for some MiB, no longer. */
+/* Whoever is refused and goes on sending is listened to for some MiB, no longer. */
 RIG_TEST_PLAIN(lingering_is_bounded)
 {
 	static char junk[1 << 16];
@@ -156,18 +50,6 @@ RIG_TEST_PLAIN(lingering_is_bounded)
 	struct client *c;
 
 	c = rig_begin(r);
-	put(c, "nonsense\r\n\r\n");
-	expect(c, 501, NULL);
-	expect_end(c);
-	assert_int_equal(rig_stats(r).connections, 1);
-	put(c, "still here");
-	rig_turn(r);
-	rig_pass(r, 4000);
-	assert_int_equal(rig_stats(r).connections, 1);
-	rig_pass(r, 1000);
-	assert_int_equal(rig_stats(r).connections, 0);
-	hang_up(c);
-	c = dial(r);
 	put(c, "nonsense\r\n\r\n");
 	expect(c, 501, NULL);
 	while (rig_stats(r).connections == 1) {
@@ -182,55 +64,6 @@ RIG_TEST_PLAIN(lingering_is_bounded)
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
-
-RIG_TEST_PLAIN(connections_over_the_limit_are_told_to_come_back)
-{
-	struct httpd_options o = { .max_connections = 2 };
-	struct answer *a = &last_answer;
-	struct client *c[3];
-
-	rig_open_with(r, ":0", o);
-	for (int i = 0; i < 2; i++) {
-		c[i] = dial(r);
-		put(c[i], GET("/x"));
-		expect(c[i], 200, "GET /x");
-	}
-	c[2] = dial(r);
-	put(c[2], GET("/x"));
-	assert_true(read_answer(c[2], a, false));
-	assert_int_equal(a->status, 503);
-	assert_string_equal(header(a, "Retry-After"), "1");
-	expect_end(c[2]);
-	hang_up(c[2]);
-	assert_int_equal(rig_stats(r).refused, 1);
-	assert_int_equal(rig_stats(r).accepted, 2);
-	/* The others do not notice, and when one goes there is room. */
-	put(c[0], GET("/y"));
-	expect(c[0], 200, "GET /y");
-	hang_up(c[0]);
-	WAIT_FOR(r, rig_stats(r).connections == 1);
-	c[0] = dial(r);
-	put(c[0], GET("/z"));
-	expect(c[0], 200, "GET /z");
-	hang_up(c[0]);
-	hang_up(c[1]);
-}
-
-/* This machine's own address is not limited (a proxy in front has it). */
-RIG_TEST_PLAIN(loopback_is_not_limited_by_address)
-{
-	struct httpd_options o = { .max_per_address = 1 };
-	struct client *c[4];
-
-	rig_open_with(r, ":0", o);
-	for (int i = 0; i < 4; i++) {
-		c[i] = dial(r);
-		put(c[i], GET("/x"));
-		expect(c[i], 200, "GET /x");
-	}
-	for (int i = 0; i < 4; i++)
-		hang_up(c[i]);
-}
 
 /* An address of this machine that is not loopback; false when there is none. */
 static bool outer_address(char *text, size_t n)

@@ -50,27 +50,6 @@ TEST(writes_of_one_turn_leave_together)
 	rig_end(&r, c);
 }
 
-/* No chunks, and the end of the connection is the end of the answer. */
-TEST(a_client_of_http_1_0_gets_plain_bytes)
-{
-	struct answer *a = &last_answer;
-	struct client *c;
-	struct rig r;
-
-	rig_open(&r);
-	c = open_stream(&r, "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-	http_exchange_write(r.held[0], STR_LIT("one "), false);
-	cleat_loop_step(r.l, 0);
-	http_exchange_write(r.held[0], STR_LIT("two"), false);
-	http_exchange_end(r.held[0]);
-	assert_true(read_answer(c, a, false));
-	assert_string_equal(a->body, "one two");
-	assert_null(header(a, "Transfer-Encoding"));
-	assert_string_equal(header(a, "Connection"), "close");
-	assert_false(c->error);
-	rig_end(&r, c);
-}
-
 /* What the request was is known as long as the log needs it, though its memory is gone. */
 TEST(a_stream_keeps_the_request_line_for_the_log)
 {
@@ -249,24 +228,6 @@ TEST(a_pump_takes_turns_with_other_clients)
 }
 
 /* ---- the client goes ---------------------------------------------------------------------- */
-
-/* MCP 2026-07-28, streamable HTTP: closing the stream cancels the request. At once, without anything
- * to write. */
-RIG_TEST(closing_an_idle_stream_is_noticed)
-{
-	for (size_t i = 0; i < 4; i++) {
-		struct client *c = open_stream(r, i & 1 ? GET("/stream") : GET("/defer"));
-
-		rig_turn(r);
-		if (i & 2)
-			slam(c);
-		else
-			hang_up(c);
-		WAIT_FOR(r, r->gone == i + 1);
-		assert_int_equal(r->n_held, 0);
-	}
-	assert_int_equal(r->status, 200); /* of the last, as far as it got */
-}
 
 /* A client that has sent too much ahead is not read any more; a reset is noticed all the same. */
 RIG_TEST_PLAIN(a_reset_is_noticed_when_no_more_is_read)

@@ -63,9 +63,9 @@ RIG_TEST(answers_are_read_whole_and_in_slices_of_any_size)
 			bool post = k >= CLEAT_COUNT(slices);
 			struct got *g;
 
-			r->answer = str_of(answers[i].bytes);
-			r->after = answers[i].after;
-			r->slice = slices[k % CLEAT_COUNT(slices)];
+			r->o.answer = str_of(answers[i].bytes);
+			r->o.after = answers[i].after;
+			r->o.slice = slices[k % CLEAT_COUNT(slices)];
 			g = post ? do_post(r, "/x", STR_LIT("{}")) : do_get(r, "/x");
 			if (!g->ok)
 				fail_msg("%s: %s", answers[i].name, g->why.error.message);
@@ -78,8 +78,8 @@ RIG_TEST(header_of_an_answer_is_found_without_regard_to_case)
 {
 	struct got *g;
 
-	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nMcp-Session-Id: \t a b \t\r\nEmpty:\r\nX: 1\r\n"
-			    "Content-Length: 1\r\n\r\n");
+	r->o.answer = STR_LIT("HTTP/1.1 200 OK\r\nMcp-Session-Id: \t a b \t\r\nEmpty:\r\nX: 1\r\n"
+			      "Content-Length: 1\r\n\r\n");
 	g = start_get(r, "/");
 	WAIT_FOR(r, g->heads);
 	assert_true(str_eqz(fetch_field(g->f, "mcp-session-id"), "a b"));
@@ -107,7 +107,7 @@ RIG_TEST(headers_of_an_answer_come_one_by_one_as_they_were_sent)
 	struct got *g;
 	size_t n;
 
-	r->answer = STR_LIT(
+	r->o.answer = STR_LIT(
 		"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 		"HTTP/1.1 200 OK\r\nSet-Cookie:  a=1 \r\nX:\r\n: nameless\r\nset-cookie: b=2;\r\n"
 		"Folded: a\r\n\t b\r\nContent-Length: 1\r\n\r\n");
@@ -130,7 +130,7 @@ static bool sent_line(const struct rig *r, const char *line)
 	char text[256];
 
 	snprintf(text, sizeof text, "\r\n%s\r\n", line);
-	return strstr(r->request, text) != NULL;
+	return strstr(r->o.request, text) != NULL;
 }
 
 RIG_TEST(request_is_sent_as_it_was_asked_for)
@@ -144,7 +144,7 @@ RIG_TEST(request_is_sent_as_it_was_asked_for)
 	struct got *g;
 	struct fetch_options o;
 
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	g = got_new(r);
 	o = got_options(r, g, "/mcp/a%20b?q=1#fragment");
 	o.method = "POST";
@@ -152,7 +152,7 @@ RIG_TEST(request_is_sent_as_it_was_asked_for)
 	o.body = (struct str){ "{\"a\":\0 1}", 9 };
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "hello");
-	assert_memory_equal(r->request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
+	assert_memory_equal(r->o.request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
 	assert_true(sent_line(r, "Accept: application/json, text/event-stream"));
 	assert_true(sent_line(r, "Content-Type: application/json"));
 	assert_true(sent_line(r, "Content-Length: 9"));
@@ -160,34 +160,34 @@ RIG_TEST(request_is_sent_as_it_was_asked_for)
 	assert_true(sent_line(r, "Authorization: Bearer token"));
 	assert_true(sent_line(r, "X-Spaces: in the middle"));
 	assert_true(sent_line(r, "User-Agent: cleat/" CLEAT_VERSION));
-	assert_null(strstr(r->request, "Expect"));
-	assert_null(strstr(r->request, "Accept-Encoding"));
-	assert_null(strstr(r->request, "Cookie"));
+	assert_null(strstr(r->o.request, "Expect"));
+	assert_null(strstr(r->o.request, "Accept-Encoding"));
+	assert_null(strstr(r->o.request, "Cookie"));
 }
 
 /* The same handles serve all methods. */
 RIG_TEST(methods_alternate_and_leave_nothing_behind)
 {
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 3; i++) {
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/d");
 
 		expect_ok(do_post(r, "/p", STR_LIT("body")), 200, "hello");
-		assert_memory_equal(r->request, "POST /p ", 8);
+		assert_memory_equal(r->o.request, "POST /p ", 8);
 		assert_true(sent_line(r, "Content-Length: 4"));
 		expect_ok(do_get(r, "/g"), 200, "hello");
-		assert_memory_equal(r->request, "GET /g ", 7);
-		assert_null(strstr(r->request, "Content-"));
+		assert_memory_equal(r->o.request, "GET /g ", 7);
+		assert_null(strstr(r->o.request, "Content-"));
 		o.method = "DELETE";
 		got_start(g, &o);
 		expect_ok(wait_end(g), 200, "hello");
-		assert_memory_equal(r->request, "DELETE /d ", 10);
-		assert_null(strstr(r->request, "Content-"));
+		assert_memory_equal(r->o.request, "DELETE /d ", 10);
+		assert_null(strstr(r->o.request, "Content-"));
 		expect_ok(do_post(r, "/e", (struct str){ 0 }), 200, "hello");
 		assert_true(sent_line(r, "Content-Length: 0"));
 	}
-	assert_int_equal(r->accepted, 1);
+	assert_int_equal(r->o.accepted, 1);
 }
 
 RIG_TEST_PLAIN(large_body_is_sent_without_waiting_for_permission)
@@ -197,11 +197,11 @@ RIG_TEST_PLAIN(large_body_is_sent_without_waiting_for_permission)
 
 	assert_non_null(body);
 	memset(body, 'x', n);
-	rig_open(r);
-	r->answer = STR_LIT(OK_HELLO);
+	rig_open(r, (struct fetcher_options){ 0 });
+	r->o.answer = STR_LIT(OK_HELLO);
 	expect_ok(do_post(r, "/", (struct str){ body, n }), 200, "hello");
-	assert_null(strstr(r->request, "Expect"));
-	assert_true(r->request_n > n);
+	assert_null(strstr(r->o.request, "Expect"));
+	assert_true(r->o.request_n > n);
 	free(body);
 }
 
@@ -265,7 +265,7 @@ TEST(too_many_headers_and_requests_are_refused)
 	size_t n = 0;
 
 	assert_non_null(longer);
-	rig_open(&r);
+	rig_open(&r, (struct fetcher_options){ 0 });
 	o.url = rig_url(&r, "/");
 	for (size_t i = 0; i < 299; i++)
 		lines[i] = "A: b";
@@ -294,32 +294,32 @@ TEST(too_many_headers_and_requests_are_refused)
 
 RIG_TEST(connection_is_used_again)
 {
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 20; i++)
 		expect_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
-	assert_int_equal(r->accepted, 1);
-	assert_int_equal(r->requests, 20);
+	assert_int_equal(r->o.accepted, 1);
+	assert_int_equal(r->o.requests, 20);
 	/* A server that says so gets a new one. */
-	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+	r->o.answer = STR_LIT("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
 	expect_ok(do_get(r, "/"), 200, "");
-	assert_int_equal(r->accepted, 1);
+	assert_int_equal(r->o.accepted, 1);
 	expect_alive(r);
-	assert_int_equal(r->accepted, 2);
+	assert_int_equal(r->o.accepted, 2);
 }
 
 RIG_TEST(requests_at_the_same_time_do_not_wait_for_each_other)
 {
 	struct got *stream, *g[8];
 
-	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hi\n\n");
+	r->o.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hi\n\n");
 	stream = start_get(r, "/stream");
 	WAIT_FOR(r, stream->bodies);
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	for (size_t i = 0; i < 8; i++)
 		g[i] = start_post(r, "/", STR_LIT("{}"));
 	for (size_t i = 0; i < 8; i++)
 		expect_ok(wait_end(g[i]), 200, "hello");
-	assert_int_equal(r->accepted, 9);
+	assert_int_equal(r->o.accepted, 9);
 	assert_int_equal(stream->ends, 0);
 	fetch_cancel(stream->f);
 	free(stream);
@@ -328,16 +328,16 @@ RIG_TEST(requests_at_the_same_time_do_not_wait_for_each_other)
 /* A server closes an idle connection; what follows goes over a new one, unnoticed. */
 RIG_TEST(connection_that_was_closed_meanwhile_is_replaced)
 {
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 4; i++) {
 		expect_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
-		for (size_t k = 0; k < CONNS; k++)
-			if (r->conns[k])
-				conn_close(r->conns[k], i % 2);
+		for (size_t k = 0; k < ORIGIN_LINES; k++)
+			if (r->o.lines[k])
+				line_close(r->o.lines[k], i % 2);
 		rig_turn(r);
 	}
-	assert_int_equal(r->accepted, 4);
-	assert_int_equal(r->requests, 4);
+	assert_int_equal(r->o.accepted, 4);
+	assert_int_equal(r->o.requests, 4);
 }
 
 RIG_TEST_PLAIN(unix_socket_is_spoken_to)
@@ -345,13 +345,13 @@ RIG_TEST_PLAIN(unix_socket_is_spoken_to)
 	char path[64];
 
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open_with(r, (struct fetcher_options){ .unix_socket = path });
-	r->answer = STR_LIT(OK_HELLO);
+	rig_open(r, (struct fetcher_options){ .unix_socket = path });
+	r->o.answer = STR_LIT(OK_HELLO);
 	expect_ok(do_post(r, "/x", STR_LIT("{}")), 200, "hello");
 	assert_true(sent_line(r, "Host: localhost"));
 	/* The URL's host is a name only. */
 	expect_ok(do_get(r, "/y"), 200, "hello");
-	assert_int_equal(r->accepted, 1);
+	assert_int_equal(r->o.accepted, 1);
 }
 
 RIG_TEST_PLAIN(unix_socket_without_a_server_is_named)
@@ -360,102 +360,58 @@ RIG_TEST_PLAIN(unix_socket_without_a_server_is_named)
 
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
 	snprintf(words, sizeof words, "connecting to unix:%s: ", path);
-	rig_open_with(r, (struct fetcher_options){ .unix_socket = path });
+	rig_open(r, (struct fetcher_options){ .unix_socket = path });
 	unlink(path);
 	expect_failure(do_get(r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
 }
 
 /* ---- proxies ----------------------------------------------------------------------------------- */
 
-static void open_with_proxy(struct rig *r, struct rig *behind)
+/* The rig's server, as the proxy of a fetcher of its own. */
+static void use_as_proxy(struct rig *r)
 {
-	static char proxy[64];
+	char proxy[64];
 
-	rig_open(behind); /* only its port is of use */
-	snprintf(proxy, sizeof proxy, "http://user:secret@127.0.0.1:%u", behind->port);
-	rig_open_with(r, (struct fetcher_options){ .proxy = proxy });
-	fetcher_free(behind->h);
-	behind->h = NULL;
+	snprintf(proxy, sizeof proxy, "http://user:secret@127.0.0.1:%u", r->o.port);
+	got_free_client(r);
+	r->opts.proxy = proxy;
+	r->h = fetcher_new(&r->opts, NULL);
+	assert_non_null(r->h);
 }
 
-static void close_both(struct rig *r, struct rig *proxy)
+RIG_TEST(proxy_gets_plain_requests_with_the_whole_url)
 {
-	fetcher_free(r->h);
-	r->h = NULL;
-	alarm(120);
-	loop_watch_free(proxy->ear_watch);
-	close(proxy->ear);
-	for (size_t i = 0; i < CONNS; i++)
-		if (proxy->conns[i])
-			conn_close(proxy->conns[i], false);
-	cleat_loop_free(proxy->l);
-	assert_int_equal(proxy->fa.live, 0);
-	r->fds = proxy->fds;
-	rig_close(r);
-}
-
-static struct got *wait_both(struct got *g, struct rig *proxy)
-{
-	while (!g->ends) {
-		cleat_loop_step(g->r->l, 1);
-		cleat_loop_step(proxy->l, 1);
-	}
-	return g;
-}
-
-TEST(proxy_gets_plain_requests_with_the_whole_url)
-{
-	struct rig r, proxy;
-	struct got *g;
-	struct fetch_options o;
-
-	open_with_proxy(&r, &proxy);
-	proxy.answer = STR_LIT(OK_HELLO);
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
-	o.url = "http://far.example/x";
-	got_start(g, &o);
-	expect_ok(wait_both(g, &proxy), 200, "hello");
-	assert_memory_equal(proxy.request, "GET http://far.example/x HTTP/1.1\r\n", 35);
-	assert_int_equal(r.accepted, 0);
-	close_both(&r, &proxy);
+	use_as_proxy(r);
+	r->o.answer = STR_LIT(OK_HELLO);
+	expect_ok(get_url(r, "http://far.example/x", (struct str){ 0 }), 200, "hello");
+	assert_memory_equal(r->o.request, "GET http://far.example/x HTTP/1.1\r\n", 35);
 }
 
 /* RFC 9110, 9.3.6: the proxy sees a host and a port, and none of our headers. */
-TEST(proxy_is_asked_for_a_tunnel_and_sees_no_secret)
+RIG_TEST(proxy_is_asked_for_a_tunnel_and_sees_no_secret)
 {
 	const char *headers[] = { "Authorization: Bearer token", NULL };
-	struct rig r, proxy;
-	struct got *g;
-	struct fetch_options o;
+	struct got *g = got_new(r);
+	struct fetch_options o = got_options(r, g, "/");
 
-	open_with_proxy(&r, &proxy);
-	proxy.answer = STR_LIT("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nX: proxy's\r\n\r\n");
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
+	use_as_proxy(r);
+	r->o.answer = STR_LIT("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nX: proxy's\r\n\r\n");
 	o.url = "https://far.example/x";
 	set_fields(&o, headers);
 	got_start(g, &o);
-	wait_both(g, &proxy);
+	wait_end(g);
 	assert_int_equal(g->heads, 0);
 	assert_true(g->why.unsent);
 	assert_null(strstr(g->why.error.message, "secret"));
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "403");
-	assert_memory_equal(proxy.request, "CONNECT far.example:443 HTTP/1.1\r\n", 34);
-	assert_null(strstr(proxy.request, "token"));
-	close_both(&r, &proxy);
+	assert_memory_equal(r->o.request, "CONNECT far.example:443 HTTP/1.1\r\n", 34);
+	assert_null(strstr(r->o.request, "token"));
 }
 
 RIG_TEST_WITH(proxy_that_is_not_there_is_named_as_such, .proxy = "http://user:secret@127.0.0.1:1")
 {
-	struct got *g;
-	struct fetch_options o;
+	struct got *g = get_url(r, "http://far.example/x", (struct str){ 0 });
 
-	g = got_new(r);
-	o = got_options(r, g, "/");
-	o.url = "http://far.example/x";
-	got_start(g, &o);
-	wait_end(g);
 	assert_null(strstr(g->why.error.message, "secret"));
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
 }
@@ -463,17 +419,12 @@ RIG_TEST_WITH(proxy_that_is_not_there_is_named_as_such, .proxy = "http://user:se
 TEST(proxy_of_the_environment_is_not_used_for_this_machine)
 {
 	struct rig r;
-	struct got *g;
-	struct fetch_options o;
 
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
-	rig_open(&r);
+	rig_open(&r, (struct fetcher_options){ 0 });
 	expect_alive(&r);
-	g = got_new(&r);
-	o = got_options(&r, g, "/");
-	o.url = "http://far.example/";
-	got_start(g, &o);
-	expect_failure(wait_end(g), CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
+	expect_failure(get_url(&r, "http://far.example/", (struct str){ 0 }), CLEAT_STEP_CONNECT,
+		       CLEAT_EIO, "proxy");
 	expect_alive(&r);
 	rig_close(&r);
 	unsetenv("http_proxy");
@@ -501,7 +452,7 @@ RIG_TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 	uint64_t before;
 	struct got *g;
 
-	r->answer = (struct str){ z, n };
+	r->o.answer = (struct str){ z, n };
 	g = start_get(r, "/big");
 	g->pause_in_body = true;
 	while (g->n < 200000) {
@@ -533,7 +484,7 @@ RIG_TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
 	struct got *g, *timed;
 	struct fetch_options o;
 
-	r->answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+	r->o.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
 	g = got_new(r);
 	o = got_options(r, g, "/");
 	o.idle_ms = 20;
@@ -541,7 +492,7 @@ RIG_TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
 	fetch_pause(g->f, true); /* before it began */
 	WAIT_FOR(r, g->heads);
 	timed = got_new(r);
-	r->silent = true;
+	r->o.silent = true;
 	o.ctx = timed;
 	o.idle_ms = 60;
 	got_start(timed, &o);
@@ -574,8 +525,8 @@ RIG_TEST_PLAIN(trace_shows_headers_but_no_secrets)
 	struct fetch_options o;
 
 	traced[0] = '\0';
-	rig_open_with(r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
-	r->answer =
+	rig_open(r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
+	r->o.answer =
 		STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nMcp-Session-Id: secret\r\n"
 			"Set-Cookie: a=secret\r\nContent-Length: 6\r\n\r\nsecret");
 	g = got_new(r);

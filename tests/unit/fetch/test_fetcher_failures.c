@@ -19,9 +19,9 @@ RIG_TEST(answer_that_breaks_off_anywhere_is_a_failure)
 			for (int k = 0; k < 4; k++) {
 				struct got *g;
 
-				r->answer = answers[i];
-				r->cut = cut;
-				r->after = k % 2 ? RESET : CLOSE;
+				r->o.answer = answers[i];
+				r->o.cut = cut;
+				r->o.after = k % 2 ? RESET : CLOSE;
 				g = k < 2 ? do_get(r, "/") : do_post(r, "/", STR_LIT("{}"));
 				if (g->ok)
 					fail_msg("%zu bytes of %zu are taken for all", cut, i);
@@ -34,31 +34,31 @@ RIG_TEST(answer_that_breaks_off_anywhere_is_a_failure)
 	expect_alive(r);
 }
 
-static void close_now(struct rig *r, struct conn *c)
+static void close_now(struct origin *o, struct line *c)
 {
-	conn_close(c, r->after == RESET);
+	line_close(c, o->after == RESET);
 }
 
 RIG_TEST(connection_that_closes_without_an_answer_is_a_failure)
 {
-	r->script = close_now;
+	r->o.script = close_now;
 	expect_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
 		       "the connection was closed before any answer");
-	assert_int_equal(r->requests, 1);
-	r->after = RESET;
+	assert_int_equal(r->o.requests, 1);
+	r->o.after = RESET;
 	expect_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
-	assert_int_equal(r->requests, 2);
+	assert_int_equal(r->o.requests, 2);
 	expect_alive(r);
 }
 
 static bool with_reset;
 
-static void close_on_second(struct rig *r, struct conn *c)
+static void close_on_second(struct origin *o, struct line *c)
 {
-	if (r->requests == 2)
-		conn_close(c, with_reset);
+	if (o->requests == 2)
+		line_close(c, with_reset);
 	else
-		conn_answer(c, STR_LIT(OK_HELLO));
+		line_answer(c, STR_LIT(OK_HELLO));
 }
 
 /* RFC 9110, 9.2.2: what the server may have acted on is not sent again by itself, unless it may be. */
@@ -68,14 +68,14 @@ TEST(post_that_may_have_arrived_is_not_sent_twice)
 	struct got *g;
 
 	for (int reset = 0; reset < 2; reset++) {
-		rig_open(&r);
-		r.script = close_on_second;
+		rig_open(&r, (struct fetcher_options){ 0 });
+		r.o.script = close_on_second;
 		with_reset = reset;
 		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
 		g = do_post(&r, "/", STR_LIT("{}"));
 		assert_false(g->why.unsent);
 		expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "may have acted");
-		assert_int_equal(r.requests, 2);
+		assert_int_equal(r.o.requests, 2);
 		expect_alive(&r);
 		rig_close(&r);
 	}
@@ -84,39 +84,29 @@ TEST(post_that_may_have_arrived_is_not_sent_twice)
 RIG_TEST(get_that_may_be_repeated_is)
 {
 	with_reset = false;
-	r->script = close_on_second;
+	r->o.script = close_on_second;
 	expect_ok(do_get(r, "/"), 200, "hello");
 	expect_ok(do_get(r, "/"), 200, "hello");
-	assert_int_equal(r->requests, 3);
+	assert_int_equal(r->o.requests, 3);
 }
 
 /* ---- not reached ------------------------------------------------------------------------------- */
-
-static struct got *get_url(struct rig *r, const char *url)
-{
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, "/");
-
-	o.url = url;
-	got_start(g, &o);
-	return wait_end(g);
-}
 
 RIG_TEST(refused_connection_names_place_and_remedy)
 {
 	struct got *g;
 
-	g = get_url(r, "http://127.0.0.1:1/secret?secret");
+	g = get_url(r, "http://127.0.0.1:1/secret?secret", (struct str){ 0 });
 	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
 	assert_true(g->why.unsent);
 	assert_null(strstr(g->why.error.message, "secret"));
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO,
 		       "connecting to 127.0.0.1:1: Connection refused: is the server running?");
 	/* The handle is used again: what it remembers of the last failure must not come back. */
-	g = get_url(r, "https://[::1]:1/");
+	g = get_url(r, "https://[::1]:1/", (struct str){ 0 });
 	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "connecting to [::1]:1: ");
-	r->script = close_now;
+	r->o.script = close_now;
 	g = do_get(r, "/");
 	assert_int_equal(g->why.error.os_errno, 0);
 	expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "");
@@ -127,7 +117,7 @@ RIG_TEST_WITH(unknown_name_is_a_failure_of_dns, .connect_ms = 20000)
 {
 	struct got *g;
 
-	g = get_url(r, "http://nosuch.invalid:8080/");
+	g = get_url(r, "http://nosuch.invalid:8080/", (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
 }
@@ -166,9 +156,9 @@ TEST(connecting_has_a_time_limit)
 		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void)connect(full[i], (struct sockaddr *)&in, sizeof in);
 	}
-	rig_open_with(&r, (struct fetcher_options){ .connect_ms = 50 });
+	rig_open(&r, (struct fetcher_options){ .connect_ms = 50 });
 	snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(in.sin_port));
-	g = get_url(&r, url);
+	g = get_url(&r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_ETIMEOUT, "no answer for 50 ms");
 	rig_close(&r);
@@ -189,9 +179,9 @@ RIG_TEST(server_that_says_nothing_more_is_given_up)
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/");
 
-		r->answer = STR_LIT(OK_HELLO);
-		r->silent = cuts[i] == 0;
-		r->cut = cuts[i];
+		r->o.answer = STR_LIT(OK_HELLO);
+		r->o.silent = cuts[i] == 0;
+		r->o.cut = cuts[i];
 		o.method = "POST";
 		o.idle_ms = 30;
 		got_start(g, &o);
@@ -200,34 +190,30 @@ RIG_TEST(server_that_says_nothing_more_is_given_up)
 		assert_int_equal(g->heads, i >= 3);
 		assert_int_equal(g->why.http_status, i >= 3 ? 200 : 0);
 		expect_failure(g, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 30 ms");
-		WAIT_FOR(r, rig_connections(r) == 0); /* and is closed */
+		WAIT_FOR(r, origin_connections(&r->o) == 0); /* and is closed */
 	}
 	expect_alive(r);
 }
 
-struct drip {
-	struct rig *r;
-	struct loop_timer *timer;
-	struct conn *c;
-	int left;
-};
-
-static struct drip drip;
+static struct loop_timer *drip;
+static struct line *drips_on;
+static int drops;
 
 static void on_drip(void *ctx)
 {
 	(void)ctx;
-	assert_int_equal(send(drip.c->fd, "x", 1, MSG_NOSIGNAL), 1);
-	if (--drip.left)
-		loop_timer_start(drip.timer, 100);
+	assert_int_equal(send(drips_on->fd, "x", 1, MSG_NOSIGNAL), 1);
+	if (--drops)
+		loop_timer_start(drip, 100);
 }
 
-static void drip_script(struct rig *r, struct conn *c)
+static void drip_script(struct origin *o, struct line *c)
 {
-	drip = (struct drip){ .r = r, .c = c, .left = 5 };
-	drip.timer = loop_timer_new(r->l, on_drip, NULL);
-	conn_answer(c, STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
-	loop_timer_start(drip.timer, 100);
+	(void)o;
+	drips_on = c;
+	drops = 5;
+	line_answer(c, STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
+	loop_timer_start(drip, 100);
 }
 
 /* Every byte counts: 500 ms altogether, with a limit of 400 between two. */
@@ -236,21 +222,14 @@ RIG_TEST(slow_answer_is_waited_for_as_long_as_something_comes)
 	struct got *g;
 	struct fetch_options o;
 
-	r->script = drip_script;
+	drip = loop_timer_new(r->l, on_drip, NULL);
+	r->o.script = drip_script;
 	g = got_new(r);
 	o = got_options(r, g, "/");
 	o.idle_ms = 400;
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "xxxxx");
-	loop_timer_free(drip.timer);
-}
-
-static void read_on(void *rig)
-{
-	struct rig *r = rig;
-
-	if (r->conns[0])
-		loop_watch_set(r->conns[0]->watch, LOOP_READ | (r->conns[0]->out ? LOOP_WRITE : 0));
+	loop_timer_free(drip);
 }
 
 /* What leaves is life, too: some 30 times 20 ms, with a limit of 300. (A unix socket, because those of TCP
@@ -264,9 +243,9 @@ RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 
 	assert_non_null(body);
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open_with(r, (struct fetcher_options){ .unix_socket = path });
-	r->slow = loop_timer_new(r->l, read_on, r);
-	r->answer = STR_LIT(OK_HELLO);
+	rig_open(r, (struct fetcher_options){ .unix_socket = path });
+	r->o.slow = true;
+	r->o.answer = STR_LIT(OK_HELLO);
 	g = got_new(r);
 	o = got_options(r, g, "/");
 	o.method = "POST";
@@ -274,14 +253,13 @@ RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 	o.idle_ms = 300;
 	got_start(g, &o);
 	expect_ok(wait_end(g), 200, "hello");
-	assert_true(r->request_n > n);
+	assert_true(r->o.request_n > n);
 	/* And when nothing follows, that is noticed. */
-	loop_timer_free(r->slow);
-	r->slow = NULL;
+	r->o.slow = false;
 	g = got_new(r);
 	o.ctx = g;
 	o.idle_ms = 100;
-	r->silent = true;
+	r->o.silent = true;
 	got_start(g, &o);
 	expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 100 ms");
 	free(body);
@@ -304,21 +282,21 @@ RIG_TEST_PLAIN(endless_answer_is_stopped_at_the_limit)
 	memset(chunk, 'x', sizeof chunk);
 	memcpy(chunk, "ffff\r\n", 6);
 	memcpy(chunk + 6 + 65535, "\r\n", 2);
-	rig_open(r);
+	rig_open(r, (struct fetcher_options){ 0 });
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/");
 
-		r->answer = str_of(cases[i].head);
-		r->pump = (struct str){ chunk + cases[i].from,
-					cases[i].from ? cases[i].n : cases[i].n - 1 };
+		r->o.answer = str_of(cases[i].head);
+		r->o.pump = (struct str){ chunk + cases[i].from,
+					  cases[i].from ? cases[i].n : cases[i].n - 1 };
 		o.max_body = 1 << 20;
 		got_start(g, &o);
 		wait_end(g);
 		assert_true(g->n <= o.max_body);
 		assert_true(g->n > o.max_body / 2);
 		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
-		WAIT_FOR(r, rig_connections(r) == 0);
+		WAIT_FOR(r, origin_connections(&r->o) == 0);
 	}
 	assert_true(r->fa.peak < 300000);
 	expect_alive(r);
@@ -326,7 +304,7 @@ RIG_TEST_PLAIN(endless_answer_is_stopped_at_the_limit)
 
 RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
 {
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	for (size_t max = 4; max <= 5; max++) {
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/");
@@ -362,15 +340,15 @@ RIG_TEST(endless_header_is_stopped)
 
 		for (; all + n <= sizeof pump; all += n)
 			memcpy(pump + all, cases[i].pump, n);
-		r->pump = (struct str){ pump, all };
-		r->answer = str_of(cases[i].head);
-		if (!r->answer.n)
-			r->answer = r->pump;
+		r->o.pump = (struct str){ pump, all };
+		r->o.answer = str_of(cases[i].head);
+		if (!r->o.answer.n)
+			r->o.answer = r->o.pump;
 		g = do_get(r, "/");
 		assert_int_equal(g->why.step, CLEAT_STEP_PROTOCOL);
 		expect_failure(g, CLEAT_STEP_PROTOCOL, g->why.error.status, "127.0.0.1");
-		WAIT_FOR(r, rig_connections(r) == 0);
-		r->pump = (struct str){ 0 };
+		WAIT_FOR(r, origin_connections(&r->o) == 0);
+		r->o.pump = (struct str){ 0 };
 	}
 	assert_true(r->fa.peak < 400000);
 	expect_alive(r);
@@ -381,7 +359,7 @@ RIG_TEST_PLAIN(header_of_the_allowed_size_is_taken)
 	char *z = calloc(1, 100000);
 
 	assert_non_null(z);
-	rig_open(r);
+	rig_open(r, (struct fetcher_options){ 0 });
 	for (int lines = 199; lines <= 201; lines += 2) {
 		int n = sprintf(z, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
 		struct got *g;
@@ -389,7 +367,7 @@ RIG_TEST_PLAIN(header_of_the_allowed_size_is_taken)
 		for (int i = 1; i < lines; i++)
 			n += sprintf(z + n, "X-%d: y\r\n", i);
 		sprintf(z + n, "\r\n");
-		r->answer = str_of(z);
+		r->o.answer = str_of(z);
 		g = do_get(r, "/");
 		if (lines == 199)
 			expect_ok(g, 200, "");
@@ -432,9 +410,9 @@ RIG_TEST(rubbish_is_a_failure_of_protocol)
 	for (size_t i = 0; i < 2 * CLEAT_COUNT(cases); i++) {
 		struct got *g;
 
-		r->answer = str_of(cases[i / 2].bytes);
-		r->after = CLOSE;
-		r->slice = i % 2;
+		r->o.answer = str_of(cases[i / 2].bytes);
+		r->o.after = CLOSE;
+		r->o.slice = i % 2;
 		g = do_get(r, "/");
 		if (g->ok || g->why.step != CLEAT_STEP_PROTOCOL)
 			fail_msg("%zu: step %d: %s", i, (int)g->why.step,

@@ -16,28 +16,28 @@ RIG_TEST(cancelled_fetch_says_nothing_more)
 	g = start_get(r, "/");
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
-	assert_int_equal(r->accepted, 0);
+	assert_int_equal(r->o.accepted, 0);
 	/* while it connects */
 	g = start_get(r, "/");
 	cleat_loop_step(r->l, 0);
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	/* after the request has left */
-	r->silent = true;
+	r->o.silent = true;
 	g = start_post(r, "/", STR_LIT("{}"));
-	WAIT_FOR(r, r->requests);
+	WAIT_FOR(r, r->o.requests);
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
-	WAIT_FOR(r, rig_connections(r) == 0);
+	WAIT_FOR(r, origin_connections(&r->o) == 0);
 	/* in the middle of the answer */
-	r->silent = false;
-	r->answer = STR_LIT(OK_HELLO);
-	r->cut = r->answer.n - 1;
+	r->o.silent = false;
+	r->o.answer = STR_LIT(OK_HELLO);
+	r->o.cut = r->o.answer.n - 1;
 	g = start_post(r, "/", STR_LIT("{}"));
 	WAIT_FOR(r, g->bodies);
 	fetch_cancel(g->f);
 	expect_silence(g, 1);
-	WAIT_FOR(r, rig_connections(r) == 0);
+	WAIT_FOR(r, origin_connections(&r->o) == 0);
 	expect_alive(r);
 }
 
@@ -47,8 +47,8 @@ RIG_TEST(fetch_can_be_stopped_from_inside_its_events)
 	for (int i = 0; i < 6; i++) {
 		struct got *g;
 
-		r->answer = STR_LIT(CHUNKED);
-		r->slice = (size_t)i % 2;
+		r->o.answer = STR_LIT(CHUNKED);
+		r->o.slice = (size_t)i % 2;
 		g = start_get(r, "/");
 		g->stop_in_head = i / 2 == 0;
 		g->stop_in_body = i / 2 == 1;
@@ -66,12 +66,12 @@ RIG_TEST(fetch_can_be_stopped_from_inside_an_event_of_another)
 	for (int i = 0; i < 3; i++) {
 		struct got *a, *b, *c;
 
-		r->answer = STR_LIT(CHUNKED);
-		r->cut = r->answer.n - 5;
+		r->o.answer = STR_LIT(CHUNKED);
+		r->o.cut = r->o.answer.n - 5;
 		a = start_get(r, "/a");
 		c = start_get(r, "/c");
 		WAIT_FOR(r, a->bodies && c->bodies);
-		r->cut = 0;
+		r->o.cut = 0;
 		b = start_get(r, "/b");
 		if (i == 0)
 			b->cancel_in_head = &a->f;
@@ -98,13 +98,13 @@ TEST(client_can_be_freed_from_inside_any_event)
 		struct got *a, *b, *c;
 
 		(void)state;
-		rig_open(&r);
-		r.answer = STR_LIT(CHUNKED);
-		r.cut = r.answer.n - 5;
+		rig_open(&r, (struct fetcher_options){ 0 });
+		r.o.answer = STR_LIT(CHUNKED);
+		r.o.cut = r.o.answer.n - 5;
 		a = start_get(&r, "/a");
 		WAIT_FOR(&r, a->bodies);
-		r.cut = 0;
-		r.slice = (size_t)i % 2;
+		r.o.cut = 0;
+		r.o.slice = (size_t)i % 2;
 		b = start_get(&r, "/b");
 		c = start_get(&r, "/c");
 		b->free_in_head = i / 2 == 0;
@@ -126,20 +126,20 @@ RIG_TEST_PLAIN(client_can_be_freed_with_fetches_in_every_state)
 	struct got *g[4];
 
 	fetcher_free(NULL);
-	rig_open(r);
-	r->answer = STR_LIT(CHUNKED);
-	r->cut = r->answer.n - 5;
+	rig_open(r, (struct fetcher_options){ 0 });
+	r->o.answer = STR_LIT(CHUNKED);
+	r->o.cut = r->o.answer.n - 5;
 	g[0] = start_get(r, "/body");
 	WAIT_FOR(r, g[0]->bodies);
-	r->silent = true;
+	r->o.silent = true;
 	g[1] = start_get(r, "/sent");
-	WAIT_FOR(r, r->requests == 2);
+	WAIT_FOR(r, r->o.requests == 2);
 	g[2] = start_get(r, "/connecting");
 	cleat_loop_step(r->l, 0);
 	g[3] = start_get(r, "/waiting");
 	got_free_client(r);
 	rig_turn(r);
-	assert_int_equal(rig_connections(r), 0);
+	assert_int_equal(origin_connections(&r->o), 0);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(g[i]->ends, 0);
 		free(g[i]);
@@ -148,58 +148,42 @@ RIG_TEST_PLAIN(client_can_be_freed_with_fetches_in_every_state)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static void redirect_once(struct rig *r, struct conn *c)
+static void redirect_once(struct origin *o, struct line *c)
 {
-	conn_answer(c, strstr(r->request, " /there ")
+	line_answer(c, strstr(o->request, " /there ")
 			       ? STR_LIT(CHUNKED)
 			       : STR_LIT("HTTP/1.1 307 There\r\nLocation: /there\r\n"
 					 "Content-Length: 0\r\n\r\n"));
 }
 
-/* The rig's own sockets come from the same memory, so an attempt that gets no answer is cancelled. */
 static void attempt(struct fail_alloc *fa, bool *worked)
 {
-	struct rig r = { .ear = -1 };
+	struct rig r = { .l = cleat_loop_new(NULL) };
 	struct got *g = got_new(&r);
 	const char *headers[] = { "A: b", NULL };
 	struct fetch_options o;
 	cleat_error e = { 0 };
 
-	*worked = false;
-	r.l = cleat_loop_new(NULL);
 	assert_non_null(r.l);
-	rig_listen(&r);
-	r.script = redirect_once;
+	origin_open(&r.o, NULL);
+	r.o.script = redirect_once;
 	r.h = fetcher_new(
 		&(struct fetcher_options){
 			.loop = r.l, .mem = &fa->hook, .ca_file = "/dev/null", .proxy = "" },
 		&e);
-	if (!r.h) {
-		assert_int_equal(e.status, CLEAT_ENOMEM);
-		goto done;
-	}
 	o = got_options(&r, g, "/");
 	o.method = "POST";
 	set_fields(&o, headers);
 	o.body = STR_LIT("{}");
 	o.idle_ms = 5000;
-	g->f = fetch_start(r.h, &o, &e);
-	if (!g->f) {
-		assert_int_equal(e.status, CLEAT_ENOMEM);
-		goto done;
-	}
-	wait_end(g);
+	g->f = r.h ? fetch_start(r.h, &o, &e) : NULL;
+	if (g->f)
+		e = wait_end(g)->why.error;
 	*worked = g->ok;
-	if (!g->ok)
-		assert_int_equal(g->why.error.status, CLEAT_ENOMEM);
-done:
+	assert_int_equal(e.status, g->ok ? CLEAT_OK : CLEAT_ENOMEM);
 	free(g);
 	fetcher_free(r.h);
-	loop_watch_free(r.ear_watch);
-	close(r.ear);
-	for (size_t i = 0; i < CONNS; i++)
-		if (r.conns[i])
-			conn_close(r.conns[i], false);
+	origin_close(&r.o);
 	cleat_loop_free(r.l);
 }
 
@@ -229,7 +213,7 @@ RIG_TEST(lack_of_memory_for_a_watch_ends_what_is_under_way)
 	h = r->h;
 	r->h = fetcher_new(&o, &e);
 	assert_non_null(r->h);
-	r->answer = STR_LIT(OK_HELLO);
+	r->o.answer = STR_LIT(OK_HELLO);
 	g = start_get(r, "/");
 	fa.countdown = 1;
 	fa.forever = true;

@@ -9,20 +9,20 @@ static int code;
 static size_t hops; /* so many redirects, then the answer */
 
 /* Redirects whatever does not ask for /there. */
-static void redirect_script(struct rig *r, struct conn *c)
+static void redirect_script(struct origin *o, struct line *c)
 {
 	static char answer[1024];
 
 	if (hops-- == 0) {
-		conn_answer(c, STR_LIT(OK_HELLO));
+		line_answer(c, STR_LIT(OK_HELLO));
 		return;
 	}
 	snprintf(answer, sizeof answer,
 		 "HTTP/1.1 %d Elsewhere\r\nLocation: %s\r\nContent-Type: wrong/one\r\n"
 		 "Content-Length: 9\r\n\r\nnot this.",
 		 code, location);
-	conn_answer(c, str_of(answer));
-	(void)r;
+	line_answer(c, str_of(answer));
+	(void)o;
 }
 
 static struct got *ask(struct rig *r, const char *method, const char *path, int status,
@@ -36,7 +36,7 @@ static struct got *ask(struct rig *r, const char *method, const char *path, int 
 	snprintf(location, sizeof location, "%s", where);
 	code = status;
 	hops = n;
-	r->script = redirect_script;
+	r->o.script = redirect_script;
 	o.method = method;
 	set_fields(&o, headers);
 	if (strcmp(method, "POST") == 0)
@@ -70,10 +70,10 @@ RIG_TEST(same_origin_is_followed_with_headers_and_body)
 		struct got *g;
 
 		if (strncmp(cases[i].location, "SELF", 4) == 0)
-			snprintf(where, sizeof where, "HTTP://127.0.0.1:0%u%s", r->port,
+			snprintf(where, sizeof where, "HTTP://127.0.0.1:0%u%s", r->o.port,
 				 cases[i].location + 4);
 		else if (strncmp(cases[i].location, "//HOST", 6) == 0)
-			snprintf(where, sizeof where, "//127.0.0.1:%u%s", r->port,
+			snprintf(where, sizeof where, "//127.0.0.1:%u%s", r->o.port,
 				 cases[i].location + 6);
 		else
 			snprintf(where, sizeof where, "%s", cases[i].location);
@@ -81,13 +81,13 @@ RIG_TEST(same_origin_is_followed_with_headers_and_body)
 		assert_string_equal(g->type, "text/plain");
 		assert_int_equal(g->heads, 1);
 		expect_ok(g, 200, "hello");
-		assert_memory_equal(r->request, cases[i].line, strlen(cases[i].line));
-		assert_non_null(strstr(r->request, "\r\nAuthorization: Bearer token\r\n"));
-		assert_non_null(strstr(r->request, "\r\nX: y\r\n"));
-		assert_int_equal(strstr(r->request, "\r\n\r\n{\"a\":1}") != NULL,
+		assert_memory_equal(r->o.request, cases[i].line, strlen(cases[i].line));
+		assert_non_null(strstr(r->o.request, "\r\nAuthorization: Bearer token\r\n"));
+		assert_non_null(strstr(r->o.request, "\r\nX: y\r\n"));
+		assert_int_equal(strstr(r->o.request, "\r\n\r\n{\"a\":1}") != NULL,
 				 cases[i].method[0] == 'P');
 	}
-	assert_int_equal(r->accepted, 1); /* and the connection is kept */
+	assert_int_equal(r->o.accepted, 1); /* and the connection is kept */
 }
 
 RIG_TEST(five_redirects_are_followed_and_no_more)
@@ -140,7 +140,7 @@ RIG_TEST(other_origins_are_named_and_never_gone_to)
 
 		if (port)
 			snprintf(where, sizeof where, "%.*s%u%s", (int)(port - cases[i].location),
-				 cases[i].location, r->port, port + 4);
+				 cases[i].location, r->o.port, port + 4);
 		else
 			snprintf(where, sizeof where, "%s", cases[i].location);
 		g = ask(r, i % 2 ? "GET" : "POST", "/a", 307, where, 1);
@@ -149,7 +149,7 @@ RIG_TEST(other_origins_are_named_and_never_gone_to)
 		assert_null(strstr(g->why.error.message, "secret"));
 		assert_non_null(strstr(g->why.error.message, "answers 307"));
 		expect_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, cases[i].words);
-		assert_int_equal(r->requests, i + 1);
+		assert_int_equal(r->o.requests, i + 1);
 	}
 	expect_alive(r);
 }
@@ -164,16 +164,16 @@ RIG_TEST(method_is_never_changed)
 		expect_failure(ask(r, methods[i % 2], "/a", codes[i / 2], "/there", 1),
 			       CLEAT_STEP_HTTP, CLEAT_EPROTO,
 			       "leads to /there, which is not an answer");
-	assert_int_equal(r->requests, 6);
+	assert_int_equal(r->o.requests, 6);
 }
 
 static struct str big; /* the first answer */
 
-static void big_script(struct rig *r, struct conn *c)
+static void big_script(struct origin *o, struct line *c)
 {
-	conn_answer(c, r->requests == 1 ? big : STR_LIT(OK_HELLO));
-	if (r->requests > 1)
-		r->pump = (struct str){ 0 };
+	line_answer(c, o->requests == 1 ? big : STR_LIT(OK_HELLO));
+	if (o->requests > 1)
+		o->pump = (struct str){ 0 };
 }
 
 TEST(body_of_a_redirect_is_thrown_away_but_not_for_ever)
@@ -184,17 +184,17 @@ TEST(body_of_a_redirect_is_thrown_away_but_not_for_ever)
 
 	memset(junk, 'x', sizeof junk);
 	for (int endless = 0; endless < 2; endless++) {
-		rig_open(&r);
+		rig_open(&r, (struct fetcher_options){ 0 });
 		big = endless ? STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\n\r\n")
 			      : STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\n"
 					"Content-Length: 5\r\n\r\nhello");
 		if (endless)
-			r.pump = (struct str){ junk, sizeof junk };
-		r.script = big_script;
+			r.o.pump = (struct str){ junk, sizeof junk };
+		r.o.script = big_script;
 		g = do_get(&r, "/");
 		assert_int_equal(g->n, 5);
 		expect_ok(g, 200, "hello");
-		assert_int_equal(r.accepted, endless ? 2 : 1);
+		assert_int_equal(r.o.accepted, endless ? 2 : 1);
 		rig_close(&r);
 	}
 }
@@ -203,8 +203,8 @@ TEST(body_of_a_redirect_is_thrown_away_but_not_for_ever)
 RIG_TEST(redirect_that_breaks_off_after_its_header_is_followed)
 {
 	big = STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 5\r\n\r\nh");
-	r->after = CLOSE;
-	r->script = big_script;
+	r->o.after = CLOSE;
+	r->o.script = big_script;
 	expect_ok(do_get(r, "/"), 200, "hello");
 }
 
@@ -217,13 +217,13 @@ RIG_TEST(cancel_and_silence_between_redirects)
 		/* its body never comes */
 		big = STR_LIT(
 			"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 5\r\n\r\nh");
-		r->script = big_script;
-		r->requests = 0;
+		r->o.script = big_script;
+		r->o.requests = 0;
 		g = got_new(r);
 		o = got_options(r, g, "/");
 		o.idle_ms = i ? 30 : 0;
 		got_start(g, &o);
-		WAIT_FOR(r, r->requests == 1);
+		WAIT_FOR(r, r->o.requests == 1);
 		rig_turn(r);
 		if (i) {
 			expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "30 ms");
@@ -234,10 +234,10 @@ RIG_TEST(cancel_and_silence_between_redirects)
 	}
 	/* cancelled as soon as the second request is there */
 	big = STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
-	r->requests = 0;
-	r->cut = 70;
+	r->o.requests = 0;
+	r->o.cut = 70;
 	g = start_get(r, "/");
-	WAIT_FOR(r, r->requests == 2);
+	WAIT_FOR(r, r->o.requests == 2);
 	fetch_cancel(g->f);
 	expect_silence(g, 0);
 	expect_alive(r);
@@ -264,13 +264,13 @@ RIG_TEST(verbatim_answers_are_answers_whatever_they_say)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/here");
-		size_t before = r->requests;
+		size_t before = r->o.requests;
 
-		r->answer = str_of(cases[i].bytes);
+		r->o.answer = str_of(cases[i].bytes);
 		o.verbatim = true;
 		got_start(g, &o);
 		wait_end(g);
-		assert_int_equal(r->requests, before + 1);
+		assert_int_equal(r->o.requests, before + 1);
 		if (cases[i].status)
 			expect_ok(g, cases[i].status, cases[i].body);
 		else

@@ -117,25 +117,13 @@ static void server_close(struct tls_server *s)
 	ERR_clear_error();
 }
 
-static struct got *fetch(struct rig *r, const char *url, struct str body)
-{
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, "/");
-
-	o.url = url;
-	o.method = body.n ? "POST" : "GET";
-	o.body = body;
-	got_start(g, &o);
-	return wait_end(g);
-}
-
 static struct got *try_server(const struct tls_server *s, struct fetcher_options o)
 {
 	struct rig r;
 	struct got *g;
 
-	rig_open_with(&r, o);
-	g = fetch(&r, s->url, (struct str){ 0 });
+	rig_open(&r, o);
+	g = get_url(&r, s->url, (struct str){ 0 });
 	g->r = NULL;
 	rig_close(&r);
 	return g;
@@ -152,9 +140,9 @@ TEST(server_of_a_named_authority_is_trusted)
 	memset(body, 'x', sizeof body);
 	server_open(&s, "cert.pem", "key.pem");
 	server_start(&s);
-	rig_open_with(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
+	rig_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++)
-		expect_ok(fetch(&r, s.url, (struct str){ body, sizeof body }), 200, "hello");
+		expect_ok(get_url(&r, s.url, (struct str){ body, sizeof body }), 200, "hello");
 	assert_int_equal(s.accepted, 1); /* the connection is kept */
 	rig_close(&r);
 	server_close(&s);
@@ -273,9 +261,9 @@ TEST(server_that_hangs_up_while_much_is_sent_is_a_failure)
 	server_open(&s, "cert.pem", "key.pem");
 	s.hang_up = true;
 	server_start(&s);
-	rig_open_with(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
+	rig_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++) {
-		g = fetch(&r, s.url, (struct str){ body, n });
+		g = get_url(&r, s.url, (struct str){ body, n });
 		assert_false(g->ok);
 		assert_int_equal(g->why.step, CLEAT_STEP_EXCHANGE);
 		free(g);
@@ -290,16 +278,16 @@ RIG_TEST(port_that_does_not_speak_tls_is_recognised)
 	char url[64];
 	struct got *g;
 
-	r->at_once = true;
-	r->answer = STR_LIT("HTTP/1.1 400 Bad Request\r\n\r\n");
-	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->port);
-	g = fetch(r, url, (struct str){ 0 });
+	r->o.at_once = true;
+	r->o.answer = STR_LIT("HTTP/1.1 400 Bad Request\r\n\r\n");
+	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->o.port);
+	g = get_url(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "does not speak TLS; is it http://?");
 	/* closes at once */
-	r->after = CLOSE;
-	r->cut = 1;
-	g = fetch(r, url, (struct str){ 0 });
+	r->o.after = CLOSE;
+	r->o.cut = 1;
+	g = get_url(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with 127.0.0.1:");
 }
@@ -310,11 +298,10 @@ RIG_TEST_PLAIN(handshake_has_a_time_limit)
 	struct got *g;
 
 	/* A small one: the system's authorities take time to read. */
-	rig_open_with(r,
-		      (struct fetcher_options){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
-	r->silent = true;
-	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->port);
-	g = fetch(r, url, (struct str){ 0 });
+	rig_open(r, (struct fetcher_options){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
+	r->o.silent = true;
+	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->o.port);
+	g = get_url(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
 	expect_failure(g, CLEAT_STEP_TLS, CLEAT_ETIMEOUT, "TLS with 127.0.0.1:");
 }

@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-void rig_open(struct rig *r, struct fetcher_options o)
+void web_open(struct rig *r, struct fetcher_options o)
 {
 	cleat_error e = { 0 };
 
@@ -25,7 +25,7 @@ void rig_open(struct rig *r, struct fetcher_options o)
 		fail_msg("%s", e.message);
 }
 
-void rig_close(struct rig *r)
+void web_close(struct rig *r)
 {
 	fetcher_free(r->h);
 	origin_close(&r->o);
@@ -39,16 +39,16 @@ void rig_close(struct rig *r)
 	alarm(0);
 }
 
-void rig_step(struct rig *r)
+void web_step(struct rig *r)
 {
 	origin_turn(&r->o);
 	cleat_loop_step(r->l, 1);
 }
 
-void rig_turn(struct rig *r)
+void web_turn(struct rig *r)
 {
 	for (int i = 0; i < 6; i++)
-		rig_step(r);
+		web_step(r);
 }
 
 /* ---- what became of a fetch -------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void got_end(void *ctx, struct fetch *f, const struct link_failure *why)
 		got_free_client(g->r);
 }
 
-const char *rig_url(const struct rig *r, const char *path)
+const char *web_url(const struct rig *r, const char *path)
 {
 	static char url[8][512];
 	static size_t next;
@@ -141,7 +141,7 @@ const char *rig_url(const struct rig *r, const char *path)
 struct fetch_options got_options(struct rig *r, struct got *g, const char *path)
 {
 	return (struct fetch_options){ .method = "GET",
-				       .url = rig_url(r, path),
+				       .url = web_url(r, path),
 				       .on_head = got_head,
 				       .on_body = got_body,
 				       .on_end = got_end,
@@ -228,7 +228,7 @@ struct got *get_url(struct rig *r, const char *url, struct str body)
 	return wait_end(g);
 }
 
-void expect_ok(struct got *g, int status, const char *body)
+void got_ok(struct got *g, int status, const char *body)
 {
 	if (!g->ok)
 		fail_msg("%s", g->why.error.message);
@@ -238,7 +238,7 @@ void expect_ok(struct got *g, int status, const char *body)
 	free(g);
 }
 
-void expect_failure(struct got *g, enum cleat_step step, int status, const char *words)
+void got_failure(struct got *g, enum cleat_step step, int status, const char *words)
 {
 	assert_int_equal(g->ends, 1);
 	assert_false(g->ok);
@@ -249,15 +249,15 @@ void expect_failure(struct got *g, enum cleat_step step, int status, const char 
 	free(g);
 }
 
-void expect_silence(struct got *g, size_t heads)
+void got_silence(struct got *g, size_t heads)
 {
-	rig_turn(g->r);
+	web_turn(g->r);
 	assert_int_equal(g->ends, 0);
 	assert_int_equal(g->heads, heads);
 	free(g);
 }
 
-void expect_alive(struct rig *r)
+void web_alive(struct rig *r)
 {
 	struct origin *o = &r->o;
 
@@ -267,5 +267,5 @@ void expect_alive(struct rig *r)
 	o->pump = (struct str){ 0 };
 	o->after = KEEP;
 	o->silent = o->at_once = false;
-	expect_ok(do_get(r, "/alive"), 200, "hello");
+	got_ok(do_get(r, "/alive"), 200, "hello");
 }

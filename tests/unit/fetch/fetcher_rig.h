@@ -33,17 +33,17 @@ struct rig {
 	size_t fds;
 };
 
-void rig_open(struct rig *r, struct fetcher_options o);
-void rig_close(struct rig *r);
+void web_open(struct rig *r, struct fetcher_options o);
+void web_close(struct rig *r);
 /* One step of both. */
-void rig_step(struct rig *r);
+void web_step(struct rig *r);
 /* Everything that can be done without waiting for anybody. */
-void rig_turn(struct rig *r);
+void web_turn(struct rig *r);
 
 #define WAIT_FOR(r, condition)                                                                     \
 	do {                                                                                       \
 		while (!(condition))                                                               \
-			rig_step(r);                                                               \
+			web_step(r);                                                               \
 	} while (0)
 
 /* What became of a fetch. */
@@ -64,7 +64,7 @@ struct got {
 };
 
 void got_free_client(struct rig *r);
-const char *rig_url(const struct rig *r, const char *path);
+const char *web_url(const struct rig *r, const char *path);
 struct fetch_options got_options(struct rig *r, struct got *g, const char *path);
 struct got *got_new(struct rig *r);
 void got_start(struct got *g, const struct fetch_options *o);
@@ -80,18 +80,18 @@ struct got *do_post(struct rig *r, const char *path, struct str body);
 struct got *get_url(struct rig *r, const char *url, struct str body);
 
 /* These end with free(g). */
-void expect_ok(struct got *g, int status, const char *body);
-void expect_failure(struct got *g, enum cleat_step step, int status, const char *words);
+void got_ok(struct got *g, int status, const char *body);
+void got_failure(struct got *g, enum cleat_step step, int status, const char *words);
 /* Nothing happened and nothing will. */
-void expect_silence(struct got *g, size_t heads);
+void got_silence(struct got *g, size_t heads);
 /* The client works as if nothing had happened. */
-void expect_alive(struct rig *r);
+void web_alive(struct rig *r);
 
 /* A case on a fetcher; RIG_TEST_WITH: with these members of struct fetcher_options. */
 #define RIG_TEST(name) RIG_TEST_WITH(name, 0)
 #define RIG_TEST_WITH(name, ...)                                                                   \
-	TEST_ON(name, struct rig, r, rig_open(r, (struct fetcher_options){ __VA_ARGS__ }),         \
-		rig_close)
-#define RIG_TEST_PLAIN(name) TEST_ON(name, struct rig, r, (void)0, rig_close) /* it opens itself */
+	TEST_ON(name, struct rig, r, web_open(r, (struct fetcher_options){ __VA_ARGS__ }),         \
+		web_close)
+#define RIG_TEST_PLAIN(name) TEST_ON(name, struct rig, r, (void)0, web_close) /* it opens itself */
 
 #endif

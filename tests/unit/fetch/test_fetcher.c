@@ -70,7 +70,7 @@ RIG_TEST(answers_are_read_whole_and_in_slices_of_any_size)
 			if (!g->ok)
 				fail_msg("%s: %s", answers[i].name, g->why.error.message);
 			assert_string_equal(g->type, answers[i].type);
-			expect_ok(g, answers[i].status, answers[i].body);
+			got_ok(g, answers[i].status, answers[i].body);
 		}
 }
 
@@ -151,7 +151,7 @@ RIG_TEST(request_is_sent_as_it_was_asked_for)
 	set_fields(&o, headers);
 	o.body = (struct str){ "{\"a\":\0 1}", 9 };
 	got_start(g, &o);
-	expect_ok(wait_end(g), 200, "hello");
+	got_ok(wait_end(g), 200, "hello");
 	assert_memory_equal(r->o.request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
 	assert_true(sent_line(r, "Accept: application/json, text/event-stream"));
 	assert_true(sent_line(r, "Content-Type: application/json"));
@@ -173,18 +173,18 @@ RIG_TEST(methods_alternate_and_leave_nothing_behind)
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/d");
 
-		expect_ok(do_post(r, "/p", STR_LIT("body")), 200, "hello");
+		got_ok(do_post(r, "/p", STR_LIT("body")), 200, "hello");
 		assert_memory_equal(r->o.request, "POST /p ", 8);
 		assert_true(sent_line(r, "Content-Length: 4"));
-		expect_ok(do_get(r, "/g"), 200, "hello");
+		got_ok(do_get(r, "/g"), 200, "hello");
 		assert_memory_equal(r->o.request, "GET /g ", 7);
 		assert_null(strstr(r->o.request, "Content-"));
 		o.method = "DELETE";
 		got_start(g, &o);
-		expect_ok(wait_end(g), 200, "hello");
+		got_ok(wait_end(g), 200, "hello");
 		assert_memory_equal(r->o.request, "DELETE /d ", 10);
 		assert_null(strstr(r->o.request, "Content-"));
-		expect_ok(do_post(r, "/e", (struct str){ 0 }), 200, "hello");
+		got_ok(do_post(r, "/e", (struct str){ 0 }), 200, "hello");
 		assert_true(sent_line(r, "Content-Length: 0"));
 	}
 	assert_int_equal(r->o.accepted, 1);
@@ -197,9 +197,9 @@ RIG_TEST_PLAIN(large_body_is_sent_without_waiting_for_permission)
 
 	assert_non_null(body);
 	memset(body, 'x', n);
-	rig_open(r, (struct fetcher_options){ 0 });
+	web_open(r, (struct fetcher_options){ 0 });
 	r->o.answer = STR_LIT(OK_HELLO);
-	expect_ok(do_post(r, "/", (struct str){ body, n }), 200, "hello");
+	got_ok(do_post(r, "/", (struct str){ body, n }), 200, "hello");
 	assert_null(strstr(r->o.request, "Expect"));
 	assert_true(r->o.request_n > n);
 	free(body);
@@ -252,7 +252,7 @@ RIG_TEST(bad_requests_are_refused_without_repeating_secrets)
 		assert_true(e.message[0] != '\0');
 		assert_null(fetch_start(r->h, &o, NULL));
 	}
-	expect_alive(r);
+	web_alive(r);
 }
 
 TEST(too_many_headers_and_requests_are_refused)
@@ -265,8 +265,8 @@ TEST(too_many_headers_and_requests_are_refused)
 	size_t n = 0;
 
 	assert_non_null(longer);
-	rig_open(&r, (struct fetcher_options){ 0 });
-	o.url = rig_url(&r, "/");
+	web_open(&r, (struct fetcher_options){ 0 });
+	o.url = web_url(&r, "/");
 	for (size_t i = 0; i < 299; i++)
 		lines[i] = "A: b";
 	lines[299] = NULL;
@@ -287,7 +287,7 @@ TEST(too_many_headers_and_requests_are_refused)
 	assert_int_equal(e.status, CLEAT_ELIMIT);
 	assert_true(n > 1000);
 	free(longer);
-	rig_close(&r); /* with all of them waiting */
+	web_close(&r); /* with all of them waiting */
 }
 
 /* ---- connections ------------------------------------------------------------------------------- */
@@ -296,14 +296,14 @@ RIG_TEST(connection_is_used_again)
 {
 	r->o.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 20; i++)
-		expect_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
+		got_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
 	assert_int_equal(r->o.accepted, 1);
 	assert_int_equal(r->o.requests, 20);
 	/* A server that says so gets a new one. */
 	r->o.answer = STR_LIT("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-	expect_ok(do_get(r, "/"), 200, "");
+	got_ok(do_get(r, "/"), 200, "");
 	assert_int_equal(r->o.accepted, 1);
-	expect_alive(r);
+	web_alive(r);
 	assert_int_equal(r->o.accepted, 2);
 }
 
@@ -318,7 +318,7 @@ RIG_TEST(requests_at_the_same_time_do_not_wait_for_each_other)
 	for (size_t i = 0; i < 8; i++)
 		g[i] = start_post(r, "/", STR_LIT("{}"));
 	for (size_t i = 0; i < 8; i++)
-		expect_ok(wait_end(g[i]), 200, "hello");
+		got_ok(wait_end(g[i]), 200, "hello");
 	assert_int_equal(r->o.accepted, 9);
 	assert_int_equal(stream->ends, 0);
 	fetch_cancel(stream->f);
@@ -330,11 +330,11 @@ RIG_TEST(connection_that_was_closed_meanwhile_is_replaced)
 {
 	r->o.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 4; i++) {
-		expect_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
+		got_ok(do_post(r, "/", STR_LIT("{}")), 200, "hello");
 		for (size_t k = 0; k < ORIGIN_LINES; k++)
 			if (r->o.lines[k])
 				line_close(r->o.lines[k], i % 2);
-		rig_turn(r);
+		web_turn(r);
 	}
 	assert_int_equal(r->o.accepted, 4);
 	assert_int_equal(r->o.requests, 4);
@@ -345,12 +345,12 @@ RIG_TEST_PLAIN(unix_socket_is_spoken_to)
 	char path[64];
 
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open(r, (struct fetcher_options){ .unix_socket = path });
+	web_open(r, (struct fetcher_options){ .unix_socket = path });
 	r->o.answer = STR_LIT(OK_HELLO);
-	expect_ok(do_post(r, "/x", STR_LIT("{}")), 200, "hello");
+	got_ok(do_post(r, "/x", STR_LIT("{}")), 200, "hello");
 	assert_true(sent_line(r, "Host: localhost"));
 	/* The URL's host is a name only. */
-	expect_ok(do_get(r, "/y"), 200, "hello");
+	got_ok(do_get(r, "/y"), 200, "hello");
 	assert_int_equal(r->o.accepted, 1);
 }
 
@@ -360,9 +360,9 @@ RIG_TEST_PLAIN(unix_socket_without_a_server_is_named)
 
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
 	snprintf(words, sizeof words, "connecting to unix:%s: ", path);
-	rig_open(r, (struct fetcher_options){ .unix_socket = path });
+	web_open(r, (struct fetcher_options){ .unix_socket = path });
 	unlink(path);
-	expect_failure(do_get(r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
+	got_failure(do_get(r, "/x"), CLEAT_STEP_CONNECT, CLEAT_EIO, words);
 }
 
 /* ---- proxies ----------------------------------------------------------------------------------- */
@@ -383,7 +383,7 @@ RIG_TEST(proxy_gets_plain_requests_with_the_whole_url)
 {
 	use_as_proxy(r);
 	r->o.answer = STR_LIT(OK_HELLO);
-	expect_ok(get_url(r, "http://far.example/x", (struct str){ 0 }), 200, "hello");
+	got_ok(get_url(r, "http://far.example/x", (struct str){ 0 }), 200, "hello");
 	assert_memory_equal(r->o.request, "GET http://far.example/x HTTP/1.1\r\n", 35);
 }
 
@@ -403,7 +403,7 @@ RIG_TEST(proxy_is_asked_for_a_tunnel_and_sees_no_secret)
 	assert_int_equal(g->heads, 0);
 	assert_true(g->why.unsent);
 	assert_null(strstr(g->why.error.message, "secret"));
-	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "403");
+	got_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "403");
 	assert_memory_equal(r->o.request, "CONNECT far.example:443 HTTP/1.1\r\n", 34);
 	assert_null(strstr(r->o.request, "token"));
 }
@@ -413,7 +413,7 @@ RIG_TEST_WITH(proxy_that_is_not_there_is_named_as_such, .proxy = "http://user:se
 	struct got *g = get_url(r, "http://far.example/x", (struct str){ 0 });
 
 	assert_null(strstr(g->why.error.message, "secret"));
-	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
+	got_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "proxy");
 }
 
 TEST(proxy_of_the_environment_is_not_used_for_this_machine)
@@ -421,12 +421,12 @@ TEST(proxy_of_the_environment_is_not_used_for_this_machine)
 	struct rig r;
 
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
-	rig_open(&r, (struct fetcher_options){ 0 });
-	expect_alive(&r);
-	expect_failure(get_url(&r, "http://far.example/", (struct str){ 0 }), CLEAT_STEP_CONNECT,
-		       CLEAT_EIO, "proxy");
-	expect_alive(&r);
-	rig_close(&r);
+	web_open(&r, (struct fetcher_options){ 0 });
+	web_alive(&r);
+	got_failure(get_url(&r, "http://far.example/", (struct str){ 0 }), CLEAT_STEP_CONNECT,
+		    CLEAT_EIO, "proxy");
+	web_alive(&r);
+	web_close(&r);
 	unsetenv("http_proxy");
 }
 
@@ -461,7 +461,7 @@ RIG_TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 		fetch_pause(g->f, false);
 		WAIT_FOR(r, g->n > before);
 		before = g->n;
-		rig_turn(r);
+		web_turn(r);
 		assert_int_equal(g->n, before); /* not a byte while it is paused */
 	}
 	assert_int_equal(g->ends, 0);
@@ -475,7 +475,7 @@ RIG_TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 	for (size_t i = 0; i < sizeof g->body - 1; i++)
 		assert_int_equal(g->body[i], 'a' + (int)(i % 23));
 	free(g);
-	expect_alive(r);
+	web_alive(r);
 	free(z);
 }
 
@@ -496,12 +496,12 @@ RIG_TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
 	o.ctx = timed;
 	o.idle_ms = 60;
 	got_start(timed, &o);
-	expect_failure(wait_end(timed), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 60 ms");
+	got_failure(wait_end(timed), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 60 ms");
 	assert_int_equal(g->ends, 0);
 	assert_int_equal(g->n, 0);
 	fetch_cancel(g->f);
-	expect_silence(g, 1);
-	expect_alive(r);
+	got_silence(g, 1);
+	web_alive(r);
 }
 
 /* ---- the trace --------------------------------------------------------------------------------- */
@@ -525,7 +525,7 @@ RIG_TEST_PLAIN(trace_shows_headers_but_no_secrets)
 	struct fetch_options o;
 
 	traced[0] = '\0';
-	rig_open(r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
+	web_open(r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
 	r->o.answer =
 		STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nMcp-Session-Id: secret\r\n"
 			"Set-Cookie: a=secret\r\nContent-Length: 6\r\n\r\nsecret");
@@ -535,7 +535,7 @@ RIG_TEST_PLAIN(trace_shows_headers_but_no_secrets)
 	set_fields(&o, headers);
 	o.body = STR_LIT("secret");
 	got_start(g, &o);
-	expect_ok(wait_end(g), 200, "secret");
+	got_ok(wait_end(g), 200, "secret");
 	assert_null(strstr(traced, "secret"));
 	assert_non_null(strstr(traced, "> POST /mcp?...\n"));
 	assert_non_null(strstr(traced, "> Authorization: ...\n"));

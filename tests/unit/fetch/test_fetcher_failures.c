@@ -31,7 +31,7 @@ RIG_TEST(answer_that_breaks_off_anywhere_is_a_failure)
 				assert_non_null(strstr(g->why.error.message, "127.0.0.1:"));
 				free(g);
 			}
-	expect_alive(r);
+	web_alive(r);
 }
 
 static void close_now(struct origin *o, struct line *c)
@@ -42,13 +42,13 @@ static void close_now(struct origin *o, struct line *c)
 RIG_TEST(connection_that_closes_without_an_answer_is_a_failure)
 {
 	r->o.script = close_now;
-	expect_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
-		       "the connection was closed before any answer");
+	got_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO,
+		    "the connection was closed before any answer");
 	assert_int_equal(r->o.requests, 1);
 	r->o.after = RESET;
-	expect_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
+	got_failure(do_post(r, "/", STR_LIT("{}")), CLEAT_STEP_EXCHANGE, CLEAT_EIO, "reset");
 	assert_int_equal(r->o.requests, 2);
-	expect_alive(r);
+	web_alive(r);
 }
 
 static bool with_reset;
@@ -68,16 +68,16 @@ TEST(post_that_may_have_arrived_is_not_sent_twice)
 	struct got *g;
 
 	for (int reset = 0; reset < 2; reset++) {
-		rig_open(&r, (struct fetcher_options){ 0 });
+		web_open(&r, (struct fetcher_options){ 0 });
 		r.o.script = close_on_second;
 		with_reset = reset;
-		expect_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
+		got_ok(do_post(&r, "/", STR_LIT("{}")), 200, "hello");
 		g = do_post(&r, "/", STR_LIT("{}"));
 		assert_false(g->why.unsent);
-		expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "may have acted");
+		got_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "may have acted");
 		assert_int_equal(r.o.requests, 2);
-		expect_alive(&r);
-		rig_close(&r);
+		web_alive(&r);
+		web_close(&r);
 	}
 }
 
@@ -85,8 +85,8 @@ RIG_TEST(get_that_may_be_repeated_is)
 {
 	with_reset = false;
 	r->o.script = close_on_second;
-	expect_ok(do_get(r, "/"), 200, "hello");
-	expect_ok(do_get(r, "/"), 200, "hello");
+	got_ok(do_get(r, "/"), 200, "hello");
+	got_ok(do_get(r, "/"), 200, "hello");
 	assert_int_equal(r->o.requests, 3);
 }
 
@@ -100,16 +100,16 @@ RIG_TEST(refused_connection_names_place_and_remedy)
 	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
 	assert_true(g->why.unsent);
 	assert_null(strstr(g->why.error.message, "secret"));
-	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO,
-		       "connecting to 127.0.0.1:1: Connection refused: is the server running?");
+	got_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO,
+		    "connecting to 127.0.0.1:1: Connection refused: is the server running?");
 	/* The handle is used again: what it remembers of the last failure must not come back. */
 	g = get_url(r, "https://[::1]:1/", (struct str){ 0 });
 	assert_int_equal(g->why.error.os_errno, ECONNREFUSED);
-	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "connecting to [::1]:1: ");
+	got_failure(g, CLEAT_STEP_CONNECT, CLEAT_EIO, "connecting to [::1]:1: ");
 	r->o.script = close_now;
 	g = do_get(r, "/");
 	assert_int_equal(g->why.error.os_errno, 0);
-	expect_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "");
+	got_failure(g, CLEAT_STEP_EXCHANGE, CLEAT_EIO, "");
 }
 
 /* RFC 6761: .invalid never resolves. */
@@ -119,7 +119,7 @@ RIG_TEST_WITH(unknown_name_is_a_failure_of_dns, .connect_ms = 20000)
 
 	g = get_url(r, "http://nosuch.invalid:8080/", (struct str){ 0 });
 	assert_true(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
+	got_failure(g, CLEAT_STEP_DNS, CLEAT_EIO, "resolving nosuch.invalid: name not known");
 }
 
 RIG_TEST(fetch_can_be_cancelled_while_its_name_is_resolved)
@@ -135,7 +135,7 @@ RIG_TEST(fetch_can_be_cancelled_while_its_name_is_resolved)
 			fetch_cancel(g->f);
 		free(g);
 	}
-	expect_alive(r);
+	web_alive(r);
 }
 
 /* A listening socket whose queue is full lets the rest wait for ever. */
@@ -156,12 +156,12 @@ TEST(connecting_has_a_time_limit)
 		full[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void)connect(full[i], (struct sockaddr *)&in, sizeof in);
 	}
-	rig_open(&r, (struct fetcher_options){ .connect_ms = 50 });
+	web_open(&r, (struct fetcher_options){ .connect_ms = 50 });
 	snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(in.sin_port));
 	g = get_url(&r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_CONNECT, CLEAT_ETIMEOUT, "no answer for 50 ms");
-	rig_close(&r);
+	got_failure(g, CLEAT_STEP_CONNECT, CLEAT_ETIMEOUT, "no answer for 50 ms");
+	web_close(&r);
 	for (size_t i = 0; i < CLEAT_COUNT(full); i++)
 		close(full[i]);
 	close(ear);
@@ -189,10 +189,10 @@ RIG_TEST(server_that_says_nothing_more_is_given_up)
 		assert_false(g->why.unsent);
 		assert_int_equal(g->heads, i >= 3);
 		assert_int_equal(g->why.http_status, i >= 3 ? 200 : 0);
-		expect_failure(g, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 30 ms");
+		got_failure(g, CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 30 ms");
 		WAIT_FOR(r, origin_connections(&r->o) == 0); /* and is closed */
 	}
-	expect_alive(r);
+	web_alive(r);
 }
 
 static struct loop_timer *drip;
@@ -228,7 +228,7 @@ RIG_TEST(slow_answer_is_waited_for_as_long_as_something_comes)
 	o = got_options(r, g, "/");
 	o.idle_ms = 400;
 	got_start(g, &o);
-	expect_ok(wait_end(g), 200, "xxxxx");
+	got_ok(wait_end(g), 200, "xxxxx");
 	loop_timer_free(drip);
 }
 
@@ -243,7 +243,7 @@ RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 
 	assert_non_null(body);
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
-	rig_open(r, (struct fetcher_options){ .unix_socket = path });
+	web_open(r, (struct fetcher_options){ .unix_socket = path });
 	r->o.slow = true;
 	r->o.answer = STR_LIT(OK_HELLO);
 	g = got_new(r);
@@ -252,7 +252,7 @@ RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 	o.body = (struct str){ body, n };
 	o.idle_ms = 300;
 	got_start(g, &o);
-	expect_ok(wait_end(g), 200, "hello");
+	got_ok(wait_end(g), 200, "hello");
 	assert_true(r->o.request_n > n);
 	/* And when nothing follows, that is noticed. */
 	r->o.slow = false;
@@ -261,7 +261,7 @@ RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 	o.idle_ms = 100;
 	r->o.silent = true;
 	got_start(g, &o);
-	expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 100 ms");
+	got_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 100 ms");
 	free(body);
 }
 
@@ -282,7 +282,7 @@ RIG_TEST_PLAIN(endless_answer_is_stopped_at_the_limit)
 	memset(chunk, 'x', sizeof chunk);
 	memcpy(chunk, "ffff\r\n", 6);
 	memcpy(chunk + 6 + 65535, "\r\n", 2);
-	rig_open(r, (struct fetcher_options){ 0 });
+	web_open(r, (struct fetcher_options){ 0 });
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct got *g = got_new(r);
 		struct fetch_options o = got_options(r, g, "/");
@@ -295,11 +295,11 @@ RIG_TEST_PLAIN(endless_answer_is_stopped_at_the_limit)
 		wait_end(g);
 		assert_true(g->n <= o.max_body);
 		assert_true(g->n > o.max_body / 2);
-		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
+		got_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
 		WAIT_FOR(r, origin_connections(&r->o) == 0);
 	}
 	assert_true(r->fa.peak < 300000);
-	expect_alive(r);
+	web_alive(r);
 }
 
 RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
@@ -313,9 +313,9 @@ RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
 		got_start(g, &o);
 		wait_end(g);
 		if (max == 5)
-			expect_ok(g, 200, "hello");
+			got_ok(g, 200, "hello");
 		else
-			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 4 bytes");
+			got_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 4 bytes");
 	}
 }
 
@@ -346,12 +346,12 @@ RIG_TEST(endless_header_is_stopped)
 			r->o.answer = r->o.pump;
 		g = do_get(r, "/");
 		assert_int_equal(g->why.step, CLEAT_STEP_PROTOCOL);
-		expect_failure(g, CLEAT_STEP_PROTOCOL, g->why.error.status, "127.0.0.1");
+		got_failure(g, CLEAT_STEP_PROTOCOL, g->why.error.status, "127.0.0.1");
 		WAIT_FOR(r, origin_connections(&r->o) == 0);
 		r->o.pump = (struct str){ 0 };
 	}
 	assert_true(r->fa.peak < 400000);
-	expect_alive(r);
+	web_alive(r);
 }
 
 RIG_TEST_PLAIN(header_of_the_allowed_size_is_taken)
@@ -359,7 +359,7 @@ RIG_TEST_PLAIN(header_of_the_allowed_size_is_taken)
 	char *z = calloc(1, 100000);
 
 	assert_non_null(z);
-	rig_open(r, (struct fetcher_options){ 0 });
+	web_open(r, (struct fetcher_options){ 0 });
 	for (int lines = 199; lines <= 201; lines += 2) {
 		int n = sprintf(z, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
 		struct got *g;
@@ -370,9 +370,9 @@ RIG_TEST_PLAIN(header_of_the_allowed_size_is_taken)
 		r->o.answer = str_of(z);
 		g = do_get(r, "/");
 		if (lines == 199)
-			expect_ok(g, 200, "");
+			got_ok(g, 200, "");
 		else
-			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "200 lines");
+			got_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "200 lines");
 	}
 	free(z);
 }
@@ -417,7 +417,7 @@ RIG_TEST(rubbish_is_a_failure_of_protocol)
 		if (g->ok || g->why.step != CLEAT_STEP_PROTOCOL)
 			fail_msg("%zu: step %d: %s", i, (int)g->why.step,
 				 g->ok ? "taken" : g->why.error.message);
-		expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, cases[i / 2].words);
+		got_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, cases[i / 2].words);
 	}
-	expect_alive(r);
+	web_alive(r);
 }

@@ -15,19 +15,19 @@ RIG_TEST(cancelled_fetch_says_nothing_more)
 	/* before the loop has turned */
 	g = start_get(r, "/");
 	fetch_cancel(g->f);
-	expect_silence(g, 0);
+	got_silence(g, 0);
 	assert_int_equal(r->o.accepted, 0);
 	/* while it connects */
 	g = start_get(r, "/");
 	cleat_loop_step(r->l, 0);
 	fetch_cancel(g->f);
-	expect_silence(g, 0);
+	got_silence(g, 0);
 	/* after the request has left */
 	r->o.silent = true;
 	g = start_post(r, "/", STR_LIT("{}"));
 	WAIT_FOR(r, r->o.requests);
 	fetch_cancel(g->f);
-	expect_silence(g, 0);
+	got_silence(g, 0);
 	WAIT_FOR(r, origin_connections(&r->o) == 0);
 	/* in the middle of the answer */
 	r->o.silent = false;
@@ -36,9 +36,9 @@ RIG_TEST(cancelled_fetch_says_nothing_more)
 	g = start_post(r, "/", STR_LIT("{}"));
 	WAIT_FOR(r, g->bodies);
 	fetch_cancel(g->f);
-	expect_silence(g, 1);
+	got_silence(g, 1);
 	WAIT_FOR(r, origin_connections(&r->o) == 0);
-	expect_alive(r);
+	web_alive(r);
 }
 
 /* In whichever event, with and without saying so twice. */
@@ -56,9 +56,9 @@ RIG_TEST(fetch_can_be_stopped_from_inside_its_events)
 		g->cancel_in_body = i == 5 ? &g->f : NULL;
 		WAIT_FOR(r, i / 2 == 1 || i == 5 ? g->bodies : g->heads);
 		assert_int_equal(g->bodies, i / 2 == 1 || i == 5);
-		expect_silence(g, 1);
+		got_silence(g, 1);
 	}
-	expect_alive(r);
+	web_alive(r);
 }
 
 RIG_TEST(fetch_can_be_stopped_from_inside_an_event_of_another)
@@ -79,16 +79,16 @@ RIG_TEST(fetch_can_be_stopped_from_inside_an_event_of_another)
 			b->cancel_in_body = &a->f;
 		else
 			b->cancel_in_end = &a->f;
-		expect_ok(wait_end(b), 200, "helloabc");
+		got_ok(wait_end(b), 200, "helloabc");
 		assert_null(a->f);
-		expect_silence(a, 1);
+		got_silence(a, 1);
 		/* One that has not even begun, from the end of another. */
 		a = start_get(r, "/a");
 		fetch_cancel(c->f);
-		expect_silence(c, 1);
-		expect_ok(wait_end(a), 200, "helloabc");
+		got_silence(c, 1);
+		got_ok(wait_end(a), 200, "helloabc");
 	}
-	expect_alive(r);
+	web_alive(r);
 }
 
 TEST(client_can_be_freed_from_inside_any_event)
@@ -98,7 +98,7 @@ TEST(client_can_be_freed_from_inside_any_event)
 		struct got *a, *b, *c;
 
 		(void)state;
-		rig_open(&r, (struct fetcher_options){ 0 });
+		web_open(&r, (struct fetcher_options){ 0 });
 		r.o.answer = STR_LIT(CHUNKED);
 		r.o.cut = r.o.answer.n - 5;
 		a = start_get(&r, "/a");
@@ -111,13 +111,13 @@ TEST(client_can_be_freed_from_inside_any_event)
 		b->free_in_body = i / 2 == 1;
 		b->free_in_end = i / 2 == 2;
 		WAIT_FOR(&r, !r.h);
-		rig_turn(&r);
+		web_turn(&r);
 		assert_int_equal(b->ends, i / 2 == 2);
 		assert_int_equal(a->ends, 0);
 		free(a);
 		free(b);
 		free(c);
-		rig_close(&r);
+		web_close(&r);
 	}
 }
 
@@ -126,7 +126,7 @@ RIG_TEST_PLAIN(client_can_be_freed_with_fetches_in_every_state)
 	struct got *g[4];
 
 	fetcher_free(NULL);
-	rig_open(r, (struct fetcher_options){ 0 });
+	web_open(r, (struct fetcher_options){ 0 });
 	r->o.answer = STR_LIT(CHUNKED);
 	r->o.cut = r->o.answer.n - 5;
 	g[0] = start_get(r, "/body");
@@ -138,7 +138,7 @@ RIG_TEST_PLAIN(client_can_be_freed_with_fetches_in_every_state)
 	cleat_loop_step(r->l, 0);
 	g[3] = start_get(r, "/waiting");
 	got_free_client(r);
-	rig_turn(r);
+	web_turn(r);
 	assert_int_equal(origin_connections(&r->o), 0);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(g[i]->ends, 0);
@@ -217,10 +217,10 @@ RIG_TEST(lack_of_memory_for_a_watch_ends_what_is_under_way)
 	g = start_get(r, "/");
 	fa.countdown = 1;
 	fa.forever = true;
-	expect_failure(wait_end(g), CLEAT_STEP_EXCHANGE, CLEAT_ENOMEM, "out of memory");
+	got_failure(wait_end(g), CLEAT_STEP_EXCHANGE, CLEAT_ENOMEM, "out of memory");
 	fa.countdown = 0;
 	fa.forever = false;
-	expect_alive(r);
+	web_alive(r);
 	fetcher_free(r->h);
 	assert_int_equal(fa.live, 0);
 	r->h = h;

@@ -80,7 +80,7 @@ RIG_TEST(same_origin_is_followed_with_headers_and_body)
 		g = ask(r, cases[i].method, "/a/b", cases[i].status, where, 1);
 		assert_string_equal(g->type, "text/plain");
 		assert_int_equal(g->heads, 1);
-		expect_ok(g, 200, "hello");
+		got_ok(g, 200, "hello");
 		assert_memory_equal(r->o.request, cases[i].line, strlen(cases[i].line));
 		assert_non_null(strstr(r->o.request, "\r\nAuthorization: Bearer token\r\n"));
 		assert_non_null(strstr(r->o.request, "\r\nX: y\r\n"));
@@ -94,13 +94,13 @@ RIG_TEST(five_redirects_are_followed_and_no_more)
 {
 	struct got *g;
 
-	expect_ok(ask(r, "GET", "/a", 302, "/a", 5), 200, "hello");
+	got_ok(ask(r, "GET", "/a", 302, "/a", 5), 200, "hello");
 	g = ask(r, "POST", "/a", 308, "/a", 6);
 	assert_int_equal(g->heads, 0);
 	assert_int_equal(g->why.http_status, 308);
 	assert_false(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, "5 redirects");
-	expect_alive(r);
+	got_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, "5 redirects");
+	web_alive(r);
 }
 
 RIG_TEST(other_origins_are_named_and_never_gone_to)
@@ -148,10 +148,10 @@ RIG_TEST(other_origins_are_named_and_never_gone_to)
 		assert_int_equal(g->why.http_status, 307);
 		assert_null(strstr(g->why.error.message, "secret"));
 		assert_non_null(strstr(g->why.error.message, "answers 307"));
-		expect_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, cases[i].words);
+		got_failure(g, CLEAT_STEP_HTTP, CLEAT_EPROTO, cases[i].words);
 		assert_int_equal(r->o.requests, i + 1);
 	}
-	expect_alive(r);
+	web_alive(r);
 }
 
 /* RFC 9110, 15.4: only 307 and 308 promise that the method stays. */
@@ -161,9 +161,9 @@ RIG_TEST(method_is_never_changed)
 	static const char *const methods[] = { "POST", "DELETE" };
 
 	for (size_t i = 0; i < 6; i++)
-		expect_failure(ask(r, methods[i % 2], "/a", codes[i / 2], "/there", 1),
-			       CLEAT_STEP_HTTP, CLEAT_EPROTO,
-			       "leads to /there, which is not an answer");
+		got_failure(ask(r, methods[i % 2], "/a", codes[i / 2], "/there", 1),
+			    CLEAT_STEP_HTTP, CLEAT_EPROTO,
+			    "leads to /there, which is not an answer");
 	assert_int_equal(r->o.requests, 6);
 }
 
@@ -184,7 +184,7 @@ TEST(body_of_a_redirect_is_thrown_away_but_not_for_ever)
 
 	memset(junk, 'x', sizeof junk);
 	for (int endless = 0; endless < 2; endless++) {
-		rig_open(&r, (struct fetcher_options){ 0 });
+		web_open(&r, (struct fetcher_options){ 0 });
 		big = endless ? STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\n\r\n")
 			      : STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\n"
 					"Content-Length: 5\r\n\r\nhello");
@@ -193,9 +193,9 @@ TEST(body_of_a_redirect_is_thrown_away_but_not_for_ever)
 		r.o.script = big_script;
 		g = do_get(&r, "/");
 		assert_int_equal(g->n, 5);
-		expect_ok(g, 200, "hello");
+		got_ok(g, 200, "hello");
 		assert_int_equal(r.o.accepted, endless ? 2 : 1);
-		rig_close(&r);
+		web_close(&r);
 	}
 }
 
@@ -205,7 +205,7 @@ RIG_TEST(redirect_that_breaks_off_after_its_header_is_followed)
 	big = STR_LIT("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 5\r\n\r\nh");
 	r->o.after = CLOSE;
 	r->o.script = big_script;
-	expect_ok(do_get(r, "/"), 200, "hello");
+	got_ok(do_get(r, "/"), 200, "hello");
 }
 
 RIG_TEST(cancel_and_silence_between_redirects)
@@ -224,12 +224,12 @@ RIG_TEST(cancel_and_silence_between_redirects)
 		o.idle_ms = i ? 30 : 0;
 		got_start(g, &o);
 		WAIT_FOR(r, r->o.requests == 1);
-		rig_turn(r);
+		web_turn(r);
 		if (i) {
-			expect_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "30 ms");
+			got_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "30 ms");
 		} else {
 			fetch_cancel(g->f);
-			expect_silence(g, 0);
+			got_silence(g, 0);
 		}
 	}
 	/* cancelled as soon as the second request is there */
@@ -239,8 +239,8 @@ RIG_TEST(cancel_and_silence_between_redirects)
 	g = start_get(r, "/");
 	WAIT_FOR(r, r->o.requests == 2);
 	fetch_cancel(g->f);
-	expect_silence(g, 0);
-	expect_alive(r);
+	got_silence(g, 0);
+	web_alive(r);
 }
 
 /* For whoever passes it on: RFC 9110 section 15.4 is about the client that asked. Other codings of the transfer
@@ -272,8 +272,8 @@ RIG_TEST(verbatim_answers_are_answers_whatever_they_say)
 		wait_end(g);
 		assert_int_equal(r->o.requests, before + 1);
 		if (cases[i].status)
-			expect_ok(g, cases[i].status, cases[i].body);
+			got_ok(g, cases[i].status, cases[i].body);
 		else
-			expect_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "");
+			got_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "");
 	}
 }

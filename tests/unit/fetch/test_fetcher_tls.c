@@ -122,10 +122,10 @@ static struct got *try_server(const struct tls_server *s, struct fetcher_options
 	struct rig r;
 	struct got *g;
 
-	rig_open(&r, o);
+	web_open(&r, o);
 	g = get_url(&r, s->url, (struct str){ 0 });
 	g->r = NULL;
-	rig_close(&r);
+	web_close(&r);
 	return g;
 }
 
@@ -140,11 +140,11 @@ TEST(server_of_a_named_authority_is_trusted)
 	memset(body, 'x', sizeof body);
 	server_open(&s, "cert.pem", "key.pem");
 	server_start(&s);
-	rig_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
+	web_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++)
-		expect_ok(get_url(&r, s.url, (struct str){ body, sizeof body }), 200, "hello");
+		got_ok(get_url(&r, s.url, (struct str){ body, sizeof body }), 200, "hello");
 	assert_int_equal(s.accepted, 1); /* the connection is kept */
-	rig_close(&r);
+	web_close(&r);
 	server_close(&s);
 }
 
@@ -176,7 +176,7 @@ TEST(server_that_cannot_be_verified_is_refused_before_anything_is_sent)
 		server_close(&s);
 		assert_true(g->why.unsent);
 		assert_non_null(strstr(g->why.error.message, "TLS with localhost:"));
-		expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, cases[i].words);
+		got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, cases[i].words);
 	}
 }
 
@@ -186,7 +186,7 @@ TEST(whoever_asks_for_it_trusts_anybody)
 
 	server_open(&s, "cert2.pem", "key2.pem");
 	server_start(&s);
-	expect_ok(try_server(&s, (struct fetcher_options){ .insecure = true }), 200, "hello");
+	got_ok(try_server(&s, (struct fetcher_options){ .insecure = true }), 200, "hello");
 	server_close(&s);
 }
 
@@ -203,7 +203,7 @@ TEST(versions_before_1_2_are_refused)
 	g = try_server(&s, (struct fetcher_options){ .insecure = true });
 	server_close(&s);
 	assert_int_equal(s.accepted, 0);
-	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with localhost:");
+	got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with localhost:");
 }
 
 TEST(client_shows_its_certificate)
@@ -218,7 +218,7 @@ TEST(client_shows_its_certificate)
 	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
 						     .client_cert = PATH("cert2.pem"),
 						     .client_key = PATH("key2.pem") });
-	expect_ok(g, 200, "hello");
+	got_ok(g, 200, "hello");
 	assert_string_equal(s.subject, "/CN=other");
 	/* Without one, TLS 1.3 finds out when the request has left. */
 	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
@@ -230,7 +230,7 @@ TEST(client_shows_its_certificate)
 						     .client_cert = PATH("cert2.pem"),
 						     .client_key = PATH("key.pem") });
 	assert_true(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "check client certificate and key");
+	got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "check client certificate and key");
 	server_close(&s);
 }
 
@@ -243,8 +243,8 @@ TEST(answer_that_was_cut_off_is_not_taken_for_complete)
 	s.answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nnot all of it";
 	s.truncate = true;
 	server_start(&s);
-	expect_failure(try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") }),
-		       CLEAT_STEP_EXCHANGE, CLEAT_EIO, "in the middle of the answer");
+	got_failure(try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") }),
+		    CLEAT_STEP_EXCHANGE, CLEAT_EIO, "in the middle of the answer");
 	server_close(&s);
 }
 
@@ -261,7 +261,7 @@ TEST(server_that_hangs_up_while_much_is_sent_is_a_failure)
 	server_open(&s, "cert.pem", "key.pem");
 	s.hang_up = true;
 	server_start(&s);
-	rig_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
+	web_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++) {
 		g = get_url(&r, s.url, (struct str){ body, n });
 		assert_false(g->ok);
@@ -269,7 +269,7 @@ TEST(server_that_hangs_up_while_much_is_sent_is_a_failure)
 		free(g);
 	}
 	free(body);
-	rig_close(&r);
+	web_close(&r);
 	server_close(&s);
 }
 
@@ -283,13 +283,13 @@ RIG_TEST(port_that_does_not_speak_tls_is_recognised)
 	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->o.port);
 	g = get_url(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "does not speak TLS; is it http://?");
+	got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "does not speak TLS; is it http://?");
 	/* closes at once */
 	r->o.after = CLOSE;
 	r->o.cut = 1;
 	g = get_url(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with 127.0.0.1:");
+	got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with 127.0.0.1:");
 }
 
 RIG_TEST_PLAIN(handshake_has_a_time_limit)
@@ -298,12 +298,12 @@ RIG_TEST_PLAIN(handshake_has_a_time_limit)
 	struct got *g;
 
 	/* A small one: the system's authorities take time to read. */
-	rig_open(r, (struct fetcher_options){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
+	web_open(r, (struct fetcher_options){ .connect_ms = 500, .ca_file = PATH("cert.pem") });
 	r->o.silent = true;
 	snprintf(url, sizeof url, "https://127.0.0.1:%u/", r->o.port);
 	g = get_url(r, url, (struct str){ 0 });
 	assert_true(g->why.unsent);
-	expect_failure(g, CLEAT_STEP_TLS, CLEAT_ETIMEOUT, "TLS with 127.0.0.1:");
+	got_failure(g, CLEAT_STEP_TLS, CLEAT_ETIMEOUT, "TLS with 127.0.0.1:");
 }
 
 TEST(plain_request_to_a_tls_port_fails)

@@ -1,6 +1,6 @@
 /* test_link_http.c - POST and what comes back for it: messages, acceptances, refusals; headers. */
 #include "test.h"
-#include "unit/link/link_httpd_rig.h"
+#include "unit/link/link_http_rig.h"
 
 /* ---- sending ---------------------------------------------------------------------------------- */
 
@@ -19,8 +19,7 @@ LINK_TEST(a_modern_request_has_its_headers)
 	m.name = STR_LIT(" padded ");
 	m.fields = fields;
 	m.n_fields = CLEAT_COUNT(fields);
-	assert_int_equal(rig_send(r, m, Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, m);
 	expect_line(q, "POST /mcp HTTP/1.1\r\n");
 	assert_string_equal(q->body, Q(1));
 	expect_field(q, "Content-Type", "application/json");
@@ -56,53 +55,41 @@ LINK_TEST(a_session_is_named_from_initialize_on)
 	struct asked *q;
 
 	rig_session(r, "abc~!1");
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, LEGACY_REQUEST(1));
 	expect_field(q, "Mcp-Session-Id", "abc~!1");
 	expect_field(q, "MCP-Protocol-Version", "2025-11-25");
 	expect_field(q, "Mcp-Method", NULL);
 	reply_json(r, q, A(1));
 	expect_message(r, TAG(1), 200, A(1));
 	/* A modern request has no session, whatever there is. */
-	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "ping"), Q(2)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, MODERN_REQUEST(2, "ping"));
 	expect_field(q, "Mcp-Session-Id", NULL);
 	reply_json(r, q, A(2));
 	expect_message(r, TAG(2), 200, A(2));
 	/* A new initialize is "without a session ID attached", and brings another. */
 	rig_session(r, "def");
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, LEGACY_REQUEST(1));
 	expect_field(q, "Mcp-Session-Id", "def");
 	reply_json(r, q, A(1));
 	expect_message(r, TAG(1), 200, A(1));
 	r->link->ops->reset(r->link);
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	expect_field(next_asked(r), "Mcp-Session-Id", NULL);
+	expect_field(rig_ask(r, LEGACY_REQUEST(1)), "Mcp-Session-Id", NULL);
 }
 
-TEST(a_session_id_that_is_none_is_refused)
+LINK_TEST_EACH(a_session_id_that_is_none_is_refused, 3)
 {
 	static char longest[1026];
 	const char *bad[] = { "a b", "\xC3\xA9", longest };
 	const struct link_message m = {
 		.kind = LINK_REQUEST, .tag = TAG(1), .initialize = true, .rev = REV_NONE
 	};
+	char fields[1200];
 
 	memset(longest, 'x', sizeof longest - 1);
-	for (size_t i = 0; i < CLEAT_COUNT(bad); i++) {
-		struct rig_link r;
-		char fields[1200];
-
-		rig_start(&r);
-		assert_int_equal(rig_send(&r, m, Q(1)), CLEAT_OK);
-		snprintf(fields, sizeof fields, JSON_TYPE "Mcp-Session-Id: %s\r\n", bad[i]);
-		reply(&r, next_asked(&r), "200 OK", fields, A(1));
-		expect_failed(&r, TAG(1), CLEAT_STEP_PROTOCOL);
-		assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		expect_field(next_asked(&r), "Mcp-Session-Id", NULL);
-		rig_done(&r);
-	}
+	snprintf(fields, sizeof fields, JSON_TYPE "Mcp-Session-Id: %s\r\n", bad[i]);
+	reply(r, rig_ask(r, m), "200 OK", fields, A(1));
+	expect_failed(r, TAG(1), CLEAT_STEP_PROTOCOL);
+	expect_field(rig_ask(r, LEGACY_REQUEST(1)), "Mcp-Session-Id", NULL);
 }
 
 LINK_TEST_PLAIN(configured_headers_and_the_token_are_sent)
@@ -110,11 +97,7 @@ LINK_TEST_PLAIN(configured_headers_and_the_token_are_sent)
 	const char *const headers[] = { "X-One: 1", "X-Two:two words ", "Cookie: a=b", NULL };
 	struct asked *q;
 
-	rig_base_open(r);
-	assert_true(rig_link_with(
-		r, rig_base(r),
-		(struct link_http_options){ .headers = headers, .bearer = "s3cr3t" }, NULL));
-	rig_open_link(r);
+	rig_start_with(r, (struct link_http_options){ .headers = headers, .bearer = "s3cr3t" });
 	rig_session(r, "s");
 	r->link->ops->listen(r->link);
 	q = next_asked(r);
@@ -124,8 +107,7 @@ LINK_TEST_PLAIN(configured_headers_and_the_token_are_sent)
 		expect_field(q, "X-One", "1");
 		expect_field(q, "X-Two", "two words");
 		expect_field(q, "Cookie", "a=b");
-		assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		q = next_asked(r);
+		q = rig_ask(r, LEGACY_REQUEST(1));
 	}
 }
 
@@ -133,12 +115,8 @@ LINK_TEST_PLAIN(an_authorization_of_another_kind_may_be_configured)
 {
 	const char *const headers[] = { "authorization: Basic dTpw", NULL };
 
-	rig_base_open(r);
-	assert_true(rig_link_with(r, rig_base(r), (struct link_http_options){ .headers = headers },
-				  NULL));
-	rig_open_link(r);
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	expect_field(next_asked(r), "authorization", "Basic dTpw");
+	rig_start_with(r, (struct link_http_options){ .headers = headers });
+	expect_field(rig_ask(r, LEGACY_REQUEST(1)), "authorization", "Basic dTpw");
 }
 
 LINK_TEST_PLAIN(options_that_cannot_work_are_refused)
@@ -194,8 +172,7 @@ LINK_TEST(events_of_an_answer_are_messages_until_the_response)
 {
 	struct asked *q;
 
-	assert_int_equal(rig_send(r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, MODERN_REQUEST(1, "x"));
 	say(r, q, EVENTS_HEAD);
 	say_chunk(r, q, ": comment\n\nid: 1\ndata:\n\ndata: " N(a) "\n\nevent: message\ndata: ");
 	say_chunk(r, q, N(b) "\n\nevent: other\ndata: x\n\nevent: endpoint\ndata: /x\n\n");
@@ -207,8 +184,7 @@ LINK_TEST(events_of_an_answer_are_messages_until_the_response)
 	say_end(r, q);
 	expect_nothing_told(r);
 	/* The connection is used again, since its stream ended in order. */
-	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(2)), CLEAT_OK);
-	assert_ptr_equal(next_asked(r)->c, q->c);
+	assert_ptr_equal(rig_ask(r, MODERN_REQUEST(2, "x"))->c, q->c);
 }
 
 /* A server that keeps a stream open after the answer is left alone after a while. */
@@ -216,8 +192,7 @@ LINK_TEST(a_stream_that_goes_on_after_the_answer_is_cut)
 {
 	struct asked *q;
 
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, LEGACY_REQUEST(1));
 	say(r, q, EVENTS_HEAD);
 	say_chunk(r, q, "id: 7\ndata: " A(1) "\n\n");
 	expect_message(r, TAG(1), 200, A(1));
@@ -235,129 +210,114 @@ LINK_TEST_PLAIN(what_follows_answers_is_bounded)
 
 	memset(more, ':', sizeof more - 1);
 	rig_start(r);
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(r);
-	say(r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\n");
+	q = rig_ask(r, LEGACY_REQUEST(1));
+	say(r, q, EVENTS_OPEN "data: " A(1) "\n\n");
 	expect_message(r, TAG(1), 200, A(1));
 	say(r, q, more);
 	expect_hung_up(r, q);
 	for (int i = 0; i < 70; i++) {
-		assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		q = next_asked(r);
-		say(r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\n");
+		q = rig_ask(r, LEGACY_REQUEST(1));
+		say(r, q, EVENTS_OPEN "data: " A(1) "\n\n");
 		expect_message(r, TAG(1), 200, A(1));
-		for (size_t k = open = 0; k < LINE_MAX_CONNS; k++)
-			open += r->lines[k] && !r->lines[k]->eof;
+		for (size_t k = open = 0; k < ORIGIN_LINES; k++)
+			open += r->o.lines[k] && !r->o.lines[k]->eof;
 		assert_true(open <= 65);
 	}
 }
 
-TEST(a_response_is_told_from_other_messages)
+static const struct {
+	const char *text;
+	bool ends;
+} responses[] = {
+	{ "{\"id\":1,\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"method\"}}", true },
+	{ "{\"result\":{\"method\":1}}", true },
+	{ "[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},{\"id\":1,\"result\":{}}]", true },
+	{ "{\"method\":\"x\",\"params\":{\"result\":1}}", false },
+	{ "{\"a\":\"\\\"result\\\":\"}", false },
+	{ "{\"a\":[\"result\",{\"error\":1}],\"b\":\"result\"}", false },
+	{ "{\"result\" : 1", false },
+	{ "garbage", false },
+	{ "[]", false },
+	{ "\"result\"", false },
+	{ "{\"a\":\"\\", false },
+};
+
+LINK_TEST_EACH(a_response_is_told_from_other_messages, CLEAT_COUNT(responses))
 {
-	static const struct {
-		const char *text;
-		bool ends;
-	} cases[] = {
-		{ "{\"id\":1,\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"method\"}}",
-		  true },
-		{ "{\"result\":{\"method\":1}}", true },
-		{ "[{\"jsonrpc\":\"2.0\",\"method\":\"a\"},{\"id\":1,\"result\":{}}]", true },
-		{ "{\"method\":\"x\",\"params\":{\"result\":1}}", false },
-		{ "{\"a\":\"\\\"result\\\":\"}", false },
-		{ "{\"a\":[\"result\",{\"error\":1}],\"b\":\"result\"}", false },
-		{ "{\"result\" : 1", false },
-		{ "garbage", false },
-		{ "[]", false },
-		{ "\"result\"", false },
-		{ "{\"a\":\"\\", false },
-	};
+	struct asked *q;
+	char event[256];
 
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct rig_link r;
-		struct asked *q;
-		char event[256];
-
-		rig_start(&r);
-		assert_int_equal(rig_send(&r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-		q = next_asked(&r);
-		say(&r, q, EVENTS_HEAD);
-		snprintf(event, sizeof event, "data: %s\n\n", cases[i].text);
-		say_chunk(&r, q, event);
-		expect_message(&r, TAG(1), 200, cases[i].text);
-		say_end(&r, q);
-		if (cases[i].ends)
-			expect_nothing_told(&r);
-		else
-			expect_failed(&r, TAG(1), CLEAT_STEP_EXCHANGE);
-		rig_done(&r);
-	}
+	q = rig_ask(r, MODERN_REQUEST(1, "x"));
+	say(r, q, EVENTS_HEAD);
+	snprintf(event, sizeof event, "data: %s\n\n", responses[i].text);
+	say_chunk(r, q, event);
+	expect_message(r, TAG(1), 200, responses[i].text);
+	say_end(r, q);
+	if (responses[i].ends)
+		expect_nothing_told(r);
+	else
+		expect_failed(r, TAG(1), CLEAT_STEP_EXCHANGE);
 }
 
-TEST(statuses_are_what_they_say)
+static const struct {
+	const char *status, *fields, *body;
+	enum cleat_step step; /* NONE: a message */
+	int error;
+	const char *part;
+} statuses[] = {
+	{ "400 Bad Request", JSON_TYPE,
+	  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32022,\"message\":\"m\"}}",
+	  CLEAT_STEP_NONE, 0, NULL },
+	{ "404 Not Found", JSON_TYPE,
+	  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"m\"}}",
+	  CLEAT_STEP_NONE, 0, NULL },
+	{ "500 Oops", "Content-Type: text/plain\r\n",
+	  " {\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"m\"}}", CLEAT_STEP_NONE, 0,
+	  NULL },
+	{ "400 Bad Request", JSON_TYPE, "{\"error\":\"bad\"}", CLEAT_STEP_HTTP, CLEAT_EREMOTE,
+	  "{\"error\":\"bad\"}" },
+	{ "400 Bad Request", JSON_TYPE, "{\"error\":{\"message\":\"what is this?\"}}",
+	  CLEAT_STEP_HTTP, CLEAT_EREMOTE, "400: \"what is this?\"" },
+	{ "400 Bad Request", "", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "answered 400" },
+	{ "404 Not Found", "Content-Type: text/html\r\n", "<h1>\x01\n\n  gone\xFF</h1>\n",
+	  CLEAT_STEP_HTTP, CLEAT_EREMOTE, "404: \"<h1> gone </h1>\"; is this" },
+	{ "405 No", "", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "endpoint" },
+	{ "503 Busy", "Retry-After: 17\r\n", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "17 s" },
+	{ "429 Slow", "Retry-After: 3\r\n", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "3 s" },
+	{ "401 Who", "", "", CLEAT_STEP_AUTH, CLEAT_EREMOTE, "bearer token" },
+	{ "401 Who",
+	  "WWW-Authenticate: Bearer resource_metadata=\"http://x/y\", "
+	  "error_description=\"Expired, \\\"really\\\"\", scope=\"a b\"\r\n",
+	  "", CLEAT_STEP_AUTH, CLEAT_EREMOTE, "Expired, \\\"really\\\"; scope: a b" },
+	{ "401 Who", "WWW-Authenticate: Bearer x=\"scope=\", error=\"invalid_token\"\r\n", "",
+	  CLEAT_STEP_AUTH, CLEAT_EREMOTE, ": invalid_token" },
+	{ "403 No", JSON_TYPE, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"m\"}}",
+	  CLEAT_STEP_AUTH, CLEAT_EREMOTE, "not allowed" },
+	{ "202 Accepted", "", "", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "does not answer" },
+	{ "200 OK", JSON_TYPE, "", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "without a message" },
+	{ "200 OK", "Content-Type: text/html\r\n", "<p>hi", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
+	  "text/html" },
+	{ "200 OK", "", "{}", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "no type" },
+	{ "200 OK", "Content-Type: application/json; charset=utf-16\r\n", "{}", CLEAT_STEP_PROTOCOL,
+	  CLEAT_EPROTO, "utf-16" },
+};
+
+LINK_TEST_EACH(statuses_are_what_they_say, CLEAT_COUNT(statuses))
 {
-	static const struct {
-		const char *status, *fields, *body;
-		enum cleat_step step; /* NONE: a message */
-		int error;
-		const char *part;
-	} cases[] = {
-		{ "400 Bad Request", JSON_TYPE,
-		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32022,\"message\":\"m\"}}",
-		  CLEAT_STEP_NONE, 0, NULL },
-		{ "404 Not Found", JSON_TYPE,
-		  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"m\"}}",
-		  CLEAT_STEP_NONE, 0, NULL },
-		{ "500 Oops", "Content-Type: text/plain\r\n",
-		  " {\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"m\"}}",
-		  CLEAT_STEP_NONE, 0, NULL },
-		{ "400 Bad Request", JSON_TYPE, "{\"error\":\"bad\"}", CLEAT_STEP_HTTP,
-		  CLEAT_EREMOTE, "{\"error\":\"bad\"}" },
-		{ "400 Bad Request", JSON_TYPE, "{\"error\":{\"message\":\"what is this?\"}}",
-		  CLEAT_STEP_HTTP, CLEAT_EREMOTE, "400: \"what is this?\"" },
-		{ "400 Bad Request", "", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "answered 400" },
-		{ "404 Not Found", "Content-Type: text/html\r\n", "<h1>\x01\n\n  gone\xFF</h1>\n",
-		  CLEAT_STEP_HTTP, CLEAT_EREMOTE, "404: \"<h1> gone </h1>\"; is this" },
-		{ "405 No", "", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "endpoint" },
-		{ "503 Busy", "Retry-After: 17\r\n", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "17 s" },
-		{ "429 Slow", "Retry-After: 3\r\n", "", CLEAT_STEP_HTTP, CLEAT_EREMOTE, "3 s" },
-		{ "401 Who", "", "", CLEAT_STEP_AUTH, CLEAT_EREMOTE, "bearer token" },
-		{ "401 Who",
-		  "WWW-Authenticate: Bearer resource_metadata=\"http://x/y\", "
-		  "error_description=\"Expired, \\\"really\\\"\", scope=\"a b\"\r\n",
-		  "", CLEAT_STEP_AUTH, CLEAT_EREMOTE, "Expired, \\\"really\\\"; scope: a b" },
-		{ "401 Who", "WWW-Authenticate: Bearer x=\"scope=\", error=\"invalid_token\"\r\n",
-		  "", CLEAT_STEP_AUTH, CLEAT_EREMOTE, ": invalid_token" },
-		{ "403 No", JSON_TYPE,
-		  "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1,\"message\":\"m\"}}", CLEAT_STEP_AUTH,
-		  CLEAT_EREMOTE, "not allowed" },
-		{ "202 Accepted", "", "", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "does not answer" },
-		{ "200 OK", JSON_TYPE, "", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "without a message" },
-		{ "200 OK", "Content-Type: text/html\r\n", "<p>hi", CLEAT_STEP_PROTOCOL,
-		  CLEAT_EPROTO, "text/html" },
-		{ "200 OK", "", "{}", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "no type" },
-		{ "200 OK", "Content-Type: application/json; charset=utf-16\r\n", "{}",
-		  CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "utf-16" },
-	};
+	struct told *t;
 
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct rig_link r;
-		struct told *t;
-
-		rig_start(&r);
-		assert_int_equal(rig_send(&r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-		reply(&r, next_asked(&r), cases[i].status, cases[i].fields, cases[i].body);
-		if (cases[i].step == CLEAT_STEP_NONE) {
-			expect_message(&r, TAG(1), atoi(cases[i].status), cases[i].body);
-		} else {
-			t = expect_failed(&r, TAG(1), cases[i].step);
-			assert_int_equal(t->why.error.status, cases[i].error);
-			assert_int_equal(t->status, atoi(cases[i].status));
-			assert_false(t->why.session_lost);
-			expect_text(t, cases[i].part);
-		}
-		expect_nothing_told(&r);
-		rig_done(&r);
+	reply(r, rig_ask(r, MODERN_REQUEST(1, "x")), statuses[i].status, statuses[i].fields,
+	      statuses[i].body);
+	if (statuses[i].step == CLEAT_STEP_NONE) {
+		expect_message(r, TAG(1), atoi(statuses[i].status), statuses[i].body);
+	} else {
+		t = expect_failed(r, TAG(1), statuses[i].step);
+		assert_int_equal(t->why.error.status, statuses[i].error);
+		assert_int_equal(t->status, atoi(statuses[i].status));
+		assert_false(t->why.session_lost);
+		expect_text(t, statuses[i].part);
 	}
+	expect_nothing_told(r);
 }
 
 /* 2025-11-25 Session Management 4, whatever else the answer says. */
@@ -366,8 +326,7 @@ LINK_TEST(status_404_for_a_session_says_that_it_is_lost)
 	struct told *t;
 
 	rig_session(r, "s");
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	reply(r, next_asked(r), "404 Not Found", JSON_TYPE,
+	reply(r, rig_ask(r, LEGACY_REQUEST(1)), "404 Not Found", JSON_TYPE,
 	      "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":\"m\"}}");
 	t = expect_failed(r, TAG(1), CLEAT_STEP_HTTP);
 	assert_true(t->why.session_lost);
@@ -404,7 +363,7 @@ LINK_TEST(notices_and_answers_are_accepted_or_not)
 	reply(r, next_asked(r), "202 Accepted", "", "");
 	expect_nothing_told(r);
 	assert_int_equal(rig_send(r, answer, A(1)), CLEAT_OK);
-	hang_up_on(r, next_asked(r));
+	hang_up_on(next_asked(r));
 	expect_text(expect_told(r, TOLD_NOTE), "answer");
 }
 
@@ -415,10 +374,8 @@ LINK_TEST(what_is_forgotten_is_closed_and_never_told)
 {
 	struct asked *q, *other;
 
-	assert_int_equal(rig_send(r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-	q = next_asked(r);
-	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(2)), CLEAT_OK);
-	other = next_asked(r);
+	q = rig_ask(r, MODERN_REQUEST(1, "x"));
+	other = rig_ask(r, MODERN_REQUEST(2, "x"));
 	say(r, q, EVENTS_HEAD);
 	say_chunk(r, q, "data: " N(a) "\n\n");
 	expect_message(r, TAG(1), 200, N(a));
@@ -436,8 +393,7 @@ LINK_TEST(close_deletes_the_session)
 	struct asked *q, *del;
 
 	rig_session(r, "s1");
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, LEGACY_REQUEST(1));
 	assert_int_equal(rig_send(r, NOTICE(2), N(cancelled)), CLEAT_OK);
 	r->link->ops->close(r->link);
 	assert_int_equal(rig_send(r, NOTICE(2), N(a)), CLEAT_ECLOSED);
@@ -454,31 +410,26 @@ LINK_TEST(close_deletes_the_session)
 	expect_nothing_told(r);
 }
 
-TEST(close_ends_in_bounded_time)
+/* Without a session there is nothing to wait for. */
+LINK_TEST_EACH(close_ends_in_bounded_time, 2)
 {
-	struct rig_link r;
-	uint64_t began;
+	uint64_t began = loop_now();
 
-	rig_start(&r);
-	rig_session(&r, "s1");
-	assert_int_equal(rig_send(&r, NOTICE(2), N(cancelled)), CLEAT_OK);
-	r.link->ops->close(r.link);
-	began = loop_now();
-	expect_told(&r, TOLD_CLOSED);
-	assert_true(loop_now() - began >= 1900);
-	rig_done(&r);
-	/* Without a session there is nothing to wait for. */
-	rig_start(&r);
-	assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	r.link->ops->close(r.link);
-	expect_told(&r, TOLD_CLOSED);
-	rig_done(&r);
+	if (i) {
+		rig_session(r, "s1");
+		assert_int_equal(rig_send(r, NOTICE(2), N(cancelled)), CLEAT_OK);
+	} else {
+		assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
+	}
+	r->link->ops->close(r->link);
+	expect_told(r, TOLD_CLOSED);
+	assert_true(loop_now() - began >= (i ? 1900 : 0));
 }
 
 LINK_TEST(there_are_at_most_1024_exchanges)
 {
-	close(r->ear);
-	r->ear = -1;
+	close(r->o.ear);
+	r->o.ear = -1;
 	for (int i = 0; i < 1024; i++)
 		assert_int_equal(rig_send(r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
 	assert_int_equal(rig_send(r, MODERN_REQUEST(2, "x"), Q(1)), CLEAT_ELIMIT);
@@ -510,35 +461,27 @@ static void send_at(struct rig_link *r, struct told *t)
 	assert_int_equal(r->link->ops->send(r->link, &m), CLEAT_OK);
 }
 
-TEST(everything_may_be_called_from_events)
+static void (*const calls[])(struct rig_link *, struct told *) = { free_at, forget_at, send_at };
+static const char *const answers[] = {
+	EVENTS_OPEN "data: " N(a) "\n\ndata: " A(1) "\n\n",
+	EVENTS_OPEN "data: " A(1) "\n\ndata: " N(a) "\n\n",
+	"HTTP/1.1 200 OK\r\n" JSON_TYPE "\r\n" A(1),
+	"HTTP/1.1 500 Oops\r\n\r\n" A(1),
+	"HTTP/1.1 500 Oops\r\n\r\ntext",
+	"HTTP/1.1 202 Accepted\r\n\r\n",
+	"HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: 100\r\n\r\n" A(1),
+	"nonsense",
+};
+
+LINK_TEST_EACH(everything_may_be_called_from_events, CLEAT_COUNT(answers) * CLEAT_COUNT(calls))
 {
-	static void (*const calls[])(struct rig_link *, struct told *) = { free_at, forget_at,
-									   send_at };
-	static const char *const answers[] = {
-		"HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " N(a) "\n\ndata: " A(1) "\n\n",
-		"HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\ndata: " A(1) "\n\ndata: " N(a) "\n\n",
-		"HTTP/1.1 200 OK\r\n" JSON_TYPE "\r\n" A(1),
-		"HTTP/1.1 500 Oops\r\n\r\n" A(1),
-		"HTTP/1.1 500 Oops\r\n\r\ntext",
-		"HTTP/1.1 202 Accepted\r\n\r\n",
-		"HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: 100\r\n\r\n" A(1),
-		"nonsense",
-	};
+	struct asked *q = rig_ask(r, MODERN_REQUEST(1, "x"));
 
-	for (size_t i = 0; i < CLEAT_COUNT(answers) * CLEAT_COUNT(calls); i++) {
-		struct rig_link r;
-		struct asked *q;
-
-		rig_start(&r);
-		assert_int_equal(rig_send(&r, MODERN_REQUEST(1, "x"), Q(1)), CLEAT_OK);
-		q = next_asked(&r);
-		r.on_told = calls[i % CLEAT_COUNT(calls)];
-		say(&r, q, answers[i / CLEAT_COUNT(calls)]);
-		hang_up_on(&r, q);
-		RIG_WAIT(&r, r.n_told > r.taken);
-		r.on_told = NULL;
-		if (r.link && calls[i % CLEAT_COUNT(calls)] == send_at)
-			assert_string_equal(next_asked(&r)->body, Q(2));
-		rig_done(&r);
-	}
+	r->on_told = calls[i % CLEAT_COUNT(calls)];
+	say(r, q, answers[i / CLEAT_COUNT(calls)]);
+	hang_up_on(q);
+	RIG_WAIT(r, r->n_told > r->taken);
+	r->on_told = NULL;
+	if (r->link && calls[i % CLEAT_COUNT(calls)] == send_at)
+		assert_string_equal(next_asked(r)->body, Q(2));
 }

@@ -2,7 +2,7 @@
  * last one, every allocation may fail, nothing that is promised has to come.
  */
 #include "test.h"
-#include "unit/link/link_httpd_rig.h"
+#include "unit/link/link_http_rig.h"
 
 #define MESSAGE "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"text\":\"0123456789\"}}"
 
@@ -28,12 +28,11 @@ static void cut_everywhere(const char *answer, size_t complete, bool reset)
 		struct told *t;
 
 		rig_start(&r);
-		assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		q = next_asked(&r);
+		q = rig_ask(&r, LEGACY_REQUEST(1));
 		say_bytes(&r, q->c, answer, cut);
 		if (reset && cut >= complete) /* the answer may be lost with the reset */
 			expect_told(&r, TOLD_MESSAGE), r.taken--;
-		line_close(&r, q->c, reset);
+		line_close(q->c, reset);
 		do {
 			RIG_WAIT(&r, r.taken < r.n_told);
 			t = &r.told[r.taken++];
@@ -64,63 +63,48 @@ TEST(an_answer_of_events_is_cut_after_every_byte)
 	cut_everywhere(events_answer, (size_t)(end - events_answer), false);
 }
 
-TEST(answers_come_in_any_pieces)
+LINK_TEST_EACH(answers_come_in_any_pieces, 14)
 {
-	static const char *const answers[] = { json_answer, events_answer };
+	const char *answer = i % 2 ? events_answer : json_answer;
+	struct asked *q = rig_ask(r, LEGACY_REQUEST(1));
+	size_t piece = 1 + i / 2 * 6;
 
-	for (size_t i = 0; i < CLEAT_COUNT(answers); i++)
-		for (size_t piece = 1; piece < 40; piece += 6) {
-			struct rig_link r;
-			struct asked *q;
+	for (size_t at = 0; at < strlen(answer); at += piece) {
+		size_t left = strlen(answer) - at;
 
-			rig_start(&r);
-			assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-			q = next_asked(&r);
-			for (size_t at = 0; at < strlen(answers[i]); at += piece) {
-				size_t left = strlen(answers[i]) - at;
-
-				say_bytes(&r, q->c, answers[i] + at, left < piece ? left : piece);
-				rig_step(&r);
-			}
-			if (i == 1)
-				expect_message(&r, TAG(1), 200, "{\"method\":\"x\",\"n\":1}");
-			expect_message(&r, TAG(1), 200, MESSAGE);
-			expect_nothing_told(&r);
-			rig_done(&r);
-		}
+		say_bytes(r, q->c, answer + at, left < piece ? left : piece);
+		rig_step(r);
+	}
+	if (i % 2)
+		expect_message(r, TAG(1), 200, "{\"method\":\"x\",\"n\":1}");
+	expect_message(r, TAG(1), 200, MESSAGE);
+	expect_nothing_told(r);
 }
 
 /* A body that is a message, but not the answer: nothing more comes, and the one who asked hears of it. */
-TEST(a_body_that_is_no_answer_fails_the_request)
+static const char *const no_answers[] = {
+	"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}",
+	"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}",
+	"[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}]",
+};
+
+LINK_TEST_EACH(a_body_that_is_no_answer_fails_the_request, CLEAT_COUNT(no_answers))
 {
-	static const char *const bodies[] = {
-		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}",
-		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}",
-		"[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}]",
-	};
+	struct asked *q;
+	struct told *t;
+	char text[512];
 
-	for (size_t i = 0; i < CLEAT_COUNT(bodies); i++) {
-		struct rig_link r;
-		struct asked *q;
-		struct told *t;
-		char text[512];
-
-		rig_start(&r);
-		assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-		q = next_asked(&r);
-		snprintf(text, sizeof text,
-			 "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: %zu\r\n\r\n%s",
-			 strlen(bodies[i]), bodies[i]);
-		say_bytes(&r, q->c, text, strlen(text));
-		expect_message(&r, TAG(1), 200, bodies[i]);
-		t = expect_told(&r, TOLD_FAILED);
-		assert_ptr_equal(t->tag, TAG(1));
-		assert_int_equal(t->why.error.status, CLEAT_EPROTO);
-		assert_int_equal(t->why.http_status, 200);
-		assert_non_null(strstr(t->text, "not an answer"));
-		expect_nothing_told(&r);
-		rig_done(&r);
-	}
+	q = rig_ask(r, LEGACY_REQUEST(1));
+	snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: %zu\r\n\r\n%s",
+		 strlen(no_answers[i]), no_answers[i]);
+	say_bytes(r, q->c, text, strlen(text));
+	expect_message(r, TAG(1), 200, no_answers[i]);
+	t = expect_told(r, TOLD_FAILED);
+	assert_ptr_equal(t->tag, TAG(1));
+	assert_int_equal(t->why.error.status, CLEAT_EPROTO);
+	assert_int_equal(t->why.http_status, 200);
+	assert_non_null(strstr(t->text, "not an answer"));
+	expect_nothing_told(r);
 }
 
 /* ---- too much --------------------------------------------------------------------------------- */
@@ -142,8 +126,7 @@ LINK_TEST(an_answer_of_a_gigabyte_is_not_kept)
 	struct asked *q;
 	struct told *t;
 
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, LEGACY_REQUEST(1));
 	say(r, q, "HTTP/1.1 200 OK\r\n" JSON_TYPE "Content-Length: 1073741824\r\n\r\n");
 	flood(r, q, (size_t)1 << 30);
 	t = expect_told(r, TOLD_OVERSIZE);
@@ -153,16 +136,14 @@ LINK_TEST(an_answer_of_a_gigabyte_is_not_kept)
 	expect_hung_up(r, q);
 	expect_nothing_told(r);
 	/* One event of it. */
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(2), Q(1)), CLEAT_OK);
-	q = next_asked(r);
-	say(r, q, "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\nid: 1\n\ndata: ");
+	q = rig_ask(r, LEGACY_REQUEST(2));
+	say(r, q, EVENTS_OPEN "id: 1\n\ndata: ");
 	flood(r, q, (size_t)1 << 30);
 	t = expect_failed(r, TAG(2), CLEAT_STEP_PROTOCOL);
 	assert_int_equal(t->why.error.status, CLEAT_ELIMIT);
 	assert_true(r->fa.peak < 8 << 20);
 	/* An error that explains itself at length. */
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(3), Q(1)), CLEAT_OK);
-	q = next_asked(r);
+	q = rig_ask(r, LEGACY_REQUEST(3));
 	say(r, q, "HTTP/1.1 500 Oops\r\n\r\n");
 	flood(r, q, (size_t)1 << 30);
 	expect_failed(r, TAG(3), CLEAT_STEP_HTTP);
@@ -171,34 +152,31 @@ LINK_TEST(an_answer_of_a_gigabyte_is_not_kept)
 /* max_message is what fits, to the byte. */
 TEST(the_limit_is_exact)
 {
-	for (int over = 0; over < 2; over++)
-		for (int events = 0; events < 2; events++) {
-			struct link_base_options base;
-			struct rig_link r;
-			struct asked *q;
+	for (int i = 0; i < 4; i++) {
+		bool over = i / 2, events = i % 2;
+		struct link_base_options base;
+		struct rig_link r;
+		struct asked *q;
 
-			rig_base_open(&r);
-			base = rig_base(&r);
-			base.max_message = sizeof MESSAGE - 1 - (size_t)over;
-			assert_true(rig_link_with(&r, base, (struct link_http_options){ 0 }, NULL));
-			rig_open_link(&r);
-			assert_int_equal(rig_send(&r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-			q = next_asked(&r);
-			if (events) {
-				say(&r, q, EVENTS_HEAD);
-				say_chunk(&r, q,
-					  "id: with-an-id\nevent: message\ndata: " MESSAGE "\n\n");
-			} else {
-				reply_json(&r, q, MESSAGE);
-			}
-			if (!over)
-				expect_message(&r, TAG(1), 200, MESSAGE);
-			else if (events)
-				expect_failed(&r, TAG(1), CLEAT_STEP_PROTOCOL);
-			else
-				expect_told(&r, TOLD_OVERSIZE);
-			rig_done(&r);
-		}
+		rig_base_open(&r);
+		base = rig_base(&r);
+		base.max_message = sizeof MESSAGE - 1 - over;
+		assert_true(rig_link_with(&r, base, (struct link_http_options){ 0 }, NULL));
+		rig_open_link(&r);
+		q = rig_ask(&r, LEGACY_REQUEST(1));
+		if (events)
+			say(&r, q,
+			    EVENTS_OPEN "id: with-an-id\nevent: message\ndata: " MESSAGE "\n\n");
+		else
+			reply_json(&r, q, MESSAGE);
+		if (!over)
+			expect_message(&r, TAG(1), 200, MESSAGE);
+		else if (events)
+			expect_failed(&r, TAG(1), CLEAT_STEP_PROTOCOL);
+		else
+			expect_told(&r, TOLD_OVERSIZE);
+		rig_done(&r);
+	}
 }
 
 /* ---- elsewhere -------------------------------------------------------------------------------- */
@@ -208,20 +186,16 @@ LINK_TEST_PLAIN(a_redirect_elsewhere_is_not_followed)
 	struct told *t;
 	char fields[128];
 
-	rig_base_open(r);
-	assert_true(rig_link_with(r, rig_base(r), (struct link_http_options){ .bearer = "secret" },
-				  NULL));
-	rig_open_link(r);
+	rig_start_with(r, (struct link_http_options){ .bearer = "secret" });
 	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
-	snprintf(fields, sizeof fields, "Location: http://localhost:%u/stolen\r\n", r->port);
+	snprintf(fields, sizeof fields, "Location: http://localhost:%u/stolen\r\n", r->o.port);
 	reply(r, next_asked(r), "307 There", fields, "");
 	t = expect_told(r, TOLD_FAILED);
 	expect_text(t, "localhost");
 	assert_null(strstr(t->text, "secret"));
 	assert_true(nobody_asks(r));
 	/* Within the origin it is. */
-	assert_int_equal(rig_send(r, LEGACY_REQUEST(2), Q(1)), CLEAT_OK);
-	reply(r, next_asked(r), "307 There", "Location: /mcp/\r\n", "");
+	reply(r, rig_ask(r, LEGACY_REQUEST(2)), "307 There", "Location: /mcp/\r\n", "");
 	expect_line(next_asked(r), "POST /mcp/ HTTP/1.1\r\n");
 }
 
@@ -229,8 +203,8 @@ LINK_TEST(nobody_is_there)
 {
 	struct told *t;
 
-	close(r->ear);
-	r->ear = -1;
+	close(r->o.ear);
+	r->o.ear = -1;
 	assert_int_equal(rig_send(r, LEGACY_REQUEST(1), Q(1)), CLEAT_OK);
 	t = expect_failed(r, TAG(1), CLEAT_STEP_CONNECT);
 	assert_true(t->why.unsent);
@@ -244,15 +218,14 @@ LINK_TEST(nobody_is_there)
 /* A short life with everything in it. The server answers whatever it is asked. */
 static void serve(struct rig_link *r)
 {
-	struct line *c = line_with_request(r);
+	struct line *c = origin_ready(&r->o);
 	struct asked q;
 
 	if (!c)
 		return;
 	take_request(c, &q);
 	if (strncmp(q.head, "GET", 3) == 0 && !strstr(q.head, "Last-Event-ID"))
-		say(r, &q,
-		    "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\nretry: 0\nid: 1\ndata: " N(a) "\n\n");
+		say(r, &q, EVENTS_OPEN "retry: 0\nid: 1\ndata: " N(a) "\n\n");
 	else if (strncmp(q.head, "GET", 3) == 0)
 		say(r, &q,
 		    "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "Content-Length: 63\r\n\r\nid: 9\n"
@@ -340,10 +313,9 @@ static void old_life(struct rig_link *r)
 		return;
 	r->link->ops->open(r->link);
 	for (n = r->n_told; r->n_told == n;) {
-		if ((c = line_with_request(r)) != NULL) {
+		if ((c = origin_ready(&r->o)) != NULL) {
 			take_request(c, &q);
-			say(r, &q,
-			    "HTTP/1.1 200 OK\r\n" EVENTS_TYPE "\r\nevent: endpoint\ndata: /m\n\n");
+			say(r, &q, EVENTS_OPEN "event: endpoint\ndata: /m\n\n");
 		}
 		rig_step(r);
 	}
@@ -351,7 +323,7 @@ static void old_life(struct rig_link *r)
 		return;
 	if (rig_send(r, LEGACY_REQUEST(1), Q(1)) == CLEAT_OK)
 		for (int i = 0; i < 20 && r->n_told == n + 1; i++) {
-			if ((c = line_with_request(r)) != NULL) {
+			if ((c = origin_ready(&r->o)) != NULL) {
 				take_request(c, &q);
 				reply(r, &q, "202 Accepted", "", "");
 			}

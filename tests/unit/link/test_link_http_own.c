@@ -4,7 +4,7 @@
 #include "test.h"
 #include "unit/endpoint/endpoint_rig.h"
 
-#include "unit/link/link_httpd_rig.h"
+#include "unit/link/link_http_rig.h"
 
 /* The server's bench and a link to it, on the bench's loop. */
 struct pair {
@@ -18,7 +18,7 @@ static void pair_open(struct pair *p, const char *path, unsigned port)
 	struct link_base_options base;
 
 	memset(r, 0, sizeof *r);
-	r->ear = -1;
+	r->o.ear = -1;
 	r->l = p->b.h.l;
 	snprintf(r->url, sizeof r->url, "http://127.0.0.1:%u%s",
 		 port ? port : (unsigned)p->b.h.ear.address.port, path);
@@ -43,6 +43,9 @@ static void pair_start(struct pair *p, const char *path)
 	pair_open(p, path, 0);
 }
 
+/* Cases on a pair at this path. */
+#define PAIR_TEST(name, path) TEST_ON(name, struct pair, p, pair_start(p, path), pair_close)
+
 static void pair_initialize(struct pair *p)
 {
 	struct link_message m = {
@@ -57,122 +60,107 @@ static void pair_initialize(struct pair *p)
 	expect_told(&p->r, TOLD_ACCEPTED);
 }
 
-TEST(modern_requests_are_answered)
+PAIR_TEST(modern_requests_are_answered, "/mcp")
 {
 	const struct http_field field = { STR_LIT("Mcp-Param-Region"), STR_LIT("\xC3\xA9") };
 	struct link_message m = MODERN_REQUEST(1, "tools/call");
-	struct pair p;
 
-	pair_start(&p, "/mcp");
 	m.name = STR_LIT("echo");
-	assert_int_equal(rig_send(&p.r, m, MODERN_CALL("1", "echo", "{\"text\":\"hi\"}")),
+	assert_int_equal(rig_send(&p->r, m, MODERN_CALL("1", "echo", "{\"text\":\"hi\"}")),
 			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "echo hi");
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "echo hi");
 	m.name = STR_LIT("region");
 	m.fields = &field;
 	m.n_fields = 1;
-	assert_int_equal(rig_send(&p.r, m, MODERN_CALL("2", "region", "{\"region\":\"\xC3\xA9\"}")),
-			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "there");
+	assert_int_equal(
+		rig_send(&p->r, m, MODERN_CALL("2", "region", "{\"region\":\"\xC3\xA9\"}")),
+		CLEAT_OK);
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "there");
 	m.n_fields = 0; /* a header is missing: 400 with the reason as a message */
-	assert_int_equal(rig_send(&p.r, m, MODERN_CALL("3", "region", "{\"region\":\"\xC3\xA9\"}")),
-			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "-32020");
-	assert_int_equal(p.r.told[p.r.taken - 1].status, 400);
+	assert_int_equal(
+		rig_send(&p->r, m, MODERN_CALL("3", "region", "{\"region\":\"\xC3\xA9\"}")),
+		CLEAT_OK);
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "-32020");
+	assert_int_equal(p->r.told[p->r.taken - 1].status, 400);
 	m.name = STR_LIT("chat");
-	assert_int_equal(rig_send(&p.r, m,
+	assert_int_equal(rig_send(&p->r, m,
 				  REQUEST("4", "tools/call",
 					  LOGGING ",\"name\":\"chat\",\"arguments\":{\"n\":2}")),
 			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "<1>");
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "<2>");
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "said");
-	expect_nothing_told(&p.r);
-	pair_close(&p);
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "<1>");
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "<2>");
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "said");
+	expect_nothing_told(&p->r);
 }
 
 /* 2026-07-28: the server sees the connection close, and that is the cancellation. */
-TEST(forgetting_cancels)
+PAIR_TEST(forgetting_cancels, "/mcp")
 {
 	struct link_message m = MODERN_REQUEST(1, "tools/call");
-	struct pair p;
 
-	pair_start(&p, "/mcp");
 	m.name = STR_LIT("park");
-	assert_int_equal(rig_send(&p.r, m, MODERN_CALL("1", "park", "{}")), CLEAT_OK);
-	RIG_WAIT(&p.r, n_parked == 1);
-	p.r.link->ops->forget(p.r.link, TAG(1));
-	RIG_WAIT(&p.r, n_cancelled == 1);
-	expect_nothing_told(&p.r);
-	pair_close(&p);
+	assert_int_equal(rig_send(&p->r, m, MODERN_CALL("1", "park", "{}")), CLEAT_OK);
+	RIG_WAIT(&p->r, n_parked == 1);
+	p->r.link->ops->forget(p->r.link, TAG(1));
+	RIG_WAIT(&p->r, n_cancelled == 1);
+	expect_nothing_told(&p->r);
 }
 
-TEST(a_session_lives_and_ends)
+PAIR_TEST(a_session_lives_and_ends, "/mcp")
 {
-	struct pair p;
 	struct told *t;
 
-	pair_start(&p, "/mcp");
-	pair_initialize(&p);
-	p.r.link->ops->listen(p.r.link);
-	assert_int_equal(rig_send(&p.r, LEGACY_REQUEST(1), CALL("2", "echo", "{\"text\":\"hi\"}")),
+	pair_initialize(p);
+	p->r.link->ops->listen(p->r.link);
+	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("2", "echo", "{\"text\":\"hi\"}")),
 			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "echo hi");
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "echo hi");
 	/* A question on the stream of the call, and its answer. */
-	assert_int_equal(rig_send(&p.r, LEGACY_REQUEST(1), CALL("3", "ask", "{}")), CLEAT_OK);
-	t = expect_told(&p.r, TOLD_MESSAGE);
+	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("3", "ask", "{}")), CLEAT_OK);
+	t = expect_told(&p->r, TOLD_MESSAGE);
 	expect_text(t, "elicitation/create");
-	assert_int_equal(rig_send(&p.r,
+	assert_int_equal(rig_send(&p->r,
 				  (struct link_message){ .kind = LINK_ANSWER,
 							 .tag = t->tag,
 							 .rev = REV_2025_11_25 },
 				  "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\","
 				  "\"content\":{\"confirm\":true,\"sure\":true}}}"),
 			 CLEAT_OK);
-	t = expect_told(&p.r, TOLD_MESSAGE);
+	t = expect_told(&p->r, TOLD_MESSAGE);
 	assert_ptr_equal(t->tag, TAG(1));
 	/* What nobody asked for comes on the GET stream. */
-	cleat_server_add_tools(p.b.s, &(cleat_tool){ .name = "late", .call = tool_who }, 1);
-	t = expect_told(&p.r, TOLD_MESSAGE);
+	cleat_server_add_tools(p->b.s, &(cleat_tool){ .name = "late", .call = tool_who }, 1);
+	t = expect_told(&p->r, TOLD_MESSAGE);
 	expect_text(t, "list_changed");
 	assert_null(t->tag);
-	p.r.link->ops->close(p.r.link);
-	expect_told(&p.r, TOLD_CLOSED);
-	assert_int_equal(stats_of(&p.b).sessions, 0);
-	pair_close(&p);
+	p->r.link->ops->close(p->r.link);
+	expect_told(&p->r, TOLD_CLOSED);
+	assert_int_equal(stats_of(&p->b).sessions, 0);
 }
 
-TEST(a_session_that_expires_is_lost)
+PAIR_TEST(a_session_that_expires_is_lost, "/mcp")
 {
-	struct pair p;
-
-	pair_start(&p, "/mcp");
-	pair_initialize(&p);
-	pass(&p.b, 24 * 3600 * 1000);
-	assert_int_equal(rig_send(&p.r, LEGACY_REQUEST(1), CALL("2", "echo", "{\"text\":\"hi\"}")),
+	pair_initialize(p);
+	pass(&p->b, 24 * 3600 * 1000);
+	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("2", "echo", "{\"text\":\"hi\"}")),
 			 CLEAT_OK);
-	assert_true(expect_failed(&p.r, TAG(1), CLEAT_STEP_HTTP)->why.session_lost);
-	p.r.link->ops->reset(p.r.link);
-	pair_initialize(&p);
-	assert_int_equal(rig_send(&p.r, LEGACY_REQUEST(1), CALL("3", "echo", "{\"text\":\"hi\"}")),
+	assert_true(expect_failed(&p->r, TAG(1), CLEAT_STEP_HTTP)->why.session_lost);
+	p->r.link->ops->reset(p->r.link);
+	pair_initialize(p);
+	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("3", "echo", "{\"text\":\"hi\"}")),
 			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "echo hi");
-	pair_close(&p);
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "echo hi");
 }
 
-TEST(the_old_way_works)
+PAIR_TEST(the_old_way_works, "/sse")
 {
-	struct pair p;
-
-	pair_start(&p, "/sse");
-	pair_initialize(&p);
-	assert_int_equal(rig_send(&p.r, LEGACY_REQUEST(1), CALL("2", "chat", "{\"n\":1}")),
+	pair_initialize(p);
+	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("2", "chat", "{\"n\":1}")),
 			 CLEAT_OK);
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "<1>");
-	expect_text(expect_told(&p.r, TOLD_MESSAGE), "said");
-	p.r.link->ops->close(p.r.link);
-	expect_told(&p.r, TOLD_CLOSED);
-	pair_close(&p);
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "<1>");
+	expect_text(expect_told(&p->r, TOLD_MESSAGE), "said");
+	p->r.link->ops->close(p->r.link);
+	expect_told(&p->r, TOLD_CLOSED);
 }
 
 /* ---- cutting ---------------------------------------------------------------------------------- */
@@ -186,7 +174,7 @@ struct wire {
 };
 
 struct middle {
-	struct rig_link ear;
+	struct origin ear;
 	struct wire wires[WIRES];
 	size_t n, resumed;
 };
@@ -275,7 +263,7 @@ TEST(an_answer_is_complete_wherever_it_was_cut)
 	rig_warm_up();
 	bench_open(&p.b);
 	memset(&m, 0, sizeof m);
-	rig_ear(&m.ear);
+	origin_open(&m.ear, NULL);
 	pair_open(&p, "/mcp", m.ear.port);
 	assert_int_equal(rig_send(&p.r,
 				  (struct link_message){ .kind = LINK_REQUEST,
@@ -304,6 +292,6 @@ TEST(an_answer_is_complete_wherever_it_was_cut)
 		close(m.wires[i].up);
 		close(m.wires[i].down);
 	}
-	close(m.ear.ear);
+	origin_close(&m.ear);
 	pair_close(&p);
 }

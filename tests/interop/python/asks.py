@@ -48,7 +48,7 @@ async def unasked(_params):
 def ask_cases(sdk, revision):
     modern = revision >= "2026"
 
-    it, open_ = cases_of(sdk, revision)
+    it, on, open_ = cases_of(sdk, revision)
 
     async def cannot(s, *call):
         """The server knows that the client cannot be asked this."""
@@ -73,13 +73,12 @@ def ask_cases(sdk, revision):
 
     for action in ("decline", "cancel"):
 
-        @it(f"a form that the user meets with {action} is told apart", since="2025-06-18")
-        async def _(action=action):
-            async with open_(elicit=acting(action)) as s:
-                assert f"action={action}" in await s.text("test_elicitation", {"message": "Name?"})
-                result = await s.call("ask_profile")
-                assert result["isError"] is True
-                assert ("declined" if action == "decline" else "closed") in text(result)
+        @on(f"a form that the user meets with {action} is told apart", since="2025-06-18", elicit=acting(action))
+        async def _(s, action=action):
+            assert f"action={action}" in await s.text("test_elicitation", {"message": "Name?"})
+            result = await s.call("ask_profile")
+            assert result["isError"] is True
+            assert ("declined" if action == "decline" else "closed") in text(result)
 
     @it("choices of every kind are asked for", since="2025-11-25")
     async def _():
@@ -94,15 +93,14 @@ def ask_cases(sdk, revision):
             said = await s.text("test_elicitation_sep1330_enums")
             assert json.loads(said[said.index("{") :]) == content
 
-    @it("an answer that does not fit the form is not taken", since="2025-06-18")
-    async def _():
-        async with open_(elicit=accepting({**PROFILE, "age": 400})) as s:
-            if modern:  # it came as a parameter of a request
-                await refused(s.call("ask_profile"), -32602, "age")
-            else:
-                result = await s.call("ask_profile")
-                assert result["isError"] is True
-                assert "Ann <" not in text(result)
+    @on("an answer that does not fit the form is not taken", since="2025-06-18", elicit=accepting({**PROFILE, "age": 400}))
+    async def _(s):
+        if modern:  # it came as a parameter of a request
+            await refused(s.call("ask_profile"), -32602, "age")
+        else:
+            result = await s.call("ask_profile")
+            assert result["isError"] is True
+            assert "Ann <" not in text(result)
 
     @it("a URL is shown to the user", since="2025-11-25")
     async def _():
@@ -136,11 +134,6 @@ def ask_cases(sdk, revision):
             said = await s.text("test_input_required_result_multiple_inputs")
             assert said == "Ann, Paris, 2 roots"
 
-    @it("state travels from one run of a handler to the next", since="2025-06-18")
-    async def _():
-        async with open_(elicit=accepting({"ok": True})) as s:
-            assert await s.text("test_input_required_result_request_state") == "state-ok"
-
     @it("prompts and resources ask, too", since="2025-06-18")
     async def _():
         async def elicit(params):
@@ -170,11 +163,6 @@ def ask_cases(sdk, revision):
             for name, answer in said.items():
                 assert f'"username":"{name}"' in answer
             assert len(said) == 50
-
-    @it("a client without elicitation is not asked")
-    async def _():
-        async with open_() as s:
-            await cannot(s, "ask_profile")
 
     # ---- the model ----------------------------------------------------------------------------
 
@@ -240,15 +228,9 @@ def ask_cases(sdk, revision):
                 assert "no model today" in text(result)
             assert await s.text("echo", {"text": "alive"}) == "alive"
 
-    @it("a client without tools in sampling is not asked with them", since="2025-11-25")
-    async def _():
-        async with open_(sample=unasked) as s:
-            await cannot(s, "ask_tools")
-
-    @it("a client without sampling is not asked")
-    async def _():
-        async with open_() as s:
-            await cannot(s, "test_sampling", {"prompt": "x"})
+    @on("a client without sampling is not asked")
+    async def _(s):
+        await cannot(s, "test_sampling", {"prompt": "x"})
 
     # ---- roots --------------------------------------------------------------------------------
 
@@ -258,7 +240,6 @@ def ask_cases(sdk, revision):
         async with open_(roots=lambda: roots) as s:
             assert json.loads(await s.text("roots")) == roots
 
-    @it("a client without roots is not asked")
-    async def _():
-        async with open_() as s:
-            await cannot(s, "roots")
+    @on("a client without roots is not asked")
+    async def _(s):
+        await cannot(s, "roots")

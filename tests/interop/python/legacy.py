@@ -9,72 +9,61 @@ KINDS = ("tools", "prompts", "resources")
 
 
 def legacy_cases(sdk, revision):
-    it, open_ = cases_of(sdk, revision)
+    it, on, open_ = cases_of(sdk, revision)
 
-    @it("ping is answered, also while calls wait")
-    async def _():
-        async with open_() as s:
-            async with anyio.create_task_group() as group:
-                group.start_soon(s.call, "park", {"key": "k"})
-                while await s.text("parked", {"key": "k"}) == "no":
-                    pass
-                assert await s.ping() == {}
-                await s.call("release", {"key": "k"})
+    @on("ping is answered, also while calls wait")
+    async def _(s):
+        async with anyio.create_task_group() as group:
+            group.start_soon(s.call, "park", {"key": "k"})
+            await s.parked("k")
+            assert await s.ping() == {}
+            await s.call("release", {"key": "k"})
 
-    @it("changes of the lists are told once each, and the lists have changed")
-    async def _():
-        async with open_() as s:
-            await s.call("grow")
-            for kind in KINDS:
-                await s.notes.take(f"notifications/{kind}/list_changed")
-            assert "grown" in [t["name"] for t in (await s.all("tools"))[0]]
-            assert await s.text("grown") == "grown"
-            await s.call("shrink")
-            assert "grown" not in [t["name"] for t in (await s.all("tools"))[0]]
-            await refused(s.call("grown"), -32602)
-            await s.settle()
-            for kind in KINDS:
-                assert len(s.notes.of(f"notifications/{kind}/list_changed")) == 2, kind
+    @on("changes of the lists are told once each, and the lists have changed")
+    async def _(s):
+        await s.call("grow")
+        for kind in KINDS:
+            await s.notes.take(f"notifications/{kind}/list_changed")
+        assert "grown" in [t["name"] for t in (await s.all("tools"))[0]]
+        assert await s.text("grown") == "grown"
+        await s.call("shrink")
+        assert "grown" not in [t["name"] for t in (await s.all("tools"))[0]]
+        await refused(s.call("grown"), -32602)
+        await s.settle()
+        for kind in KINDS:
+            assert len(s.notes.of(f"notifications/{kind}/list_changed")) == 2, kind
 
-    @it("who subscribed to a resource is told that it changed, until unsubscribing")
-    async def _():
-        async with open_() as s:
-            uri = "test://watched-resource"
-            await s.call("touch", {"uri": uri})
-            await s.subscribe(uri)
-            await s.call("touch", {"uri": uri})
-            assert (await s.notes.take("notifications/resources/updated"))["uri"] == uri
-            await s.call("touch", {"uri": "test://static-text"})
-            await s.unsubscribe(uri)
-            await s.call("touch", {"uri": uri})
-            await s.settle()
-            assert len(s.notes.of("notifications/resources/updated")) == 1
+    @on("who subscribed to a resource is told that it changed, until unsubscribing")
+    async def _(s):
+        uri = "test://watched-resource"
+        await s.call("touch", {"uri": uri})
+        await s.subscribe(uri)
+        await s.call("touch", {"uri": uri})
+        assert (await s.notes.take("notifications/resources/updated"))["uri"] == uri
+        await s.call("touch", {"uri": "test://static-text"})
+        await s.unsubscribe(uri)
+        await s.call("touch", {"uri": uri})
+        await s.settle()
+        assert len(s.notes.of("notifications/resources/updated")) == 1
 
-    @it("subscribing to what is not there is refused")
-    async def _():
-        async with open_() as s:
-            await refused(s.subscribe("test://no-such"), -32002)
+    @on("log messages come from the level on that was set")
+    async def _(s):
+        await s.set_level("error")
+        await s.call("log_all")
+        await s.notes.take("notifications/message", 4)
+        levels = [n["level"] for n in s.notes.of("notifications/message")]
+        assert levels == ["error", "critical", "alert", "emergency"]
+        await s.set_level("debug")
+        await s.call("log_all")
+        last = await s.notes.take("notifications/message", 4 + 8)
+        assert last["data"] == "at emergency"
 
-    @it("log messages come from the level on that was set")
-    async def _():
-        async with open_() as s:
-            await s.set_level("error")
-            await s.call("log_all")
-            await s.notes.take("notifications/message", 4)
-            levels = [n["level"] for n in s.notes.of("notifications/message")]
-            assert levels == ["error", "critical", "alert", "emergency"]
-            await s.set_level("debug")
-            await s.call("log_all")
-            last = await s.notes.take("notifications/message", 4 + 8)
-            assert last["data"] == "at emergency"
-
-    @it("log messages of the server itself have a logger")
-    async def _():
-        async with open_() as s:
-            await s.set_level("info")
-            await s.call("announce", {"text": "Attention: 5 %s"})
-            note = await s.notes.take("notifications/message")
-            assert note == {"level": "warning", "logger": "announcer", "data": "Attention: 5 %s"}
+    @on("log messages of the server itself have a logger")
+    async def _(s):
+        await s.set_level("info")
+        await s.call("announce", {"text": "Attention: 5 %s"})
+        note = await s.notes.take("notifications/message")
+        assert note == {"level": "warning", "logger": "announcer", "data": "Attention: 5 %s"}
 
     @it("changed roots are noticed and asked for anew")
     async def _():

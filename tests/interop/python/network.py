@@ -76,92 +76,83 @@ def network_cases(sdk, revision):
     modern = revision >= "2026"
     sessions = "2025" <= revision < "2026"
 
-    it, open_ = cases_of(sdk, revision)
+    it, on, open_ = cases_of(sdk, revision)
 
-    @it("a session has an id, and is over when its client closes", when=sessions)
-    async def _():
-        async with open_() as s:
-            async with open_(process=s.process) as other:
-                ids = {a.session for a in other.answers if a.session}
-                assert len(ids) == 1, ids
-                assert ids != {a.session for a in s.answers if a.session}
-                [gone] = ids
-                assert status_of(s.process.url, gone, "POST") == 200
-            assert other.answers[-1].method == "DELETE", other.answers
-            assert status_of(s.process.url, gone, "POST") == 404
-            assert await s.text("echo", {"text": "alive"}) == "alive"
+    @on("a session has an id, and is over when its client closes", when=sessions)
+    async def _(s):
+        async with open_(process=s.process) as other:
+            ids = {a.session for a in other.answers if a.session}
+            assert len(ids) == 1, ids
+            assert ids != {a.session for a in s.answers if a.session}
+            [gone] = ids
+            assert status_of(s.process.url, gone, "POST") == 200
+        assert other.answers[-1].method == "DELETE", other.answers
+        assert status_of(s.process.url, gone, "POST") == 404
+        assert await s.text("echo", {"text": "alive"}) == "alive"
 
-    @it("a client whose session is not there any more is told so", when=sessions)
-    async def _():
-        async with open_() as s:
-            [own] = {a.session for a in s.answers if a.session}
-            assert status_of(s.process.url, own, "DELETE") == 204
-            s.expect_complaints = True  # it also wants to end the session, and cannot
-            await raises(s.call("echo", {"text": "x"}))
-            assert s.answers[-1].status == 404
+    @on("a client whose session is not there any more is told so", when=sessions)
+    async def _(s):
+        [own] = {a.session for a in s.answers if a.session}
+        assert status_of(s.process.url, own, "DELETE") == 204
+        s.expect_complaints = True  # it also wants to end the session, and cannot
+        await raises(s.call("echo", {"text": "x"}))
+        assert s.answers[-1].status == 404
 
-    @it("no session is made", when=modern)
-    async def _():
-        async with open_() as s:
-            await s.call("echo", {"text": "x"})
-            assert all(a == Answer("POST", 200, "application/json", None) for a in s.answers)
+    @on("no session is made", when=modern)
+    async def _(s):
+        await s.call("echo", {"text": "x"})
+        assert all(a == Answer("POST", 200, "application/json", None) for a in s.answers)
 
-    @it("an answer alone is JSON, one with something before it an event stream", when=revision >= "2025")
-    async def _():
-        async with open_() as s:
+    @on("an answer alone is JSON, one with something before it an event stream", when=revision >= "2025")
+    async def _(s):
 
-            async def progress(*_):
-                pass
+        async def progress(*_):
+            pass
 
-            await s.call("progress", {"steps": [1, 2]})
-            assert s.answers[-1].type == "application/json", s.answers
-            await s.call("progress", {"steps": [1, 2]}, progress=progress)
-            assert s.answers[-1].type == "text/event-stream", s.answers
+        await s.call("progress", {"steps": [1, 2]})
+        assert s.answers[-1].type == "application/json", s.answers
+        await s.call("progress", {"steps": [1, 2]}, progress=progress)
+        assert s.answers[-1].type == "text/event-stream", s.answers
 
-    @it("a client that is sent away comes back for the answer", when=revision == "2025-11-25")
-    async def _():
-        async with open_() as s:
-            assert await s.text("test_reconnection") == "Reconnection test completed"
-            resumed = [a for a in s.answers if a.method == "GET" and a.type == "text/event-stream"]
-            assert len(resumed) == 2, s.answers  # the one that listens, and this one
+    @on("a client that is sent away comes back for the answer", when=revision == "2025-11-25")
+    async def _(s):
+        assert await s.text("test_reconnection") == "Reconnection test completed"
+        resumed = [a for a in s.answers if a.method == "GET" and a.type == "text/event-stream"]
+        assert len(resumed) == 2, s.answers  # the one that listens, and this one
 
-    @it("a call whose connection breaks is answered on another one", when=sessions)
-    async def _():
-        async with open_() as s:
-            async with Path(s.process).laid() as path, open_(process=path) as cut:
-                seen, heard = [], anyio.Event()
+    @on("a call whose connection breaks is answered on another one", when=sessions)
+    async def _(s):
+        async with Path(s.process).laid() as path, open_(process=path) as cut:
+            seen, heard = [], anyio.Event()
 
-                async def progress(done, *_):
-                    heard.set()
+            async def progress(done, *_):
+                heard.set()
 
-                async def park():
-                    seen.append(await cut.text("park", {"key": "k"}, progress=progress))
+            async def park():
+                seen.append(await cut.text("park", {"key": "k"}, progress=progress))
 
-                async with anyio.create_task_group() as group:
-                    group.start_soon(park)
-                    while await s.text("parked", {"key": "k"}) == "no":
-                        pass
-                    await s.call("step", {"key": "k", "done": 1, "total": 2})
-                    await within(heard.wait, "progress")
-                    path.cut()
-                    await s.call("release", {"key": "k"})
-                assert seen == ["parked k"]
-
-    @it("a call whose connection breaks is cancelled", when=modern)
-    async def _():
-        async with open_() as s:
-            async with Path(s.process).laid() as path, anyio.create_task_group() as group:
-
-                async def park():
-                    async with open_(process=path) as cut:
-                        await cut.call("park_until_cancelled", {"key": "k"})
-
-                group.start_soon(raises, park())  # v2 gives the whole client up
-                while await s.text("parked", {"key": "k"}) == "no":
-                    pass
+            async with anyio.create_task_group() as group:
+                group.start_soon(park)
+                await s.parked("k")
+                await s.call("step", {"key": "k", "done": 1, "total": 2})
+                await within(heard.wait, "progress")
                 path.cut()
-                while await s.text("parked", {"key": "k"}) == "yes":
-                    pass
+                await s.call("release", {"key": "k"})
+            assert seen == ["parked k"]
+
+    @on("a call whose connection breaks is cancelled", when=modern)
+    async def _(s):
+        async with Path(s.process).laid() as path, anyio.create_task_group() as group:
+
+            async def park():
+                async with open_(process=path) as cut:
+                    await cut.call("park_until_cancelled", {"key": "k"})
+
+            group.start_soon(raises, park())  # v2 gives the whole client up
+            await s.parked("k")
+            path.cut()
+            while await s.text("parked", {"key": "k"}) == "yes":
+                pass
 
     @it("of two clients each is told what it asked for, and no more")
     async def _():
@@ -210,9 +201,8 @@ def network_cases(sdk, revision):
                     await raises(enter(open_(process=s.process, headers=headers)))
                 assert status_of(s.process.url, "none", "POST") == 401
 
-    @it("arguments that a header repeats arrive, whatever characters they have", when=modern)
-    async def _():
-        async with open_() as s:
-            await s.all("tools")  # what is repeated stands there
-            for region in ("us-west1", "Köln", " spaced ", "=?base64?x?=", ""):
-                assert await s.text("test_x_mcp_header", {"region": region}) == f"region={region}"
+    @on("arguments that a header repeats arrive, whatever characters they have", when=modern)
+    async def _(s):
+        await s.all("tools")  # what is repeated stands there
+        for region in ("us-west1", "Köln", " spaced ", "=?base64?x?=", ""):
+            assert await s.text("test_x_mcp_header", {"region": region}) == f"region={region}"

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anyio
+import mcp.types as types
 from tap import within
 
 BUILD = os.environ.get("CLEAT_BUILD_DIR")
@@ -186,17 +187,58 @@ class Listening:
 
 
 class Session:
-    """What sdk_v1.py and sdk_v2.py derive from. They add: revision, server_info, capabilities,
-    instructions; call, page, read, prompt, complete, cancelling, and what only one era has."""
+    """What sdk_v1.py and sdk_v2.py derive from. They add: connect (an async context manager: what runs while
+    the session does), revision, server_info, capabilities, instructions; sent (what a call came to), listing
+    (a page of a list), where (how they write a URI), call, cancelling, and what only one era has."""
 
     settled = itertools.count(1)
 
     def __init__(self, process):
         self.process = process
+        self.client = None
         self.notes = Inbox()
         self.answers = []  # HTTP: an Answer for each, in the order of their headers
         self.complaints = []
         self.expect_complaints = False
+
+    def hear(self, note):
+        note = plain(note)
+        self.notes.push(note["method"], note.get("params"))
+
+    async def page(self, kind, cursor):
+        result = await self.sent(self.listing(getattr(self.client, f"list_{kind}"), cursor))
+        [items] = [v for k, v in result.items() if isinstance(v, list)]
+        return items, result.get("nextCursor")
+
+    def read(self, uri):
+        return self.sent(self.client.read_resource(self.where(uri)))
+
+    def prompt(self, name, arguments=None):
+        return self.sent(self.client.get_prompt(name, arguments))
+
+    async def complete(self, ref, name, value, context=None):
+        kind = types.PromptReference if ref["type"] == "ref/prompt" else types.ResourceTemplateReference
+        argument = {"name": name, "value": value}
+        return (await self.sent(self.client.complete(kind.model_validate(ref), argument, context)))["completion"]
+
+    # -- up to 2025-11-25
+
+    def ping(self):
+        return self.sent(self.client.send_ping())
+
+    def set_level(self, level):
+        return self.sent(self.client.set_logging_level(level))
+
+    def subscribe(self, uri):
+        return self.sent(self.client.subscribe_resource(self.where(uri)))
+
+    def unsubscribe(self, uri):
+        return self.sent(self.client.unsubscribe_resource(self.where(uri)))
+
+    def roots_changed(self):
+        return self.client.send_roots_list_changed()
+
+    # -- of them
 
     async def all(self, kind):
         """A whole list, and of how many pages it was."""
@@ -211,6 +253,12 @@ class Session:
     async def text(self, name, arguments=None, **options):
         """Calls a tool; the text of its answer."""
         return text(await self.call(name, arguments, **options))
+
+    async def parked(self, *keys):
+        """Waits until a call waits in the server under each of these keys."""
+        for key in keys:
+            while await self.text("parked", {"key": key}) == "no":
+                pass
 
     async def settle(self):
         """What the server had to say before this has come: it answers and tells in order."""
@@ -233,7 +281,7 @@ def plain(model):
     return model.model_dump(by_alias=True, mode="json", exclude_unset=True)
 
 
-def answering(types, elicit, sample, roots):
+def answering(elicit, sample, roots):
     """The SDK's callbacks, from functions on plain JSON. Only what is given is announced."""
 
     async def elicitation(_context, params):
@@ -273,14 +321,18 @@ class Answer(NamedTuple):
 
 
 @asynccontextmanager
-async def opened(connect, *, env=None, args=(), process=None):
-    """Runs `connect(process)`, an async context manager that gives a Session, and checks how it ends.
-    `process`: a server that runs already, and goes on to."""
+async def opened(kind, revision, *, env=None, args=(), process=None, headers=None, elicit=None, sample=None,
+                 sampling_tools=False, roots=None, **more):
+    """A session of this kind, and checks how it ends. `revision` is the one to offer; `process`: a server
+    that runs already, and goes on to."""
     log = Complaints()
     logging.getLogger().addHandler(log)
     own = None if process else (Listening if OVER_HTTP else Piped)(env or {}, args)
+    if sampling_tools:
+        more["sampling_capabilities"] = types.SamplingCapability(tools=types.SamplingToolsCapability())
     try:
-        async with connect(own or process) as session:
+        session = kind(own or process)
+        async with session.connect(revision, headers, **answering(elicit, sample, roots), **more):
             yield session
         if own:
             own.check_end()

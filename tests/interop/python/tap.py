@@ -20,8 +20,8 @@ def case(name, run):
 
 
 def cases_of(sdk, revision):
-    """What a file of cases begins with: it(name, since=REVISION, when=BOOL) registers one, open_() is a
-    session of this revision."""
+    """What a file of cases begins with: it(name, since=REVISION, when=BOOL) registers one, on(..., **options)
+    one that is given a session, open_(**options) is a session of this revision."""
 
     def it(name, since="", when=True):
         def register(run):
@@ -30,10 +30,20 @@ def cases_of(sdk, revision):
 
         return register
 
+    def on(name, since="", when=True, **options):
+        def register(run):
+            async def run_on_session():
+                async with open_(**options) as session:
+                    await run(session)
+
+            it(name, since, when)(run_on_session)
+
+        return register
+
     def open_(**options):
         return sdk.open_session(revision, **options)
 
-    return it, open_
+    return it, on, open_
 
 
 async def within(awaitable_fn, what, seconds=10):

@@ -107,24 +107,15 @@ func (r suite) network() {
 			w := t.lay(s.server)
 			defer w.listener.Close()
 			cut := t.open(options{server: s.server, url: w.url})
-			params := &mcp.CallToolParams{Name: "park", Arguments: object{"key": "k"}}
-			params.SetProgressToken("token")
-			said := make(chan string, 1)
-			go func() {
-				result, err := cut.CallTool(t, params)
-				if err != nil {
-					said <- err.Error()
-				} else {
-					said <- text(result)
-				}
-			}()
-			for s.text("parked", object{"key": "k"}) == "no" {
-			}
+			done := cut.background(t, parkWithProgress())
+			s.parked("k")
 			s.call("step", object{"key": "k", "done": 1, "total": 2})
 			cut.take("progress", 1)
 			w.cut()
 			s.call("release", object{"key": "k"})
-			t.same(<-said, "parked k")
+			said := <-done
+			t.ok(said.err)
+			t.same(said.text, "parked k")
 		})
 	}
 	if r == "2025-11-25" {
@@ -165,15 +156,10 @@ func (r suite) network() {
 			w := t.lay(s.server)
 			defer w.listener.Close()
 			cut := t.open(options{server: s.server, url: w.url, noLists: true})
-			done := make(chan error, 1)
-			go func() {
-				_, err := cut.tryCall(t, "park_until_cancelled", object{"key": "k"})
-				done <- err
-			}()
-			for s.text("parked", object{"key": "k"}) == "no" {
-			}
+			done := cut.background(t, parkUntilCancelled)
+			s.parked("k")
 			w.cut()
-			t.check(<-done != nil, "the call succeeded")
+			t.check((<-done).err != nil, "the call succeeded")
 			for s.text("parked", object{"key": "k"}) == "yes" {
 			}
 		})

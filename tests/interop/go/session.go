@@ -221,16 +221,52 @@ func text(r *mcp.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-// background makes a call that waits in the server, and returns when it is there.
-func (s *Session) background(ctx context.Context, name string) chan error {
-	done := make(chan error, 1)
+var parkUntilCancelled = &mcp.CallToolParams{Name: "park_until_cancelled", Arguments: object{"key": "k"}}
+
+func parkWithProgress() *mcp.CallToolParams {
+	params := &mcp.CallToolParams{Name: "park", Arguments: object{"key": "k"}}
+	params.SetProgressToken("token")
+	return params
+}
+
+// outcome is what a call came to.
+type outcome struct {
+	text string
+	err  error
+}
+
+// background makes a call beside others.
+func (s *Session) background(ctx context.Context, params *mcp.CallToolParams) chan outcome {
+	done := make(chan outcome, 1)
 	go func() {
-		_, err := s.tryCall(ctx, name, object{"key": "k"})
-		done <- err
+		result, err := s.CallTool(ctx, params)
+		if err != nil {
+			done <- outcome{err: err}
+		} else {
+			done <- outcome{text: text(result)}
+		}
 	}()
-	for s.text("parked", object{"key": "k"}) == "no" {
-	}
 	return done
+}
+
+// together makes 50 calls at once; what that gives waits for their answers.
+func (s *Session) together(name string, args func(int) object) func() []string {
+	var calls []chan outcome
+	for i := range 50 {
+		calls = append(calls, s.background(s.t, &mcp.CallToolParams{Name: name, Arguments: args(i)}))
+	}
+	return func() (answers []string) {
+		for _, call := range calls {
+			answers = append(answers, (<-call).text)
+		}
+		return answers
+	}
+}
+
+// parked waits until a call waits in the server.
+func (s *Session) parked(key string) {
+	for s.text("parked", object{"key": key}) == "no" {
+	}
 }
 
 // settle: what the server had to say before this has come.

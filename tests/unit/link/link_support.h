@@ -22,6 +22,7 @@ struct link_rig {
 	/* what to do inside an event: the name of the event, and of the op */
 	const char *on, *act;
 	bool inside; /* an op runs: no event may come */
+	bool echoes; /* messages go back where they came from */
 };
 
 static inline void rig_act(struct link_rig *r, const char *event)
@@ -63,6 +64,8 @@ static inline void rig_message(void *ctx, struct str text, void *tag, int http)
 	r->bytes += text.n;
 	rig_add(r->got, sizeof r->got, text);
 	rig_act(r, "message");
+	if (r->echoes)
+		r->link->ops->send(r->link, &(struct link_message){ .text = text });
 }
 
 static inline void rig_failed(void *ctx, void *tag, const struct link_failure *why)

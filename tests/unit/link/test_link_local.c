@@ -85,23 +85,19 @@ static struct peer *fake_accept(void *ctx, const struct peer_sink *sink,
 	return &f->peer;
 }
 
-static void begin(struct link_rig *r, struct fake *f)
+static void make(struct link_rig *r, struct fake *f, const cleat_allocator *mem)
 {
 	rig_init(r);
 	memset(f, 0, sizeof *f);
 	f->rig = r;
-}
-
-static void make(struct link_rig *r, struct fake *f)
-{
+	r->o.mem = mem;
 	r->link = link_local_new(
 		&r->o, &(struct link_local_options){ .accept = fake_accept, .ctx = f }, &r->err);
 }
 
 static void start(struct link_rig *r, struct fake *f)
 {
-	begin(r, f);
-	make(r, f);
+	make(r, f, NULL);
 	assert_non_null(r->link);
 	assert_true(r->link->local);
 	rig_up_now(r);
@@ -115,32 +111,40 @@ static bool heard(const struct link_rig *r, const struct fake *f, unsigned n)
 	return r->messages == n;
 }
 
+#define LOCAL_TEST(name)                                                                           \
+	static void name##_on(struct link_rig *r, struct fake *f);                                 \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		struct link_rig r;                                                                 \
+		struct fake f;                                                                     \
+                                                                                                   \
+		start(&r, &f);                                                                     \
+		name##_on(&r, &f);                                                                 \
+		rig_done(&r);                                                                      \
+		assert_int_equal(f.closed, 1);                                                     \
+	}                                                                                          \
+	static void name##_on(struct link_rig *r, struct fake *f)
+
 /* ---- tests -------------------------------------------------------------------------------- */
 
-TEST(test_messages_go_both_ways_from_the_loop)
+LOCAL_TEST(test_messages_go_both_ways_from_the_loop)
 {
-	struct link_rig r;
-	struct fake f;
-
-	start(&r, &f);
-	rig_say(&r, "{\"a\":\n1}"); /* nothing is framed: it stays as it is */
-	rig_send(&r, "[\0]", 3);
-	assert_int_equal(f.received, 0);
-	UNTIL(r.loop, heard(&r, &f, 2));
-	assert_memory_equal(r.got, "{\"a\":\n1}|[\0]|", 13);
-	r.inside = true; /* the server speaks unasked */
-	assert_int_equal(speak(&f, "{}", 2, PEER_NOTICE), CLEAT_OK);
-	assert_int_equal(speak(&f, "taken back", 10, PEER_TAKE_BACK), CLEAT_OK);
-	r.inside = false;
-	UNTIL(r.loop, heard(&r, &f, 3));
-	cleat_loop_step(r.loop, 0);
-	assert_int_equal(r.messages, 3);
-	rig_close_now(&r);
-	assert_int_equal(f.closed, 1);
-	assert_null(f.sink.begin(f.sink.ctx, NULL));
-	assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
-	rig_done(&r);
-	assert_int_equal(f.closed, 1);
+	rig_say(r, "{\"a\":\n1}"); /* nothing is framed: it stays as it is */
+	rig_send(r, "[\0]", 3);
+	assert_int_equal(f->received, 0);
+	UNTIL(r->loop, heard(r, f, 2));
+	assert_memory_equal(r->got, "{\"a\":\n1}|[\0]|", 13);
+	r->inside = true; /* the server speaks unasked */
+	assert_int_equal(speak(f, "{}", 2, PEER_NOTICE), CLEAT_OK);
+	assert_int_equal(speak(f, "taken back", 10, PEER_TAKE_BACK), CLEAT_OK);
+	r->inside = false;
+	UNTIL(r->loop, heard(r, f, 3));
+	cleat_loop_step(r->loop, 0);
+	assert_int_equal(r->messages, 3);
+	rig_close_now(r);
+	assert_int_equal(f->closed, 1);
+	assert_null(f->sink.begin(f->sink.ctx, NULL));
+	assert_int_equal(rig_send(r, "{}", 2), CLEAT_ECLOSED);
 }
 
 TEST(test_a_peer_that_is_refused_and_then_not)
@@ -148,8 +152,7 @@ TEST(test_a_peer_that_is_refused_and_then_not)
 	struct link_rig r;
 	struct fake f;
 
-	begin(&r, &f);
-	make(&r, &f);
+	make(&r, &f, NULL);
 	f.refuse = true;
 	rig_open(&r);
 	UNTIL(r.loop, r.ups == 1);
@@ -161,94 +164,74 @@ TEST(test_a_peer_that_is_refused_and_then_not)
 }
 
 /* It closed its peer: what it said before is handed on, then the link is down, and can be opened again. */
-TEST(test_a_server_that_ends)
+LOCAL_TEST(test_a_server_that_ends)
 {
-	struct link_rig r;
-	struct fake f;
-
-	start(&r, &f);
-	f.silent = true;
-	rig_say(&r, "{}");
-	UNTIL(r.loop, f.received == 1);
-	speak(&f, "[1]", 3, PEER_ANSWER);
-	speak(&f, "[2]", 3, PEER_ANSWER);
-	f.open = false;
-	r.inside = true;
-	link_local_lost(r.link);
-	r.inside = false;
-	assert_int_equal(rig_send(&r, "{}", 2), CLEAT_ECLOSED);
-	UNTIL(r.loop, r.downs == 1);
-	assert_string_equal(r.got, "[1]|[2]|");
-	assert_int_equal(f.closed, 0);
-	f.silent = false;
-	rig_up_now(&r);
-	rig_say(&r, "{}");
-	UNTIL(r.loop, heard(&r, &f, 3));
-	rig_done(&r);
-	assert_int_equal(f.closed, 1);
+	f->silent = true;
+	rig_say(r, "{}");
+	UNTIL(r->loop, f->received == 1);
+	speak(f, "[1]", 3, PEER_ANSWER);
+	speak(f, "[2]", 3, PEER_ANSWER);
+	f->open = false;
+	r->inside = true;
+	link_local_lost(r->link);
+	r->inside = false;
+	assert_int_equal(rig_send(r, "{}", 2), CLEAT_ECLOSED);
+	UNTIL(r->loop, r->downs == 1);
+	assert_string_equal(r->got, "[1]|[2]|");
+	assert_int_equal(f->closed, 0);
+	f->silent = false;
+	rig_up_now(r);
+	rig_say(r, "{}");
+	UNTIL(r->loop, heard(r, f, 3));
 }
 
-TEST(test_a_request_that_the_server_had_no_memory_for_fails)
+LOCAL_TEST(test_a_request_that_the_server_had_no_memory_for_fails)
 {
-	struct link_rig r;
-	struct fake f;
-
-	start(&r, &f);
-	f.lose = true;
-	rig_say(&r, "{}");
-	UNTIL(r.loop, r.failures == 1);
-	assert_ptr_equal(r.failed_tag, &r);
-	assert_int_equal(r.why.error.status, CLEAT_ENOMEM);
-	assert_true(r.why.unsent);
-	rig_say(&r, "{}");
-	r.link->ops->forget(r.link, &r); /* then nobody wants to know */
-	UNTIL(r.loop, f.received == 2);
-	cleat_loop_step(r.loop, 0);
-	assert_int_equal(r.failures, 1);
-	rig_done(&r);
+	f->lose = true;
+	rig_say(r, "{}");
+	UNTIL(r->loop, r->failures == 1);
+	assert_ptr_equal(r->failed_tag, r);
+	assert_int_equal(r->why.error.status, CLEAT_ENOMEM);
+	assert_true(r->why.unsent);
+	rig_say(r, "{}");
+	r->link->ops->forget(r->link, r); /* then nobody wants to know */
+	UNTIL(r->loop, f->received == 2);
+	cleat_loop_step(r->loop, 0);
+	assert_int_equal(r->failures, 1);
 }
 
-TEST(test_both_queues_are_bounded)
+LOCAL_TEST(test_both_queues_are_bounded)
 {
 	enum { SIZE = 64 * 1024 };
 	static char text[SIZE];
-	struct link_rig r;
-	struct fake f;
 	size_t sent = 0;
 	int rc;
 
-	start(&r, &f);
-	f.silent = true;
-	while ((rc = rig_send(&r, text, SIZE)) == CLEAT_OK)
+	f->silent = true;
+	while ((rc = rig_send(r, text, SIZE)) == CLEAT_OK)
 		sent += SIZE;
 	assert_int_equal(rc, CLEAT_ELIMIT);
 	assert_true(sent > 3 << 20 && sent <= 4 << 20);
-	UNTIL(r.loop, f.received == sent / SIZE);
-	assert_int_equal(rig_send(&r, text, SIZE), CLEAT_OK);
-	assert_false(f.sink.congested(f.sink.ctx));
-	for (sent = 0; (rc = speak(&f, text, SIZE, PEER_NOTICE)) == CLEAT_OK; sent += SIZE)
+	UNTIL(r->loop, f->received == sent / SIZE);
+	assert_int_equal(rig_send(r, text, SIZE), CLEAT_OK);
+	assert_false(f->sink.congested(f->sink.ctx));
+	for (sent = 0; (rc = speak(f, text, SIZE, PEER_NOTICE)) == CLEAT_OK; sent += SIZE)
 		assert_true(sent < 20 << 20);
 	assert_int_equal(rc, CLEAT_ELIMIT);
-	assert_true(f.sink.congested(f.sink.ctx));
-	UNTIL(r.loop, r.messages == sent / SIZE);
-	assert_int_equal(r.bytes, sent);
-	rig_done(&r);
+	assert_true(f->sink.congested(f->sink.ctx));
+	UNTIL(r->loop, r->messages == sent / SIZE);
+	assert_int_equal(r->bytes, sent);
 }
 
-TEST(test_an_answer_over_the_limit_is_refused_to_the_server)
+LOCAL_TEST(test_an_answer_over_the_limit_is_refused_to_the_server)
 {
-	struct link_rig r;
-	struct fake f;
-
-	start(&r, &f);
-	f.answer = (1 << 20) + 1;
-	rig_say(&r, "{}");
-	UNTIL(r.loop, f.received == 1);
-	assert_int_equal(f.last_end, CLEAT_ELIMIT);
-	f.answer--;
-	rig_say(&r, "{}");
-	UNTIL(r.loop, heard(&r, &f, 1));
-	rig_done(&r);
+	f->answer = (1 << 20) + 1;
+	rig_say(r, "{}");
+	UNTIL(r->loop, f->received == 1);
+	assert_int_equal(f->last_end, CLEAT_ELIMIT);
+	f->answer--;
+	rig_say(r, "{}");
+	UNTIL(r->loop, heard(r, f, 1));
 }
 
 TEST(test_close_and_free_in_any_state_and_event)
@@ -260,8 +243,7 @@ TEST(test_close_and_free_in_any_state_and_event)
 		struct link_rig r;
 		struct fake f;
 
-		begin(&r, &f);
-		make(&r, &f);
+		make(&r, &f, NULL);
 		r.on = events[i / CLEAT_COUNT(acts)];
 		r.act = acts[i % CLEAT_COUNT(acts)];
 		rig_open(&r);
@@ -289,35 +271,17 @@ static void on_time(void *ctx)
 	*(bool *)ctx = true;
 }
 
-static void echo_back(void *ctx, struct str text, void *tag, int http)
+LOCAL_TEST(test_an_endless_talk_leaves_time_for_others)
 {
-	struct link_rig *r = ctx;
-	struct link_message m = { .text = text, .kind = LINK_NOTICE };
-
-	(void)tag;
-	(void)http;
-	r->messages++;
-	r->link->ops->send(r->link, &m);
-}
-
-TEST(test_an_endless_talk_leaves_time_for_others)
-{
-	struct loop_timer *t;
-	struct link_rig r;
-	struct fake f;
 	bool rang = false;
+	struct loop_timer *t = loop_timer_new(r->loop, on_time, &rang);
 
-	begin(&r, &f);
-	r.o.events.message = echo_back;
-	make(&r, &f);
-	rig_up_now(&r);
-	t = loop_timer_new(r.loop, on_time, &rang);
+	r->echoes = true;
 	loop_timer_start(t, 10);
-	rig_say(&r, "{}");
-	UNTIL(r.loop, rang);
-	assert_true(r.messages > 64);
+	rig_say(r, "{}");
+	UNTIL(r->loop, rang);
+	assert_true(r->messages > 64 && f->received > 64);
 	loop_timer_free(t);
-	rig_done(&r);
 }
 
 TEST(test_a_reset_link_has_another_peer_next_time)
@@ -326,8 +290,7 @@ TEST(test_a_reset_link_has_another_peer_next_time)
 		struct link_rig r;
 		struct fake f;
 
-		begin(&r, &f);
-		make(&r, &f);
+		make(&r, &f, NULL);
 		r.link->ops->reset(r.link); /* nothing to do */
 		rig_up_now(&r);
 		if (inside) {
@@ -357,9 +320,7 @@ TEST(test_every_allocation_may_fail)
 		struct link_rig r;
 		struct fake f;
 
-		begin(&r, &f);
-		r.o.mem = &fa.hook;
-		make(&r, &f);
+		make(&r, &f, &fa.hook);
 		if (r.link) {
 			int sent;
 

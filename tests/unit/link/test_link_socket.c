@@ -63,6 +63,27 @@ static void make(struct link_rig *r, const char *address)
 	assert_non_null(r->link);
 }
 
+/* A server at 127.0.0.1, and a link to it that is not open yet. */
+static void make_both(struct link_rig *r, struct server *s)
+{
+	listen_tcp(s, AF_INET, 5);
+	make(r, s->address);
+}
+
+#define TCP_TEST(name)                                                                             \
+	static void name##_on(struct link_rig *r, struct server *s);                               \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		struct link_rig r;                                                                 \
+		struct server s;                                                                   \
+                                                                                                   \
+		make_both(&r, &s);                                                                 \
+		name##_on(&r, &s);                                                                 \
+		rig_done(&r);                                                                      \
+		server_done(&s);                                                                   \
+	}                                                                                          \
+	static void name##_on(struct link_rig *r, __attribute__((unused)) struct server *s)
+
 static const char *reason(const struct link_rig *r)
 {
 	return r->why.error.message;
@@ -110,20 +131,14 @@ TEST(test_messages_go_both_ways)
 	}
 }
 
-TEST(test_a_server_that_does_not_close_is_not_waited_for_long)
+TCP_TEST(test_a_server_that_does_not_close_is_not_waited_for_long)
 {
-	struct link_rig r;
-	struct server s;
 	uint64_t begin;
 
-	listen_tcp(&s, AF_INET, 5);
-	make(&r, s.address);
-	rig_up_now(&r);
+	rig_up_now(r);
 	begin = loop_now();
-	rig_close_now(&r);
+	rig_close_now(r);
 	assert_true(loop_now() - begin < 5000);
-	rig_done(&r);
-	server_done(&s);
 }
 
 TEST(test_the_end_of_the_connection_is_told_with_its_name)
@@ -135,8 +150,7 @@ TEST(test_the_end_of_the_connection_is_told_with_its_name)
 		char name[64];
 		int peer;
 
-		listen_tcp(&s, AF_INET, 5);
-		make(&r, s.address);
+		make_both(&r, &s);
 		for (unsigned i = 1; i < 4; i++) { /* and it can be opened again */
 			rig_up_now(&r);
 			peer = accept(s.fd, NULL, NULL);
@@ -317,27 +331,21 @@ TEST(test_free_while_a_name_is_looked_up)
 	}
 }
 
-TEST(test_the_socket_has_its_options)
+TCP_TEST(test_the_socket_has_its_options)
 {
 	int on = 0, peer, fds[2] = { -1, -1 };
 	socklen_t n = sizeof on;
-	struct link_rig r;
-	struct server s;
 
-	listen_tcp(&s, AF_INET, 5);
-	make(&r, s.address);
 	fds[0] = fcntl(0, F_DUPFD, 3); /* the number that the link's socket gets */
 	close(fds[0]);
-	rig_up_now(&r);
-	peer = accept(s.fd, NULL, NULL);
+	rig_up_now(r);
+	peer = accept(s->fd, NULL, NULL);
 	assert_int_equal(getsockopt(fds[0], IPPROTO_TCP, TCP_NODELAY, &on, &n), 0);
 	assert_int_equal(on, 1);
 	assert_int_equal(getsockopt(fds[0], SOL_SOCKET, SO_KEEPALIVE, &on, &n), 0);
 	assert_int_equal(on, 1);
 	assert_int_equal(fcntl(fds[0], F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	rig_done(&r);
 	close(peer);
-	server_done(&s);
 }
 
 TEST(test_ops_inside_events)
@@ -350,8 +358,7 @@ TEST(test_ops_inside_events)
 		struct server s;
 		int peer;
 
-		listen_tcp(&s, AF_INET, 5);
-		make(&r, s.address);
+		make_both(&r, &s);
 		r.on = events[i / CLEAT_COUNT(acts)];
 		r.act = acts[i % CLEAT_COUNT(acts)];
 		rig_open(&r);
@@ -367,33 +374,22 @@ TEST(test_ops_inside_events)
 	}
 }
 
-TEST(test_a_reset_link_connects_again)
+TCP_TEST(test_a_reset_link_connects_again)
 {
-	struct link_rig r;
-	struct server s;
 	int first, second;
 	char c;
 
-	listen_tcp(&s, AF_INET, 5);
-	rig_init(&r);
-	r.link = link_socket_new(&r.o, s.address, &r.err);
-	assert_non_null(r.link);
-	rig_open(&r);
-	UNTIL(r.loop, r.ups == 1);
-	first = accept(s.fd, NULL, NULL);
-	r.link->ops->reset(r.link);
-	rig_open(&r);
-	UNTIL(r.loop, r.ups == 2);
-	assert_false(r.up_failed);
-	assert_int_equal(r.downs, 0);
-	second = accept(s.fd, NULL, NULL);
+	rig_up_now(r);
+	first = accept(s->fd, NULL, NULL);
+	r->link->ops->reset(r->link);
+	rig_up_now(r);
+	assert_int_equal(r->downs, 0);
+	second = accept(s->fd, NULL, NULL);
 	assert_int_equal(read(first, &c, 1), 0);
 	assert_int_equal(write(second, "{}\n", 3), 3);
-	UNTIL(r.loop, r.messages == 1);
-	rig_done(&r);
+	UNTIL(r->loop, r->messages == 1);
 	close(first);
 	close(second);
-	server_done(&s);
 }
 
 TEST(test_every_allocation_may_fail)

@@ -568,6 +568,7 @@ static bool read_other(struct session *s, const char *name, struct text *into)
 		{ "http", NULL, r ? cleat_result_http_status(r) : 0 },
 	};
 	char *raw = r ? cleat_json_print(cleat_result_raw(r), NULL) : NULL;
+	char *data = r ? cleat_json_print(cleat_result_error_data(r), NULL) : NULL;
 	size_t i = 0;
 
 	while (i < CLEAT_COUNT(all) && strcmp(all[i].name, name) != 0)
@@ -578,11 +579,14 @@ static bool read_other(struct session *s, const char *name, struct text *into)
 		text_printf(into, "%ld", all[i].number);
 	else if (strcmp(name, "raw") == 0)
 		text_puts(into, raw ? raw : "");
+	else if (strcmp(name, "data") == 0)
+		text_puts(into, data ? data : "");
 	else if (strncmp(name, "question-", 9) == 0)
 		text_puts(into, rig->questions[atoi(name + 9)].text);
 	else
 		name = NULL;
 	free(raw);
+	free(data);
 	return name != NULL;
 }
 
@@ -604,7 +608,8 @@ static bool expect_fact(struct session *s, const char *want, bool *known)
 	return ok;
 }
 
-/* ! reply N MEMBERS: whoever is asked answers the N-th question (from 0); ! reply always MEMBERS; ! reply N lost */
+/* ! reply N MEMBERS: whoever is asked answers the N-th question (from 0); ! reply always MEMBERS; ! reply N lost;
+ * ! reply N says MESSAGE, ! reply N takes-back MESSAGE: what it says meanwhile, and what it does not say after all */
 static bool do_reply(struct session *s, struct line *l)
 {
 	struct rig *rig = rig_in(s);
@@ -617,6 +622,9 @@ static bool do_reply(struct session *s, struct line *l)
 		rig->answer_at_once = text;
 	} else if (strcmp(l->word[2], "lost") == 0 || strcmp(l->word[2], "given-up") == 0) {
 		rig->sink.ended(rig->sink.ctx, rig->questions[i].tag, l->word[2][0] == 'l');
+	} else if (strcmp(l->word[2], "says") == 0 || strcmp(l->word[2], "takes-back") == 0) {
+		rig_peer_says(rig, rig->questions[i].tag,
+			      l->word[2][0] == 's' ? PEER_NOTICE : PEER_TAKE_BACK, l->rest[3]);
 	} else if (i < rig->n_questions && rig->questions[i].open) {
 		rig_answer_question(rig, i, l->rest[2]);
 	} else {

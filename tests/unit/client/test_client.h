@@ -245,7 +245,9 @@ static inline void wait_ending(cleat_client *c, const struct ending *e)
 		assert_int_equal(cleat_loop_step(cleat_client_loop(c), 20000), CLEAT_OK);
 }
 
-/* A case on a rig, which it begins itself. */
-#define RIG_TEST(name) TEST_ON(name, struct rig, g, (void)0, rig_end)
+/* A case on a rig; WITH: whose client has these options. */
+#define RIG_TEST(name) RIG_TEST_WITH(name, 0)
+#define RIG_TEST_WITH(name, ...)                                                                   \
+	TEST_ON(name, struct rig, g, rig_begin(g, &(cleat_client_options){ __VA_ARGS__ }), rig_end)
 
 #endif

@@ -130,19 +130,15 @@ TEST(a_value_is_decoded_into_a_struct)
 	cleat_result_free(r);
 }
 
-TEST(open_waits_until_the_server_is_ready)
+RIG_TEST(open_waits_until_the_server_is_ready)
 {
-	struct rig g;
-
-	rig_begin(&g, NULL);
-	assert_int_equal(cleat_client_era(g.c), CLEAT_ERA_AUTO);
-	assert_null(cleat_client_server(g.c));
-	assert_int_equal(cleat_client_open(g.c), CLEAT_OK);
-	assert_int_equal(cleat_client_error(g.c)->status, CLEAT_OK);
-	assert_non_null(cleat_client_server(g.c));
-	assert_true(cleat_client_server_can(g.c, "tools"));
-	assert_int_equal(cleat_client_open(g.c), CLEAT_OK);
-	rig_end(&g);
+	assert_int_equal(cleat_client_era(g->c), CLEAT_ERA_AUTO);
+	assert_null(cleat_client_server(g->c));
+	assert_int_equal(cleat_client_open(g->c), CLEAT_OK);
+	assert_int_equal(cleat_client_error(g->c)->status, CLEAT_OK);
+	assert_non_null(cleat_client_server(g->c));
+	assert_true(cleat_client_server_can(g->c, "tools"));
+	assert_int_equal(cleat_client_open(g->c), CLEAT_OK);
 }
 
 static void on_ready(cleat_client *c, const cleat_error *state, void *userdata)
@@ -169,101 +165,90 @@ TEST(start_tells_by_on_state)
 	rig_end(&g);
 }
 
-TEST(a_blocking_call_has_options_and_the_callers_userdata)
+RIG_TEST(a_blocking_call_has_options_and_the_callers_userdata)
 {
 	struct ending e = { 0 };
 	cleat_call_options o = { .on_progress = ending_progress, .userdata = &e };
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	assert_text(cleat_client_request_withf(g.c, &o, "tools/call", "{name: 'steps'}"), "done");
+	assert_text(cleat_client_request_withf(g->c, &o, "tools/call", "{name: 'steps'}"), "done");
 	assert_int_equal(e.progress, 3);
-	assert_text(cleat_client_request_withf(g.c, NULL, "tools/call", "{name: 'steps'}"), "done");
-	assert_text(cleat_client_call_withf(g.c, &o, "echo", "{text: %s}", "with"), "with");
-	assert_fails(cleat_client_request_withf(g.c, &(cleat_call_options){ .timeout_ms = 20 },
+	assert_text(cleat_client_request_withf(g->c, NULL, "tools/call", "{name: 'steps'}"),
+		    "done");
+	assert_text(cleat_client_call_withf(g->c, &o, "echo", "{text: %s}", "with"), "with");
+	assert_fails(cleat_client_request_withf(g->c, &(cleat_call_options){ .timeout_ms = 20 },
 						"tools/call", "{name: 'hang'}"),
 		     CLEAT_ETIMEOUT);
 	o.on_done = ending_done;
-	assert_fails(cleat_client_request_withf(g.c, &o, "tools/call", "{name: 'steps'}"),
+	assert_fails(cleat_client_request_withf(g->c, &o, "tools/call", "{name: 'steps'}"),
 		     CLEAT_EINVAL);
 	assert_int_equal(e.count, 0);
-	rig_end(&g);
 }
 
-TEST(a_call_that_does_not_wait_takes_a_value)
+RIG_TEST(a_call_that_does_not_wait_takes_a_value)
 {
 	cleat_doc *args = cleat_doc_newf(NULL, "{text: 'value'}"),
 		  *list = cleat_doc_newf(NULL, "[1]");
 	struct ending e[2] = { { 0 } };
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	assert_non_null(cleat_client_start_call(g.c, ENDING(&e[0]), "echo", cleat_doc_root(args)));
-	assert_non_null(cleat_client_start_call(g.c, ENDING(&e[1]), "echo", cleat_doc_root(list)));
+	assert_non_null(cleat_client_start_call(g->c, ENDING(&e[0]), "echo", cleat_doc_root(args)));
+	assert_non_null(cleat_client_start_call(g->c, ENDING(&e[1]), "echo", cleat_doc_root(list)));
 	cleat_doc_free(args);
 	cleat_doc_free(list);
-	wait_ending(g.c, &e[0]);
-	wait_ending(g.c, &e[1]);
+	wait_ending(g->c, &e[0]);
+	wait_ending(g->c, &e[1]);
 	assert_int_equal(e[0].status, CLEAT_OK);
 	assert_string_equal(e[0].text, "value");
 	assert_int_equal(e[1].status, CLEAT_EINVAL);
-	rig_end(&g);
 }
 
 /* ---- what a program gets wrong ------------------------------------------------------------ */
 
-TEST(wrong_arguments_are_results)
+RIG_TEST(wrong_arguments_are_results)
 {
 	cleat_doc *list = cleat_doc_newf(NULL, "[1]");
 	cleat_result *r;
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	r = cleat_client_callf(g.c, "echo", "[1, 2]");
+	r = cleat_client_callf(g->c, "echo", "[1, 2]");
 	assert_int_equal(cleat_result_step(r), CLEAT_STEP_ARGUMENTS);
 	assert_has(cleat_result_error(r)->message, "not an object");
 	assert_fails(r, CLEAT_EINVAL);
-	assert_fails(cleat_client_callf(g.c, "echo", "{text: "), CLEAT_EINVAL);
-	assert_fails(cleat_client_callf(g.c, NULL, NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_call(g.c, "echo", cleat_doc_root(list)), CLEAT_EINVAL);
-	assert_fails(cleat_client_read(g.c, NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_promptf(g.c, NULL, NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_promptf(g.c, "greet", "[]"), CLEAT_EINVAL);
-	assert_fails(cleat_client_promptf(g.c, "greet", "{name: [1]}"), CLEAT_EINVAL);
-	assert_fails(cleat_client_promptf(g.c, "greet", "{name"), CLEAT_EINVAL);
-	assert_fails(cleat_client_complete(g.c, NULL, "a", "", NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_complete(g.c, "greet", NULL, "", NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_complete(g.c, "greet", "name", "", cleat_doc_root(list)),
+	assert_fails(cleat_client_callf(g->c, "echo", "{text: "), CLEAT_EINVAL);
+	assert_fails(cleat_client_callf(g->c, NULL, NULL), CLEAT_EINVAL);
+	assert_fails(cleat_client_call(g->c, "echo", cleat_doc_root(list)), CLEAT_EINVAL);
+	assert_fails(cleat_client_read(g->c, NULL), CLEAT_EINVAL);
+	assert_fails(cleat_client_promptf(g->c, NULL, NULL), CLEAT_EINVAL);
+	assert_fails(cleat_client_promptf(g->c, "greet", "[]"), CLEAT_EINVAL);
+	assert_fails(cleat_client_promptf(g->c, "greet", "{name: [1]}"), CLEAT_EINVAL);
+	assert_fails(cleat_client_promptf(g->c, "greet", "{name"), CLEAT_EINVAL);
+	assert_fails(cleat_client_complete(g->c, NULL, "a", "", NULL), CLEAT_EINVAL);
+	assert_fails(cleat_client_complete(g->c, "greet", NULL, "", NULL), CLEAT_EINVAL);
+	assert_fails(cleat_client_complete(g->c, "greet", "name", "", cleat_doc_root(list)),
 		     CLEAT_EINVAL);
-	assert_fails(cleat_client_requestf(g.c, NULL, NULL), CLEAT_EINVAL);
-	assert_fails(cleat_client_requestf(g.c, "tools/list", "[]"), CLEAT_EINVAL);
-	assert_int_equal(cleat_client_notifyf(g.c, "", NULL), CLEAT_EINVAL);
-	assert_int_equal(cleat_client_notifyf(g.c, "x", "{"), CLEAT_EINVAL);
+	assert_fails(cleat_client_requestf(g->c, NULL, NULL), CLEAT_EINVAL);
+	assert_fails(cleat_client_requestf(g->c, "tools/list", "[]"), CLEAT_EINVAL);
+	assert_int_equal(cleat_client_notifyf(g->c, "", NULL), CLEAT_EINVAL);
+	assert_int_equal(cleat_client_notifyf(g->c, "x", "{"), CLEAT_EINVAL);
 	/* Nothing of that was sent, and all is well. */
-	assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
+	assert_text(cleat_client_callf(g->c, "echo", "{text: 'ok'}"), "ok");
 	cleat_doc_free(list);
-	rig_end(&g);
 }
 
-TEST(a_call_that_starts_wrong_ends_later)
+RIG_TEST(a_call_that_starts_wrong_ends_later)
 {
 	struct ending e[3] = { { 0 } };
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	assert_non_null(cleat_client_startf(g.c, ENDING(&e[0]), "echo", "[1]"));
-	assert_non_null(cleat_client_start_requestf(g.c, ENDING(&e[1]), "", NULL));
-	assert_non_null(cleat_client_start_list(g.c, ENDING(&e[2]), (enum cleat_list)9));
+	assert_non_null(cleat_client_startf(g->c, ENDING(&e[0]), "echo", "[1]"));
+	assert_non_null(cleat_client_start_requestf(g->c, ENDING(&e[1]), "", NULL));
+	assert_non_null(cleat_client_start_list(g->c, ENDING(&e[2]), (enum cleat_list)9));
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(e[i].count, 0);
 	for (size_t i = 0; i < 3; i++) {
-		wait_ending(g.c, &e[i]);
+		wait_ending(g->c, &e[i]);
 		assert_int_equal(e[i].status, CLEAT_EINVAL);
 	}
 	/* There is nobody to tell. */
-	assert_null(cleat_client_startf(g.c, NULL, "echo", NULL));
-	assert_null(cleat_client_start_list(g.c, &(cleat_call_options){ 0 }, CLEAT_LIST_TOOLS));
-	rig_end(&g);
+	assert_null(cleat_client_startf(g->c, NULL, "echo", NULL));
+	assert_null(cleat_client_start_list(g->c, &(cleat_call_options){ 0 }, CLEAT_LIST_TOOLS));
 }
 
 TEST(no_client_is_out_of_memory)
@@ -431,19 +416,16 @@ static void block_inside(cleat_call *call, cleat_result *r)
 	cleat_result_free(r);
 }
 
-TEST(waiting_inside_a_callback_is_misuse)
+RIG_TEST(waiting_inside_a_callback_is_misuse)
 {
 	struct ending e = { 0 };
 	cleat_call_options o = { .on_done = block_inside, .userdata = &e };
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	assert_non_null(cleat_client_startf(g.c, &o, "echo", "{text: 'a'}"));
-	wait_ending(g.c, &e);
+	assert_non_null(cleat_client_startf(g->c, &o, "echo", "{text: 'a'}"));
+	wait_ending(g->c, &e);
 	assert_int_equal(e.count, 3);
 	assert_int_equal(e.status, CLEAT_EMISUSE);
-	assert_text(cleat_client_callf(g.c, "echo", "{text: 'ok'}"), "ok");
-	rig_end(&g);
+	assert_text(cleat_client_callf(g->c, "echo", "{text: 'ok'}"), "ok");
 }
 
 static int tool_calls_itself(cleat_request *req)
@@ -456,46 +438,40 @@ static int tool_calls_itself(cleat_request *req)
 	return cleat_reply_text(req, cleat_strstatus(rc));
 }
 
-TEST(waiting_inside_a_handler_of_the_same_loop_is_misuse)
+RIG_TEST(waiting_inside_a_handler_of_the_same_loop_is_misuse)
 {
-	struct rig g;
-
-	rig_begin(&g, NULL);
 	cleat_server_add_tool(
-		g.s, &(cleat_tool){ .name = "self", .call = tool_calls_itself, .userdata = &g.c });
-	assert_text(cleat_client_callf(g.c, "self", NULL), cleat_strstatus(CLEAT_EMISUSE));
-	rig_end(&g);
+		g->s,
+		&(cleat_tool){ .name = "self", .call = tool_calls_itself, .userdata = &g->c });
+	assert_text(cleat_client_callf(g->c, "self", NULL), cleat_strstatus(CLEAT_EMISUSE));
 }
 
-TEST(several_calls_at_once)
+RIG_TEST(several_calls_at_once)
 {
 	enum { CALLS = 50 };
 	static struct ending e[CALLS];
-	struct rig g;
 
 	memset(e, 0, sizeof e);
-	rig_begin(&g, NULL);
 	for (int i = 0; i < CALLS; i++) {
 		cleat_call_options o = ending_options(&e[i]);
-		cleat_call *call = cleat_client_startf(g.c, &o, "add", "{a: %d, b: 1}", i);
+		cleat_call *call = cleat_client_startf(g->c, &o, "add", "{a: %d, b: 1}", i);
 
 		assert_non_null(call);
 		assert_ptr_equal(cleat_call_userdata(call), &e[i]);
-		assert_ptr_equal(cleat_call_client(call), g.c);
+		assert_ptr_equal(cleat_call_client(call), g->c);
 		assert_int_equal(e[i].count, 0); /* never inside */
 	}
 	/* A blocking one between them. */
-	assert_text(cleat_client_callf(g.c, "echo", "{text: 'between'}"), "between");
+	assert_text(cleat_client_callf(g->c, "echo", "{text: 'between'}"), "between");
 	for (int i = 0; i < CALLS; i++) {
 		char wanted[40];
 
-		wait_ending(g.c, &e[i]);
+		wait_ending(g->c, &e[i]);
 		snprintf(wanted, sizeof wanted, "{\"sum\":%d}", i + 1);
 		assert_int_equal(e[i].status, CLEAT_OK);
 		assert_string_equal(e[i].text, wanted);
 		assert_int_equal(e[i].count, 1);
 	}
-	rig_end(&g);
 }
 
 static void chain(cleat_call *call, cleat_result *r)
@@ -512,78 +488,67 @@ static void chain(cleat_call *call, cleat_result *r)
 		e->count = 1;
 }
 
-TEST(the_next_call_starts_in_on_done)
+RIG_TEST(the_next_call_starts_in_on_done)
 {
 	struct ending e = { 0 };
 	cleat_call_options o = { .on_done = chain, .userdata = &e };
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	assert_non_null(cleat_client_startf(g.c, &o, "echo", "{text: 'first'}"));
-	wait_ending(g.c, &e);
+	assert_non_null(cleat_client_startf(g->c, &o, "echo", "{text: 'first'}"));
+	wait_ending(g->c, &e);
 	assert_int_equal(e.progress, 100);
-	rig_end(&g);
 }
 
-TEST(the_other_starters)
+RIG_TEST(the_other_starters)
 {
 	struct ending e[2] = { { 0 } };
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	cleat_client_start_requestf(g.c, ENDING(&e[0]), "resources/read", "{uri: %s}",
+	cleat_client_start_requestf(g->c, ENDING(&e[0]), "resources/read", "{uri: %s}",
 				    "text://motto");
-	cleat_client_start_list(g.c, ENDING(&e[1]), CLEAT_LIST_PROMPTS);
-	wait_ending(g.c, &e[0]);
-	wait_ending(g.c, &e[1]);
+	cleat_client_start_list(g->c, ENDING(&e[1]), CLEAT_LIST_PROMPTS);
+	wait_ending(g->c, &e[0]);
+	wait_ending(g->c, &e[1]);
 	assert_string_equal(e[0].text, "Make it fast.");
 	assert_int_equal(e[1].status, CLEAT_OK);
-	assert_int_equal(cleat_client_notifyf(g.c, "notifications/x", "{a: %d}", 1), CLEAT_OK);
-	rig_end(&g);
+	assert_int_equal(cleat_client_notifyf(g->c, "notifications/x", "{a: %d}", 1), CLEAT_OK);
 }
 
 /* A step that has ended the call must not go on waiting for something else; the next thing to happen
  * would be the timeout of the call that hangs, in a minute. */
-TEST(nobody_waits_when_it_is_over)
+RIG_TEST(nobody_waits_when_it_is_over)
 {
 	uint64_t begun = loop_now();
-	struct ending hangs = { 0 }, e = { 0 };
-	struct rig g;
+	static struct ending hangs, e; /* outlive the case */
 
-	rig_begin(&g, NULL);
-	cleat_client_startf(g.c, ENDING(&hangs), "hang", NULL);
+	cleat_client_startf(g->c, ENDING(&hangs), "hang", NULL);
 	while (!hangs.progress)
-		cleat_loop_step(cleat_client_loop(g.c), 20000);
+		cleat_loop_step(cleat_client_loop(g->c), 20000);
 	for (int i = 0; i < 20; i++) {
-		assert_text(cleat_client_callf(g.c, "echo", "{text: 'x'}"), "x");
+		assert_text(cleat_client_callf(g->c, "echo", "{text: 'x'}"), "x");
 		e.count = 0;
-		cleat_client_startf(g.c, ENDING(&e), "echo", "{text: 'y'}");
+		cleat_client_startf(g->c, ENDING(&e), "echo", "{text: 'y'}");
 		while (!e.count)
-			cleat_loop_step(cleat_client_loop(g.c), -1);
+			cleat_loop_step(cleat_client_loop(g->c), -1);
 		e.count = 0;
-		cleat_call_cancel(cleat_client_startf(g.c, ENDING(&e), "hang", NULL));
+		cleat_call_cancel(cleat_client_startf(g->c, ENDING(&e), "hang", NULL));
 		while (!e.count)
-			cleat_loop_step(cleat_client_loop(g.c), -1);
+			cleat_loop_step(cleat_client_loop(g->c), -1);
 	}
 	assert_true(loop_now() - begun < 40000);
-	rig_end(&g);
 }
 
 /* ---- other loops -------------------------------------------------------------------------- */
 
 /* The program polls the loop's descriptor; nothing else makes the client go on. */
-TEST(inside_a_foreign_loop)
+RIG_TEST(inside_a_foreign_loop)
 {
 	struct ending e = { 0 };
 	cleat_call_options o = ending_options(&e);
 	cleat_loop *loop;
-	struct rig g;
 
-	rig_begin(&g, NULL);
-	loop = cleat_client_loop(g.c);
+	loop = cleat_client_loop(g->c);
 	for (int i = 0; i < 3; i++) {
 		e.count = 0;
-		assert_non_null(cleat_client_startf(g.c, &o, "echo", "{text: 'polled'}"));
+		assert_non_null(cleat_client_startf(g->c, &o, "echo", "{text: 'polled'}"));
 		while (!e.count) {
 			struct pollfd p = { .fd = cleat_loop_fd(loop), .events = POLLIN };
 			int ms = cleat_loop_timeout(loop);
@@ -593,7 +558,6 @@ TEST(inside_a_foreign_loop)
 		}
 		assert_string_equal(e.text, "polled");
 	}
-	rig_end(&g);
 }
 
 TEST(clients_share_a_loop)

@@ -110,14 +110,3 @@ TEST(questions_have_limits)
 	assert_has(rig_last(&rig)->text, "\"id\":\"last\",\"error\":{\"code\":-32603");
 	rig_done(&rig);
 }
-
-RIG_TEST(what_a_handler_says_meanwhile_is_passed_on)
-{
-	rig_legacy(rig, NULL, false, RIG_INITIALIZE("2025-06-18", RIG_CAPS));
-	rig_say(rig, REQUEST("1", "sampling/createMessage", ""));
-	rig_peer_says(rig, rig->questions[0].tag, PEER_NOTICE,
-		      NOTE("notifications/progress", "\"progressToken\":1,\"progress\":1"));
-	assert_int_equal(rig_last(rig)->kind, LINK_NOTICE);
-	rig_peer_says(rig, rig->questions[0].tag, PEER_TAKE_BACK, "half");
-	assert_int_equal(rig->n_sent, 3);
-}

@@ -175,3 +175,32 @@ TEST(an_answer_without_memory_ends_its_call)
 		assert_int_equal(fa.live, 0);
 	}
 }
+
+static int never(cleat_request *req)
+{
+	(void)req;
+	fail(); /* the rig's peer answers */
+	return CLEAT_OK;
+}
+
+/* No memory to ask the user (-32042) is no reason to lose what the server said. */
+TEST(an_error_outlives_the_question_it_asks_for)
+{
+	struct rig rig;
+
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		fail_alloc_calm(&fa);
+		rig_legacy(&rig, &(cleat_client_options){ .on_url = never, .allocator = &fa.hook },
+			   false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
+		rig.answer_at_once = "\"result\":{\"action\":\"accept\"}";
+		rig_call(&rig, CALL_H);
+		fail_alloc_arm(&fa);
+		rig_answer(&rig, "\"error\":{\"code\":-32042,\"message\":\"m\",\"data\":"
+				 "{\"elicitations\":[{\"mode\":\"url\",\"elicitationId\":\"a\","
+				 "\"url\":\"https://a/\",\"message\":\"m\"}]}}");
+		fail_alloc_calm(&fa);
+		/* the error, or another try */
+		assert_int_equal(rig.n_done + (rig_request(&rig) != &rig.sent[2]), 1);
+		rig_done(&rig);
+	}
+}

@@ -98,7 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	/* What `cleat install` checks first; and a key that appears twice has no meaning to keep. */
 	if (doc && cleat_json_type(root) == CLEAT_JSON_OBJECT && !cleat_json_duplicate(root) &&
-	    (!servers || cleat_json_type(servers) == CLEAT_JSON_OBJECT))
+	    (!servers ||
+	     (cleat_json_type(servers) == CLEAT_JSON_OBJECT && !cleat_json_duplicate(servers))))
 		set_and_remove(text, size, doc);
 	cleat_doc_free(doc);
 	while (!doc && blanks < size && strchr(" \t\r\n", text[blanks]) && text[blanks])

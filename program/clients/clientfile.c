@@ -70,6 +70,21 @@ static const char *top_of(const struct clientfile *f)
 	return "mcpServers";
 }
 
+/* Of two members with one name readers take the last, an edit would change the first. */
+static int check_names(struct cli *cli, const struct clientfile *f)
+{
+	const cleat_json *name = cleat_json_duplicate(cleat_doc_root(f->doc));
+
+	if (!name)
+		name = cleat_json_duplicate(f->servers);
+	if (!name)
+		return EXIT_GOOD;
+	return cli_error(
+		cli, EXIT_OTHER,
+		"%s: \"%s\" is there twice; remove one of them first (nothing was changed)",
+		f->place.shown, cleat_json_str(name, ""));
+}
+
 static int parse(struct cli *cli, struct clientfile *f)
 {
 	char *bare = must_alloc(f->text.n + 1);
@@ -96,7 +111,7 @@ static int parse(struct cli *cli, struct clientfile *f)
 		return cli_error(cli, EXIT_OTHER, "%s: expected an object%s%s; nothing was changed",
 				 f->place.shown, root && f->servers ? " in " : "",
 				 root && f->servers ? f->place.top : "");
-	return EXIT_GOOD;
+	return check_names(cli, f);
 }
 
 int clientfile_open(struct cli *cli, struct clientfile *f, const char *client)

@@ -102,9 +102,11 @@ test('a name that is taken: the same is fine, another one needs --force', async 
 });
 
 test('what cannot be changed safely is left alone, with the reason', async () => {
-	const cwd = place({ 'broken.json': '{"mcpServers": {', 'list.json': '[]', 'odd.json': '{"mcpServers": []}', 'd/x': '' });
+	const cwd = place({ 'broken.json': '{"mcpServers": {', 'list.json': '[]', 'odd.json': '{"mcpServers": []}', 'd/x': '',
+		'twice.json': '{"mcpServers": {"x": {"command": "a"}, "x": {"command": "b"}}}' });
 	const install = (file, ...more) => ['install', file, '--name', 'x', ...more, '--', 'true'];
-	for (const [file, pattern] of [['broken.json', /broken\.json: .*nothing was changed/], ['list.json', /expected an object; nothing/], ['odd.json', /expected an object in mcpServers; nothing/]]) {
+	for (const [file, pattern] of [['broken.json', /broken\.json: .*nothing was changed/], ['list.json', /expected an object; nothing/], ['odd.json', /expected an object in mcpServers; nothing/],
+		['twice.json', /"x" is there twice; remove one of them first/]]) {
 		const before = read(cwd, file);
 		await fails(1, pattern, install(file), { cwd });
 		assert.equal(read(cwd, file), before);

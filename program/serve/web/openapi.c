@@ -310,6 +310,7 @@ static bool find_server(struct reading *r)
 {
 	struct api *api = &r->api;
 	const cleat_json *given = cleat_json_get(api->node, "server");
+	const char *why;
 	const char *found = given     ? conf_text(api->b->conf, given, "")
 			    : api->v2 ? server_of_v2(api, &r->document)
 				      : server_of_v3(api, &r->document);
@@ -319,7 +320,8 @@ static bool find_server(struct reading *r)
 	api->server = given ? without_slash(&r->document, conf_raw(given, "")) : api->address;
 	if (!api->address || !api->server)
 		conf_problem(api->b->conf, api->node, "out of memory");
-	else if (!strpbrk(api->address, "{}?#") && !web_request_bad_url(str_of(api->address)))
+	else if (!strpbrk(api->address, "{}?#") &&
+		 web_request_url(&r->document, str_of(api->address), &why).p && !why)
 		return true;
 	else
 		conf_problem(api->b->conf, given ? given : api->node,

@@ -84,14 +84,17 @@ static bool check_url(struct operation *op)
 {
 	const cleat_allocator mem = arena_allocator(op->ar);
 	const struct uri_template *t;
+	const char *why = NULL;
 	cleat_error err;
+	struct str sent;
 	struct buf url;
 
 	buf_init(&url, &mem, URL_MAX);
 	buf_appendz(&url, op->api->address);
 	put_path(op, &url, "$");
-	if (buf_status(&url) != CLEAT_OK || web_request_bad_url(buf_str(&url)) ||
-	    uri_template_compile(op->ar, buf_str(&url), &t, &err) != CLEAT_OK)
+	sent = web_request_url(op->ar, buf_str(&url), &why);
+	if (buf_status(&url) != CLEAT_OK || !sent.p || why ||
+	    uri_template_compile(op->ar, sent, &t, &err) != CLEAT_OK)
 		op->why = "its path cannot be part of an address";
 	return !op->why;
 }

@@ -1,4 +1,6 @@
 /* program/serve/web/web_request.c - an HTTP request with places for arguments (web_request.h). */
+#define _GNU_SOURCE /* memmem() */
+
 #include "serve/web/web_request.h"
 
 #include "base/error.h"
@@ -219,7 +221,7 @@ static bool read_body(struct draft *b, struct web_request *w, const cleat_json *
 /* ---- the address ------------------------------------------------------------------------------ */
 
 /* Scheme, host and a slash have to be there before anything is filled in. */
-const char *web_request_bad_url(struct str url)
+static const char *bad_url(struct str url)
 {
 	const char *brace = memchr(url.p, '{', url.n);
 	struct str fixed = { url.p, brace ? (size_t)(brace - url.p) : url.n };
@@ -238,6 +240,42 @@ const char *web_request_bad_url(struct str url)
 	    ((size_t)(brace - url.p) + 1 == url.n || !strchr("/?", brace[1])))
 		return "a value must not become a part of the host: put a / after it";
 	return NULL;
+}
+
+/* [ and ] stand for themselves in a host only (RFC 3986 section 3.2.2); APIs have them in names of parameters
+ * ("filter[name]"), where servers take them encoded as well. */
+static bool is_bracket(struct str url, size_t at, size_t authority_end)
+{
+	return at >= authority_end && (url.p[at] == '[' || url.p[at] == ']');
+}
+
+struct str web_request_url(struct arena *ar, struct str url, const char **why)
+{
+	const char *slashes = url.n ? memmem(url.p, url.n, "//", 2) : NULL;
+	size_t end = slashes ? (size_t)(slashes - url.p) + 2 : url.n, n = url.n;
+	struct str ret = { NULL, 0 };
+	char *to;
+
+	*why = NULL;
+	while (end < url.n && !strchr("/?{", url.p[end]))
+		end++;
+	for (size_t i = end; i < url.n; i++)
+		n += is_bracket(url, i, end) ? 2 : 0;
+	to = arena_alloc(ar, n + 1);
+	if (!to)
+		return ret;
+	ret = (struct str){ to, n };
+	for (size_t i = 0; i < url.n; i++) {
+		if (is_bracket(url, i, end)) {
+			memcpy(to, url.p[i] == '[' ? "%5B" : "%5D", 3);
+			to += 3;
+		} else {
+			*to++ = url.p[i];
+		}
+	}
+	*to = '\0';
+	*why = bad_url(ret);
+	return ret;
 }
 
 static bool check_names(struct draft *b, const cleat_json *at, const struct uri_template *t,
@@ -279,8 +317,8 @@ static struct str path_part(struct str url)
 static bool read_url(struct draft *b, struct web_request *w, const cleat_json *at,
 		     const cleat_json *names)
 {
-	struct str url = str_of(arena_strdup(&w->arena, conf_text(b->conf, at, "")));
-	const char *bad = url.p ? web_request_bad_url(url) : NULL;
+	const char *bad;
+	struct str url = web_request_url(&w->arena, str_of(conf_text(b->conf, at, "")), &bad);
 	cleat_error err = { 0 };
 
 	if (!url.p)

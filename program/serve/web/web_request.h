@@ -39,8 +39,9 @@ bool web_is_json(const char *type);
 /* "GET https://api.example.com/items", for errors: without what was filled in, and without secrets. */
 const char *web_request_name(const struct web_request *w);
 
-/* Why this cannot be the address (a URI template) of a request; NULL: it can, if it compiles. */
-const char *web_request_bad_url(struct str url);
+/* The address (a URI template) of a request, as it is sent: brackets behind the host are encoded. *why says why
+ * it cannot be one; NULL: it can, if it compiles. Absent without memory. */
+struct str web_request_url(struct arena *ar, struct str url, const char **why);
 /* May a tool set this header? It is a name, and none that frames the message. */
 bool web_request_may_set(const char *header);
 /* Is it a media type, perhaps with parameters: "text/plain; charset=utf-8"? */

@@ -93,6 +93,11 @@ TEST(places_are_filled_in)
 		{ "{\"url\":\"http://h/{a}/{a}{?b}\"}", "{\"a\":\"x\"}", "GET http://h/x/x\n" },
 		{ "{\"url\":\"http://h/{a}/{a}?b={b}\"}", "{\"a\":\"x\"}",
 		  "GET http://h/x/x?b=\n" },
+		/* brackets, as many APIs have them: encoded, except in a host */
+		{ "{\"url\":\"http://[::1]:8/{a}?filter[name]={a}\"}", "{\"a\":\"x\"}",
+		  "GET http://[::1]:8/x?filter%5Bname%5D=x\n" },
+		{ "{\"url\":\"http://h/items[1]?filter[name]={a}\"}", "{\"a\":\"[\"}",
+		  "GET http://h/items%5B1%5D?filter%5Bname%5D=%5B\n" },
 		/* query: lists once for each value, objects by [name] */
 		{ "{\"url\":\"http://h/x?k=1\",\"query\":{\"l\":\"{list}\",\"o\":\"{o}\",\"n\":\"{b}\","
 		  "\"t\":\"-{a}-\"}}",

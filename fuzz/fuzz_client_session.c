@@ -121,19 +121,13 @@ static void answer(struct bench *b, size_t i, bool error)
 	b->sink.ended(b->sink.ctx, tag, !out);
 }
 
-static size_t receive(struct peer *p, struct str message, void *tag,
-		      const struct peer_headers *headers)
+static size_t take(struct peer *p, const cleat_json *message, void *tag)
 {
 	struct bench *b = (struct bench *)(void *)((char *)p - offsetof(struct bench, peer));
 	struct rpc_message m;
-	const cleat_json *v;
-	struct arena ar;
 	size_t n = 0;
 
-	(void)headers;
-	arena_init(&ar, NULL, 0);
-	require(json_parse(&ar, message, NULL, &v, NULL) == CLEAT_OK);
-	require(rpc_classify(v, NULL, &m, NULL) == CLEAT_OK);
+	require(rpc_classify(message, NULL, &m, NULL) == CLEAT_OK);
 	if (m.kind == RPC_REQUEST && b->n_questions == MAX_QUESTIONS)
 		n = PEER_LOST;
 	else if (m.kind == RPC_REQUEST) {
@@ -150,7 +144,6 @@ static size_t receive(struct peer *p, struct str message, void *tag,
 		if (b->flags & AT_ONCE)
 			answer(b, b->n_questions - 1, false);
 	}
-	arena_done(&ar);
 	return n;
 }
 
@@ -159,7 +152,7 @@ static void close_peer(struct peer *p)
 	((struct bench *)(void *)((char *)p - offsetof(struct bench, peer)))->n_questions = 0;
 }
 
-static const struct peer_ops peer_ops = { .receive = receive, .close = close_peer };
+static const struct peer_ops peer_ops = { .take = take, .close = close_peer };
 
 static struct peer *asked(void *ctx, const struct peer_sink *sink, const struct peer_facts *facts)
 {

@@ -8,8 +8,10 @@
 #include "client/state.h"
 
 #include "base/mem.h"
-#include "json/copy.h"
+#include "json/build.h"
+#include "json/doc.h"
 #include "json/parse.h"
+#include "json/skim.h"
 
 static const struct str absent;
 
@@ -75,31 +77,35 @@ static COLD void asked_fail(cleat_call *call, struct str key, const char *why)
 		rounds_fail(call, key, why);
 }
 
-/* The answer to a question of our own making. */
-static void asked_settle(struct question *q, struct str text)
+/* The peer has answered with an error, whose words are wanted without their escapes. */
+static COLD void settle_error(const struct question *q, cleat_call *call, struct str text)
 {
+	const cleat_json *v;
 	struct arena ar;
-	const cleat_json *v = NULL;
-	cleat_call *call = q->call;
-	const cleat_json *result;
 
-	q->call = NULL;
 	arena_init(&ar, &q->client->mem, SIZE_MAX / 2);
-	if (json_parse(&ar, text, &(cleat_json_limits){ .max_depth = 1024, .max_nodes = SIZE_MAX },
-		       &v, NULL) != CLEAT_OK)
-		v = NULL;
-	result = json_member(v, "result");
-	if (!v)
-		call_end(call, NULL);
-	else if (result && call->visit)
-		visit_answer(call, result);
-	else if (result)
-		rounds_answer(call, q->key, result);
-	else
+	if (json_parse(&ar, text, NULL, &v, NULL) == CLEAT_OK)
 		asked_fail(call, q->key,
 			   cleat_json_str(json_member(json_member(v, "error"), "message"),
 					  "there is no answer"));
+	else
+		call_end(call, NULL);
 	arena_done(&ar);
+}
+
+/* The answer to a question of our own making. A result goes to the server as the peer has written it. */
+static void asked_settle(struct question *q, struct str text)
+{
+	cleat_call *call = q->call;
+	struct str result = skim_find(text, "result");
+
+	q->call = NULL;
+	if (!result.p)
+		settle_error(q, call, text);
+	else if (call->visit)
+		visit_answer(call, result);
+	else
+		rounds_answer(call, q->key, result);
 }
 
 static int asked_sink_end(void *ctx, void *tag, int kind)
@@ -230,7 +236,8 @@ static bool known(struct str method)
 	       str_eqz(method, "sampling/createMessage");
 }
 
-static void pass_on(cleat_client *c, const struct rpc_message *m, struct str text, void *tag)
+static void pass_on(cleat_client *c, const struct rpc_message *m, const cleat_json *message,
+		    void *tag)
 {
 	struct question *q = NULL;
 
@@ -244,7 +251,7 @@ static void pass_on(cleat_client *c, const struct rpc_message *m, struct str tex
 	}
 	q->link_tag = tag;
 	/* 0: it was none after all; PEER_LOST: it could not be read. Otherwise `ended` frees it. */
-	switch (c->asked->ops->receive(c->asked, text, q, NULL)) {
+	switch (c->asked->ops->take(c->asked, message, q)) {
 	case 0: question_free(q); break;
 	case PEER_LOST:
 		question_free(q);
@@ -254,7 +261,8 @@ static void pass_on(cleat_client *c, const struct rpc_message *m, struct str tex
 	}
 }
 
-void asked_request(cleat_client *c, const struct rpc_message *m, struct str text, void *tag)
+void asked_request(cleat_client *c, const struct rpc_message *m, const cleat_json *message,
+		   void *tag)
 {
 	/* 2026-07-28 basic/transports: the server MUST NOT send requests. There is no way to answer. */
 	if (c->modern && !negotiation_is_at(&c->neg, NEGOTIATION_DISCOVER)) {
@@ -262,21 +270,19 @@ void asked_request(cleat_client *c, const struct rpc_message *m, struct str text
 			    "the server sent a request, which it must not in 2026-07-28");
 		return;
 	}
-	if (!text.p)
-		client_note(c, CLEAT_LOG_ERROR, "a question was lost: out of memory");
-	else if (str_eqz(m->method, "ping"))
+	if (str_eqz(m->method, "ping"))
 		pong(c, m->id, tag);
 	else if (!known(m->method) || c->rev == REV_NONE || c->modern)
 		reject(c, m->id, tag, CLEAT_RPC_METHOD_NOT_FOUND,
 		       "this client does not know the method");
 	else
-		pass_on(c, m, text, tag);
+		pass_on(c, m, message, tag);
 }
 
-void asked_cancelled(cleat_client *c, struct str text)
+void asked_cancelled(cleat_client *c, const cleat_json *message)
 {
-	if (c->asked && text.p)
-		c->asked->ops->receive(c->asked, text, NULL, NULL);
+	if (c->asked)
+		c->asked->ops->take(c->asked, message, NULL);
 }
 
 /* ---- questions of our own making ------------------------------------------------------------- */
@@ -289,25 +295,38 @@ static int64_t next_id(cleat_client *c)
 	return c->modern ? n : -n;
 }
 
-static void write_question(struct buf *out, const struct question *q, struct str method,
-			   const cleat_json *params)
+static size_t put_question(struct question *q, struct str method, const cleat_json *params)
 {
-	struct jw w;
+	struct peer *peer = q->client->asked;
+	const cleat_json *message;
+	size_t n = PEER_LOST;
+	struct arena ar;
+	struct build b;
 
-	jw_init(&w, out);
-	jw_splice(&w, STR_LIT("{\"jsonrpc\":\"2.0\""), true);
-	jw_kv_int(&w, "id", q->id);
-	jw_kv_strn(&w, "method", method);
-	jw_kv_value(&w, "params", params);
-	rpc_end(&w);
+	arena_init(&ar, &q->client->mem, SIZE_MAX / 2);
+	build_init(&b, &ar);
+	build_obj(&b);
+	build_kv_str(&b, "jsonrpc", "2.0");
+	build_keyz(&b, "id");
+	build_int(&b, q->id);
+	build_keyz(&b, "method");
+	build_str(&b, method);
+	if (params) {
+		build_keyz(&b, "params");
+		build_value(&b, params);
+	}
+	build_end(&b);
+	if (build_finish(&b, &message, NULL) == CLEAT_OK)
+		n = peer->ops->take(peer, message, q);
+	arena_done(&ar);
+	return n;
 }
 
 int asked_input(cleat_call *call, struct str key, struct str method, const cleat_json *params)
 {
 	cleat_client *c = call->client;
-	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
 	struct question *q;
-	size_t n = PEER_LOST;
+	size_t n;
 	bool settled;
 
 	if (!known(method)) {
@@ -324,10 +343,7 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 	q->call = call;
 	q->key = key;
 	q->id = next_id(c);
-	write_question(&text, q, method, params);
-	if (buf_status(&text) == CLEAT_OK)
-		n = c->asked->ops->receive(c->asked, buf_str(&text), q, NULL);
-	buf_done(&text);
+	n = put_question(q, method, params);
 	if (n != 0 && n != PEER_LOST)
 		return CLEAT_OK;
 	/* The peer took no request: it has said why, or could not. */
@@ -339,19 +355,14 @@ int asked_input(cleat_call *call, struct str key, struct str method, const cleat
 
 static void cancel(cleat_client *c, int64_t id)
 {
-	struct buf text = BUF_INIT(&c->mem, MAX_OUT);
-	struct jw w;
+	cleat_doc *doc = doc_newf(&c->mem, NULL,
+				  "{jsonrpc: '2.0', method: 'notifications/cancelled', params: "
+				  "{requestId: %jd}}",
+				  (intmax_t)id);
 
-	jw_init(&w, &text);
-	rpc_begin_notification(&w, "notifications/cancelled");
-	rpc_params(&w);
-	jw_obj(&w);
-	jw_kv_int(&w, "requestId", id);
-	jw_obj_end(&w);
-	rpc_end(&w);
-	if (c->asked && buf_status(&text) == CLEAT_OK)
-		c->asked->ops->receive(c->asked, buf_str(&text), NULL, NULL);
-	buf_done(&text);
+	if (c->asked && doc)
+		c->asked->ops->take(c->asked, cleat_doc_root(doc), NULL);
+	cleat_doc_free(doc);
 }
 
 /* The peer may be on the stack, so it hears of this later. */

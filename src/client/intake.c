@@ -37,16 +37,9 @@ static struct str shown(struct str s)
  * be told without any; 0: none. */
 static int64_t peek_id(struct str text)
 {
-	struct skim s = skim_text(text);
-	struct str key, value;
 	int64_t id = 0;
 
-	if (skim_enter(&s, '{'))
-		while (!id && skim_member(&s, &key)) {
-			value = skim_value(&s);
-			if (skim_is(key, "id"))
-				skim_whole(value, &id);
-		}
+	skim_whole(skim_find(text, "id"), &id);
 	return id;
 }
 
@@ -214,11 +207,9 @@ static void intake_take(const struct message *in, const cleat_json *value, cleat
 		return;
 	}
 	if (m.kind == RPC_REQUEST)
-		asked_request(in->client, &m, in->text.p ? in->text : json_text(&r->arena, value),
-			      in->tag);
+		asked_request(in->client, &m, value, in->tag);
 	else
-		notify_take(in->client, &m, in->text.p ? in->text : json_text(&r->arena, value),
-			    in->tag);
+		notify_take(in->client, &m, value, in->tag);
 	cleat_result_free(r);
 }
 
@@ -248,7 +239,6 @@ static void take_batch(const struct message *in, const cleat_json *array, cleat_
 		error_set(&err, CLEAT_EPROTO, "an array is no message in this revision");
 		unreadable(in, &err);
 	} else {
-		member.text = (struct str){ NULL, 0 };
 		while (cleat_json_next(&it))
 			take_member(&member, it.value);
 	}

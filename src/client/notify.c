@@ -99,7 +99,7 @@ static void changed(cleat_client *c, const struct rpc_message *m)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-void notify_take(cleat_client *c, const struct rpc_message *m, struct str text, void *tag)
+void notify_take(cleat_client *c, const struct rpc_message *m, const cleat_json *message, void *tag)
 {
 	const cleat_json *meta = json_member(m->params, "_meta");
 
@@ -110,7 +110,7 @@ void notify_take(cleat_client *c, const struct rpc_message *m, struct str text, 
 	else if (str_eqz(m->method, "notifications/cancelled") && c->modern)
 		listen_cancelled(c, json_member(m->params, "requestId"));
 	else if (str_eqz(m->method, "notifications/cancelled"))
-		asked_cancelled(c, text);
+		asked_cancelled(c, message);
 	else if (str_eqz(m->method, "notifications/subscriptions/acknowledged") && c->modern)
 		listen_acknowledged(c, meta, m->params, tag);
 	else if (!c->modern || listen_owns(c, meta, tag))

@@ -121,14 +121,14 @@ void rounds_begin(cleat_call *call, cleat_result *r, const cleat_json *value)
 		retry(call);
 }
 
-void rounds_answer(cleat_call *call, struct str key, const cleat_json *result)
+void rounds_answer(cleat_call *call, struct str key, struct str result)
 {
 	struct jw w;
 
 	jw_init(&w, &call->answers);
 	w.comma = buf_size(&call->answers) > 0;
 	jw_keyn(&w, key);
-	jw_value(&w, result);
+	jw_raw(&w, result);
 	if (--call->asking == 0)
 		retry(call);
 }

@@ -330,14 +330,16 @@ void intake_message(void *ctx, struct str text, void *tag, int http_status);
 void intake_oversize(void *ctx, void *tag, size_t limit);
 
 /* ---- notify.c ---- */
-/* A notification; `text` is its message. */
-void notify_take(cleat_client *c, const struct rpc_message *m, struct str text, void *tag);
+/* A notification, and the message that it is. */
+void notify_take(cleat_client *c, const struct rpc_message *m, const cleat_json *message,
+		 void *tag);
 
 /* ---- asked.c ---- */
-/* A request of the server's; `text` is its message. */
-void asked_request(cleat_client *c, const struct rpc_message *m, struct str text, void *tag);
+/* A request of the server's, and the message that it is. */
+void asked_request(cleat_client *c, const struct rpc_message *m, const cleat_json *message,
+		   void *tag);
 /* The server gives a request of its own up. */
-void asked_cancelled(cleat_client *c, struct str text);
+void asked_cancelled(cleat_client *c, const cleat_json *message);
 /* One of inputRequests, or a page to visit. CLEAT_OK: rounds_answer() or rounds_fail(), visit_answer() or
  * visit_fail() follows, perhaps from in here. */
 int asked_input(cleat_call *call, struct str key, struct str method, const cleat_json *params);
@@ -351,7 +353,8 @@ void asked_close(cleat_client *c);
 /* ---- rounds.c ---- */
 /* The server wants input first. Takes `r`. */
 void rounds_begin(cleat_call *call, cleat_result *r, const cleat_json *value);
-void rounds_answer(cleat_call *call, struct str key, const cleat_json *result);
+/* `result` is JSON. */
+void rounds_answer(cleat_call *call, struct str key, struct str result);
 COLD void rounds_fail(cleat_call *call, struct str key, const char *why);
 void rounds_done(cleat_call *call); /* frees what it has */
 /* Somebody is asked: the call's idle time stands still. And: it is sent again. */
@@ -361,7 +364,7 @@ void rounds_resume(cleat_call *call);
 /* ---- visit.c ---- */
 /* Is the call's error one that the user may do something about, and is he asked? Takes `r` then. */
 bool visit_begin(cleat_call *call, cleat_result *r);
-void visit_answer(cleat_call *call, const cleat_json *result);
+void visit_answer(cleat_call *call, struct str result); /* JSON */
 COLD void visit_fail(cleat_call *call);
 void visit_done(cleat_call *call); /* frees what it has */
 

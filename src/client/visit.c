@@ -9,6 +9,7 @@
 #include "client/state.h"
 
 #include "json/parse.h"
+#include "json/skim.h"
 
 enum { MAX_VISITS = 64 };
 
@@ -34,9 +35,9 @@ static void agreed(cleat_call *call)
 	rounds_resume(call);
 }
 
-void visit_answer(cleat_call *call, const cleat_json *result)
+void visit_answer(cleat_call *call, struct str result)
 {
-	if (str_eqz(json_str(json_member(result, "action")), "accept"))
+	if (skim_is_text(skim_find(result, "action"), "accept"))
 		agreed(call);
 	else
 		visit_fail(call);

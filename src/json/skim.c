@@ -221,3 +221,17 @@ bool skim_whole(struct str value, int64_t *ret)
 	*ret = minus ? -v : v;
 	return true;
 }
+
+struct str skim_find(struct str text, const char *key)
+{
+	struct skim s = skim_text(text);
+	struct str is, value = { NULL, 0 };
+	bool found = false;
+
+	if (skim_enter(&s, '{'))
+		while (!found && skim_member(&s, &is)) {
+			value = skim_value(&s);
+			found = skim_is(is, key);
+		}
+	return found ? value : (struct str){ NULL, 0 };
+}

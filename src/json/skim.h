@@ -45,6 +45,9 @@ struct str skim_value(struct skim *s);
 /* Nothing was bad, and nothing but white space is left. */
 bool skim_is_over(struct skim *s);
 
+/* The text of the first member with this key (ASCII) of a text that is an object; absent where there is none. */
+struct str skim_find(struct str text, const char *key);
+
 /* Is what is between quotes this word (ASCII)? Escapes are read: "i\u0064" is "id". */
 bool skim_is(struct str quoted, const char *word);
 /* Is a value the string of this word? */

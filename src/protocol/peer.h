@@ -15,6 +15,7 @@
 #include "http/fields.h"
 
 #include <cleat/connection.h>
+#include <cleat/json.h>
 
 struct peer;
 
@@ -35,6 +36,9 @@ struct peer_ops {
 	 * NULL: the transport has none. */
 	size_t (*receive)(struct peer *p, struct str message, void *tag,
 			  const struct peer_headers *headers);
+	/* The same for one message, no batch, of somebody in this process who has it as a value; it is
+	 * copied. */
+	size_t (*take)(struct peer *p, const cleat_json *message, void *tag);
 	/* A message was over `limit` bytes and was thrown away unread; 0: there was no memory for
 	 * it. */
 	void (*oversize)(struct peer *p, size_t limit);

@@ -6,13 +6,29 @@
 #include "request/note.h"
 #include "request/out.h"
 #include "schema/check.h"
+#include "json/parse.h"
 
-enum { PROBLEMS_MAX = 8192 };
+enum { PROBLEMS_MAX = 8192, DEEPEST = 1024 };
 
-static int server_output_check(const cleat_request *req, struct buf *problems)
+int output_value(cleat_request *req, cleat_error *err)
+{
+	struct str json = buf_str(&req->structured);
+	/* The program's own text: only its size (max_reply) is limited. */
+	const cleat_json_limits limits = { .max_depth = DEEPEST, .max_nodes = json.n };
+
+	return req->value ? CLEAT_OK : json_parse(&req->arena, json, &limits, &req->value, err);
+}
+
+static int server_output_check(cleat_request *req, struct buf *problems)
 {
 	const struct entry *e = req->entry;
+	cleat_error err;
+	int rc = output_value(req, &err);
 
+	if (rc) {
+		buf_appendz(problems, err.message);
+		return rc;
+	}
 	if (e->output_schema)
 		return schema_check(e->output_schema, req->value, "member", problems);
 	return field_check(e->output, req->value, false, problems);

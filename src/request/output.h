@@ -16,6 +16,17 @@ static inline bool output_promised(const cleat_request *req)
 	return req->entry && req->entry->schemas.output.p && !req->is_error;
 }
 
+/* Is the structured result looked at before it is sent? */
+static inline bool output_is_looked_at(const cleat_request *req)
+{
+	return req->asked || req->shape == SHAPE_OWN || output_promised(req);
+}
+
+/* The structured result, of which there is one. A value that was given was kept; what a table of fields or
+ * a template has written is read: text is what is going to be sent, and to read a little of it takes fewer
+ * steps than to make values beside it. CLEAT_OK, or why not, with the reason in *err (may be NULL). */
+int output_value(cleat_request *req, cleat_error *err);
+
 /* Does the structured result, in whichever revision and whether or not it will be sent as such, fit?
  * If not, the reason is logged and the error was sent. */
 bool output_check(cleat_request *req);

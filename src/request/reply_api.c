@@ -9,7 +9,6 @@
 #include "field/field.h"
 #include "request/output.h"
 #include "request/server.h"
-#include "json/build.h"
 #include "json/copy.h"
 #include "json/parse.h"
 
@@ -280,34 +279,15 @@ int cleat_reply_meta(cleat_request *req, const char *json)
 
 /* ---- structured results -------------------------------------------------------------------- */
 
-struct draft {
-	struct jw w;
-	struct build b; /* where w writes to when the result is going to be looked at */
-};
-
-static void start_structured(cleat_request *req, struct draft *d)
+static struct jw start_structured(cleat_request *req)
 {
+	struct jw w;
+
 	buf_truncate(&req->structured, 0);
-	req->replied = true;
-	if (req->asked || req->shape == SHAPE_OWN || output_promised(req)) {
-		build_init(&d->b, &req->arena);
-		jw_build(&d->w, &d->b);
-	} else {
-		jw_init(&d->w, &req->structured);
-	}
-}
-
-static int keep_value(cleat_request *req, struct draft *d, cleat_error *err)
-{
-	int rc = build_finish(&d->b, &req->value, err);
-	struct jw w;
-
 	jw_init(&w, &req->structured);
-	if (!rc)
-		jw_value(&w, req->value);
-	else if (rc != CLEAT_EINVAL)
-		req->structured.status = rc;
-	return rc;
+	req->replied = true;
+	req->value = NULL;
+	return w;
 }
 
 /* Structured results are for tools, and for a client's answers. */
@@ -320,10 +300,8 @@ static bool takes_structured(const cleat_request *req)
 }
 
 /* Elsewhere they become text. */
-static int end_structured(cleat_request *req, struct draft *d, int rc, cleat_error *err)
+static int end_structured(cleat_request *req, int rc, const cleat_error *err)
 {
-	if (!rc && d->w.values)
-		rc = keep_value(req, d, err);
 	if (rc == CLEAT_EINVAL)
 		return cleat_reply_reject(
 			req, CLEAT_RPC_INTERNAL_ERROR,
@@ -340,10 +318,9 @@ static int end_structured(cleat_request *req, struct draft *d, int rc, cleat_err
 int cleat_reply_record(cleat_request *req, const void *record)
 {
 	const cleat_field *fields = req->entry ? req->entry->output : NULL;
-	struct draft d;
+	struct jw w = start_structured(req);
 	cleat_error err;
 
-	start_structured(req, &d);
 	if (!fields && req->asked) {
 		wrong_place(req,
 			    "a record: the form's fields are the server's; use cleat_reply_jsonf");
@@ -354,33 +331,31 @@ int cleat_reply_record(cleat_request *req, const void *record)
 					  "the handler of %s replied with a record, but no output "
 					  "fields are declared",
 					  req->msg.method.p);
-	return end_structured(req, &d, field_encode(&d.w, fields, record, &err), &err);
+	return end_structured(req, field_encode(&w, fields, record, &err), &err);
 }
 
 int cleat_reply_jsonf(cleat_request *req, const char *fmt, ...)
 {
-	struct draft d;
+	struct jw w = start_structured(req);
 	cleat_error err;
 	va_list ap;
-	int rc = CLEAT_OK;
+	int rc;
 
-	start_structured(req, &d);
 	va_start(ap, fmt);
-	if (d.w.values)
-		build_vformat(&d.b, fmt, ap);
-	else
-		rc = jw_vformat(&d.w, &err, fmt, ap);
+	rc = jw_vformat(&w, &err, fmt, ap);
 	va_end(ap);
-	return end_structured(req, &d, rc, &err);
+	return end_structured(req, rc, &err);
 }
 
 int cleat_reply_json(cleat_request *req, const cleat_json *value)
 {
-	struct draft d;
+	struct jw w = start_structured(req);
+	int rc = CLEAT_OK;
 
-	start_structured(req, &d);
-	jw_value(&d.w, value);
-	return end_structured(req, &d, CLEAT_OK, NULL);
+	jw_value(&w, value);
+	if (buf_status(&req->structured) == CLEAT_OK && output_is_looked_at(req))
+		rc = json_copy(&req->arena, value, &req->value);
+	return end_structured(req, rc, NULL);
 }
 
 /* ---- prompts, completions, the rest --------------------------------------------------------- */

@@ -76,7 +76,7 @@ struct cleat_request {
 	struct arena arena;
 	struct buf content;      /* JSON of the blocks, comma-separated */
 	struct buf structured;   /* JSON; empty: none */
-	const cleat_json *value; /* the same, where it is looked at before it is sent */
+	const cleat_json *value; /* the same, where it was given as one; see output_value() */
 
 	/* filled before they are read: by request_new(), rpc_classify(), the era, request_run() */
 	struct rpc_node inflight;

@@ -7,6 +7,7 @@
  */
 #include "field/form.h"
 #include "request/life.h"
+#include "request/output.h"
 #include "server/arguments.h"
 #include "server/ask.h"
 #include "server/asked_call.h"
@@ -249,9 +250,15 @@ static void complete(cleat_request *req, const cleat_json *content)
 
 static void accept_form(cleat_request *req)
 {
-	const cleat_json *content = buf_size(&req->structured) ? req->value : json_empty_object();
+	const cleat_json *content = json_empty_object();
 	struct str extra;
 
+	if (buf_size(&req->structured)) {
+		req->status = output_value(req, NULL);
+		content = req->value;
+	}
+	if (req->status)
+		return;
 	if (!json_is_object(content)) {
 		misfit(req, (struct str){ NULL, 0 }, "it is not an object");
 		return;

@@ -7,6 +7,7 @@
  */
 #include "request/life.h"
 #include "request/out.h"
+#include "request/output.h"
 #include "server/asked_call.h"
 #include "json/parse.h"
 
@@ -267,10 +268,13 @@ static const char *result_problem(const cleat_request *req, const cleat_json *v)
 
 static void settle_result(cleat_request *req)
 {
-	const char *problem = result_problem(req, req->value);
+	int rc = output_value(req, NULL);
+	const char *problem = rc ? NULL : result_problem(req, req->value);
 
 	req->asked->result = req->value;
-	if (problem)
+	if (rc)
+		req->status = rc;
+	else if (problem)
 		asked_misfit(req, "the client's model gave no usable message", problem);
 }
 

@@ -5,6 +5,7 @@
 #include "request/life.h"
 #include "request/note.h"
 #include "request/out.h"
+#include "request/output.h"
 #include "request/reply.h"
 #include "server/arguments.h"
 #include "server/ask.h"
@@ -195,16 +196,15 @@ void serve_prompts_get(cleat_request *req)
 /* The handler's object becomes the result, so it may have none of the members that the era adds. */
 static const char *own_problem(cleat_request *req)
 {
-	const cleat_json *v = req->value;
 	cleat_error err;
 
 	if (!buf_size(&req->structured))
 		return NULL;
-	if (!json_is_object(v))
+	if (output_value(req, &err) || !json_is_object(req->value))
 		return "the result must be an object";
-	if (json_check_keys(v, &err))
+	if (json_check_keys(req->value, &err))
 		return "the result has a member twice";
-	if (json_member(v, "_meta") || json_member(v, "resultType"))
+	if (json_member(req->value, "_meta") || json_member(req->value, "resultType"))
 		return "\"_meta\" and \"resultType\" are not for the handler; there is cleat_reply_meta()";
 	return NULL;
 }

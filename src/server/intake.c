@@ -12,6 +12,7 @@
 #include "server/core.h"
 #include "server/method.h"
 #include "server/upkeep.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 /* ---- requests ----------------------------------------------------------------------------- */
@@ -260,10 +261,10 @@ static COLD void parse_failed(cleat_request *req, int status, const cleat_error 
 	intake_refuse(req, code, NULL, err->message);
 }
 
-static size_t peer_receive(struct peer *p, struct str text, void *tag,
-			   const struct peer_headers *headers)
+/* A message that is text, or a value. */
+static size_t intake_take(cleat_connection *c, struct str text, const cleat_json *value, void *tag,
+			  const struct peer_headers *headers)
 {
-	cleat_connection *c = (cleat_connection *)(void *)p;
 	cleat_request *req;
 	const cleat_json *root;
 	cleat_error err;
@@ -282,7 +283,8 @@ static size_t peer_receive(struct peer *p, struct str text, void *tag,
 	c->headers = headers;
 	c->taken = 0;
 	c->busy++;
-	rc = json_parse(&req->arena, text, &c->server->opts.json, &root, &err);
+	rc = value ? json_copy(&req->arena, value, &root)
+		   : json_parse(&req->arena, text, &c->server->opts.json, &root, &err);
 	if (rc)
 		parse_failed(req, rc, &err);
 	else if (json_is_array(root))
@@ -294,6 +296,18 @@ static size_t peer_receive(struct peer *p, struct str text, void *tag,
 	taken = !c->taken && c->lost ? PEER_LOST : c->taken;
 	conn_maybe_free(c);
 	return taken;
+}
+
+static size_t peer_receive(struct peer *p, struct str text, void *tag,
+			   const struct peer_headers *headers)
+{
+	return intake_take((cleat_connection *)(void *)p, text, NULL, tag, headers);
+}
+
+static size_t peer_take(struct peer *p, const cleat_json *message, void *tag)
+{
+	return intake_take((cleat_connection *)(void *)p, (struct str){ NULL, 0 }, message, tag,
+			   NULL);
 }
 
 static void peer_oversize(struct peer *p, size_t limit)
@@ -344,6 +358,7 @@ static const char *peer_revision(const struct peer *p)
 
 static const struct peer_ops conn_ops = {
 	.receive = peer_receive,
+	.take = peer_take,
 	.oversize = peer_oversize,
 	.close = peer_close,
 	.gone = peer_gone,

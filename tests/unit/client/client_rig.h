@@ -223,22 +223,20 @@ static inline const char *rig_text(struct str s)
 	return text;
 }
 
-static inline size_t rig_receive(struct peer *p, struct str message, void *tag,
-				 const struct peer_headers *headers)
+static inline size_t rig_take(struct peer *p, const cleat_json *message, void *tag)
 {
 	struct rig *rig = rig_of_peer(p);
 	struct rig_question *q = &rig->questions[rig->n_questions];
+	char *text = cleat_json_print(message, NULL);
+	bool question = strstr(text, "\"id\":") != NULL;
 
-	(void)headers;
-	if (strstr(rig_text(message), "\"id\":") == NULL) {
-		snprintf(rig->cancelled, sizeof rig->cancelled, "%.*s", (int)message.n, message.p);
-		return 0;
+	if (!question)
+		snprintf(rig->cancelled, sizeof rig->cancelled, "%s", text);
+	if (!question || rig->n_questions == RIG_MAX) {
+		free(text);
+		return question ? PEER_LOST : 0;
 	}
-	if (rig->n_questions == RIG_MAX)
-		return PEER_LOST;
-	*q = (struct rig_question){ .text = malloc(message.n + 1), .tag = tag, .open = true };
-	memcpy(q->text, message.p, message.n);
-	q->text[message.n] = '\0';
+	*q = (struct rig_question){ .text = text, .tag = tag, .open = true };
 	rig->n_questions++;
 	if (rig->answer_at_once)
 		rig_answer_question(rig, rig->n_questions - 1, rig->answer_at_once);
@@ -254,7 +252,7 @@ static inline void rig_peer_close(struct peer *p)
 		rig->questions[i].open = false;
 }
 
-static const struct peer_ops rig_peer_ops = { .receive = rig_receive, .close = rig_peer_close };
+static const struct peer_ops rig_peer_ops = { .take = rig_take, .close = rig_peer_close };
 
 static inline struct peer *rig_asked(void *ctx, const struct peer_sink *sink,
 				     const struct peer_facts *facts)

@@ -6,6 +6,7 @@
  */
 #include "bench/reader.h"
 #include "bench/scan.h"
+#include "require.h"
 
 #include <cleat/json.h>
 
@@ -13,12 +14,6 @@
 #include <string.h>
 
 #define MAX_SIZE ((size_t)256 * 1024)
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* ---- messages ----------------------------------------------------------------------------------- */
 
@@ -46,12 +41,12 @@ static void check_message(const char *p, size_t n)
 	struct scan s;
 
 	scan_message(p, n, &s);
-	must(s.id_at + s.id_n <= n);
-	must(!s.method || (s.method > p && s.method + s.method_n < p + n));
+	require(s.id_at + s.id_n <= n);
+	require(!s.method || (s.method > p && s.method + s.method_n < p + n));
 	if (v && !cleat_json_duplicate(v) && !(result && cleat_json_get(v, "error")) &&
 	    !(cleat_json_get(result, "isError") && cleat_json_get(result, "resultType")) &&
 	    !cleat_json_duplicate(result))
-		must(s.kind == kind_of(v));
+		require(s.kind == kind_of(v));
 	cleat_doc_free(doc);
 }
 
@@ -78,12 +73,12 @@ static bool drain(struct reader *r, struct seen *s)
 		if (step == READER_MORE)
 			return true;
 		if (step == READER_BAD) {
-			must(r->why != NULL);
+			require(r->why != NULL);
 			s->bad = true;
 			return false;
 		}
 		if (r->body) {
-			must(r->body >= r->buf && r->body + r->body_n <= r->buf + r->cap);
+			require(r->body >= r->buf && r->body + r->body_n <= r->buf + r->cap);
 			add(s, r->body, r->body_n);
 			check_message(r->body, r->body_n);
 		}
@@ -107,7 +102,7 @@ static struct seen run(const char *p, size_t n, unsigned how, size_t step)
 	uint32_t seed = (uint32_t)n;
 	bool go_on = true;
 
-	must(reader_init(&r, how & 1, MAX_SIZE));
+	require(reader_init(&r, how & 1, MAX_SIZE));
 	for (size_t at = 0, room = 0; go_on && at < n;) {
 		char *to = reader_room(&r, &room);
 		size_t k = step;
@@ -115,7 +110,7 @@ static struct seen run(const char *p, size_t n, unsigned how, size_t step)
 		seed = seed * 1664525u + 1013904223u;
 		k = k ? k : 1 + (seed >> 24) % 17;
 		k = k < n - at ? k : n - at;
-		must(to && k <= room); /* inputs are far smaller than the maximum */
+		require(to && k <= room); /* inputs are far smaller than the maximum */
 		memcpy(to, p + at, k);
 		reader_received(&r, k);
 		at += k;
@@ -140,8 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	whole = run(p, size - 1, data[0], 2048);
 	for (size_t step = 0; step < 2; step++) {
 		other = run(p, size - 1, data[0], step);
-		must(whole.hash == other.hash && whole.bad == other.bad);
-		must(whole.events == other.events && whole.answers == other.answers);
+		require(whole.hash == other.hash && whole.bad == other.bad);
+		require(whole.events == other.events && whole.answers == other.answers);
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* fuzz_cli_jsonedit.c - any file with comments that other programs' configurations may be: a server is put in
  * and taken out again. What comes out must mean what it should, and nothing else may have changed.
  */
+#include "require.h"
 #include "text/jsonc.h"
 #include "text/jsonedit.h"
 
@@ -48,12 +49,6 @@ static bool all_in(const cleat_json *a, const cleat_json *b, const char *but)
 	return true;
 }
 
-static void must(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
 static void set_and_remove(const char *data, size_t size, const cleat_doc *before)
 {
 	cleat_doc *value = cleat_doc_parse("{\"a\":[1,{\"b\":\"}\"}]}", 19, NULL, NULL, NULL);
@@ -62,24 +57,25 @@ static void set_and_remove(const char *data, size_t size, const cleat_doc *befor
 	FILE *nowhere = fopen("/dev/null", "w");
 	struct text old = { 0 };
 
-	must(value && nowhere);
+	require(value && nowhere);
 	jsonedit_set(&set, data, size, path, 2, cleat_doc_root(value));
 	after = parse(text_str(&set), set.n);
-	must(after != NULL);
-	must(cleat_json_equal(cleat_json_get(servers_of(after), path[1]), cleat_doc_root(value)));
-	must(all_in(cleat_doc_root(before), cleat_doc_root(after), path[0]));
-	must(all_in(cleat_doc_root(after), cleat_doc_root(before), path[0]));
-	must(all_in(servers_of(before), servers_of(after), path[1]));
-	must(all_in(servers_of(after), servers_of(before), path[1]));
+	require(after != NULL);
+	require(cleat_json_equal(cleat_json_get(servers_of(after), path[1]),
+				 cleat_doc_root(value)));
+	require(all_in(cleat_doc_root(before), cleat_doc_root(after), path[0]));
+	require(all_in(cleat_doc_root(after), cleat_doc_root(before), path[0]));
+	require(all_in(servers_of(before), servers_of(after), path[1]));
+	require(all_in(servers_of(after), servers_of(before), path[1]));
 	text_add(&old, data, size);
 	jsonedit_diff(nowhere, "x", &old, &set, false);
-	must(jsonedit_remove(&removed, text_str(&set), set.n, path, 2));
+	require(jsonedit_remove(&removed, text_str(&set), set.n, path, 2));
 	again = parse(text_str(&removed), removed.n);
-	must(again != NULL);
-	must(!cleat_json_get(servers_of(again), path[1]));
-	must(all_in(servers_of(before), servers_of(again), path[1]));
-	must(all_in(servers_of(again), servers_of(before), path[1]));
-	must(all_in(cleat_doc_root(before), cleat_doc_root(again), path[0]));
+	require(again != NULL);
+	require(!cleat_json_get(servers_of(again), path[1]));
+	require(all_in(servers_of(before), servers_of(again), path[1]));
+	require(all_in(servers_of(again), servers_of(before), path[1]));
+	require(all_in(cleat_doc_root(before), cleat_doc_root(again), path[0]));
 	fclose(nowhere);
 	cleat_doc_free(value);
 	cleat_doc_free(after);

@@ -9,24 +9,17 @@
 #include "client/result.h"
 #include "client/toolbook.h"
 #include "protocol/headers.h"
+#include "require.h"
 #include "json/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 /* ---- results ---------------------------------------------------------------------------------- */
 
 static void check_plain(const char *s)
 {
-	must(!s || strlen(s) < (size_t)1 << 24);
+	require(!s || strlen(s) < (size_t)1 << 24);
 }
 
 static volatile unsigned char touched; /* what is there can be read */
@@ -36,13 +29,13 @@ static void check_block(const cleat_content *c, const cleat_json *item)
 	bool has_data = c->kind == CLEAT_CONTENT_IMAGE || c->kind == CLEAT_CONTENT_AUDIO ||
 			(c->kind == CLEAT_CONTENT_RESOURCE && !c->text);
 
-	must(c->json && item);
-	must(!c->data || has_data);
-	must((c->kind != CLEAT_CONTENT_TEXT && c->kind != CLEAT_CONTENT_OTHER) || !c->uri);
-	must(c->kind != CLEAT_CONTENT_TEXT || c->text);
-	must(c->kind != CLEAT_CONTENT_LINK || c->uri);
-	must(c->kind != CLEAT_CONTENT_OTHER || (!c->text && !c->size));
-	must(!c->text || c->text[c->size] == '\0');
+	require(c->json && item);
+	require(!c->data || has_data);
+	require((c->kind != CLEAT_CONTENT_TEXT && c->kind != CLEAT_CONTENT_OTHER) || !c->uri);
+	require(c->kind != CLEAT_CONTENT_TEXT || c->text);
+	require(c->kind != CLEAT_CONTENT_LINK || c->uri);
+	require(c->kind != CLEAT_CONTENT_OTHER || (!c->text && !c->size));
+	require(!c->text || c->text[c->size] == '\0');
 	if (c->data && c->size)
 		touched = ((const unsigned char *)c->data)[c->size - 1];
 	check_plain(c->role);
@@ -57,8 +50,8 @@ static size_t check_text(const char *all, size_t at, const cleat_content *c)
 {
 	if (!c->text)
 		return at;
-	must(memcmp(all + at, c->text, c->size) == 0);
-	must(all[at + c->size] == '\n' || all[at + c->size] == '\0');
+	require(memcmp(all + at, c->text, c->size) == 0);
+	require(all[at + c->size] == '\n' || all[at + c->size] == '\0');
 	return at + c->size + 1;
 }
 
@@ -69,20 +62,20 @@ static void check_blocks(cleat_result *r)
 	size_t n = cleat_json_size(items), at = 0;
 	cleat_content c, again;
 
-	must(!items || json_is_array(items));
-	must(text == cleat_result_text(r));
-	must(!cleat_result_content(r, n, &c));
+	require(!items || json_is_array(items));
+	require(text == cleat_result_text(r));
+	require(!cleat_result_content(r, n, &c));
 	for (size_t i = 0; i < n; i++) {
 		bool ok = cleat_result_content(r, i, &c);
 
-		must(ok || (!c.json && !c.data && !c.text));
+		require(ok || (!c.json && !c.data && !c.text));
 		if (ok) {
 			check_block(&c, cleat_json_at(items, i));
 			at = check_text(text, at, &c);
 		}
 		if (i % 7 == 3) { /* back and forth */
-			must(cleat_result_content(r, i, &again) == ok);
-			must(!ok || (again.json == c.json && again.data == c.data));
+			require(cleat_result_content(r, i, &again) == ok);
+			require(!ok || (again.json == c.json && again.data == c.data));
 			cleat_result_content(r, n / 2, &again);
 			cleat_result_content(r, 0, &again);
 		}
@@ -121,10 +114,10 @@ static void check_record(cleat_result *r)
 
 	memset(&rec, 0x55, sizeof rec);
 	rc = cleat_result_record(r, record_fields, &rec);
-	must(cleat_result_status(r) == own && cleat_result_error(r)->status == rc);
-	must(own ? rc == own : rc == CLEAT_OK || rc == CLEAT_EPROTO);
-	must(rc == CLEAT_OK || (!rec.n_numbers && !rec.n_inner && !rec.inner && !rec.any));
-	must((cleat_result_error(r)->message[0] != '\0') == (rc != CLEAT_OK));
+	require(cleat_result_status(r) == own && cleat_result_error(r)->status == rc);
+	require(own ? rc == own : rc == CLEAT_OK || rc == CLEAT_EPROTO);
+	require(rc == CLEAT_OK || (!rec.n_numbers && !rec.n_inner && !rec.inner && !rec.any));
+	require((cleat_result_error(r)->message[0] != '\0') == (rc != CLEAT_OK));
 	for (size_t i = 0; i < rec.n_inner; i++)
 		check_plain(rec.inner[i].text);
 }
@@ -134,12 +127,12 @@ static void check_result(struct str text, int shape)
 	cleat_result *r = result_new(NULL, (enum result_shape)shape);
 	const cleat_json *v;
 
-	must(r != NULL);
+	require(r != NULL);
 	if (json_parse(&r->arena, text, NULL, &v, NULL) == CLEAT_OK) {
 		result_set(r, v);
-		must((cleat_result_raw(r) == v) == json_is_object(v));
-		must(cleat_result_is_tool_error(r) == (cleat_result_status(r) == CLEAT_EREMOTE));
-		must(!cleat_result_is_tool_error(r) || shape == RESULT_TOOL);
+		require((cleat_result_raw(r) == v) == json_is_object(v));
+		require(cleat_result_is_tool_error(r) == (cleat_result_status(r) == CLEAT_EREMOTE));
+		require(!cleat_result_is_tool_error(r) || shape == RESULT_TOOL);
 		check_blocks(r);
 		check_record(r);
 		check_record(r);
@@ -152,12 +145,13 @@ static void check_error(struct str text)
 	cleat_result *r = result_new(NULL, RESULT_TOOL);
 	const cleat_json *v;
 
-	must(r != NULL);
+	require(r != NULL);
 	if (json_parse(&r->arena, text, NULL, &v, NULL) == CLEAT_OK) {
 		result_set_error(r, 200, v);
-		must(cleat_result_status(r) == (json_is_object(v) ? CLEAT_EREMOTE : CLEAT_EPROTO));
-		must(cleat_result_error(r)->message[0] != '\0');
-		must(!cleat_result_raw(r) && !cleat_result_items(r) && !cleat_result_json(r));
+		require(cleat_result_status(r) ==
+			(json_is_object(v) ? CLEAT_EREMOTE : CLEAT_EPROTO));
+		require(cleat_result_error(r)->message[0] != '\0');
+		require(!cleat_result_raw(r) && !cleat_result_items(r) && !cleat_result_json(r));
 		check_record(r);
 	}
 	cleat_result_free(r);
@@ -178,9 +172,9 @@ static void check_headers(struct toolbook *b, const cleat_json *tool, const clea
 	arena_init(&ar, NULL, 0);
 	if (toolbook_fields(b, &ar, name, args, &m.fields, &m.n_fields, &err) == CLEAT_OK &&
 	    header_params_find(&ar, json_member(tool, "inputSchema"), &params, &err) == CLEAT_OK) {
-		must(headers_of(&m, &sent, &err) == CLEAT_OK);
-		must(header_params_check(&(struct peer_headers){ sent.at, sent.n }, params, args,
-					 NULL, &err) == CLEAT_OK);
+		require(headers_of(&m, &sent, &err) == CLEAT_OK);
+		require(header_params_check(&(struct peer_headers){ sent.at, sent.n }, params, args,
+					    NULL, &err) == CLEAT_OK);
 	}
 	arena_done(&ar);
 }
@@ -192,19 +186,19 @@ static void check_tools(const cleat_json *v)
 	const cleat_json *args = json_member(v, "arguments");
 	cleat_error err;
 
-	must(b != NULL);
+	require(b != NULL);
 	toolbook_begin(b);
 	while (cleat_json_next(&it)) {
 		struct str name = json_str(json_member(it.value, "name"));
 		int rc = toolbook_learn(b, it.value, &err);
 
-		must(rc == CLEAT_OK || rc == CLEAT_EINVAL);
-		must(toolbook_knows(b, name) == (name.n > 0));
-		must(name.n == 0 || toolbook_refused(b, name, &err) == (rc == CLEAT_EINVAL));
+		require(rc == CLEAT_OK || rc == CLEAT_EINVAL);
+		require(toolbook_knows(b, name) == (name.n > 0));
+		require(name.n == 0 || toolbook_refused(b, name, &err) == (rc == CLEAT_EINVAL));
 		if (rc == CLEAT_OK)
 			check_headers(b, it.value, args);
 		rc = toolbook_check(b, name, v, &err);
-		must(rc == CLEAT_OK || rc == CLEAT_EPROTO);
+		require(rc == CLEAT_OK || rc == CLEAT_EPROTO);
 	}
 	toolbook_end(b);
 	toolbook_free(b);
@@ -215,13 +209,13 @@ static void check_cache(const cleat_json *v)
 	struct cache *k = cache_new(NULL, 1000);
 	struct buf key;
 
-	must(k != NULL && cache_ttl(v) <= 24 * 60 * 60 * 1000);
+	require(k != NULL && cache_ttl(v) <= 24 * 60 * 60 * 1000);
 	buf_init(&key, NULL, SIZE_MAX / 2);
 	if (cache_params(&key, v, NULL) == CLEAT_OK) {
 		cache_put(k, STR_LIT("m"), buf_str(&key), STR_LIT("x"), 2);
-		must(cache_bytes(k) <= 1000);
-		must((cache_get(k, STR_LIT("m"), buf_str(&key), 1).p != NULL) ==
-		     (cache_bytes(k) > 0));
+		require(cache_bytes(k) <= 1000);
+		require((cache_get(k, STR_LIT("m"), buf_str(&key), 1).p != NULL) ==
+			(cache_bytes(k) > 0));
 	}
 	buf_done(&key);
 	cache_free(k);

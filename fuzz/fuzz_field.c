@@ -6,19 +6,12 @@
  */
 #include "field/field.h"
 #include "field/signature.h"
+#include "require.h"
 #include "json/parse.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(x)                                                                                    \
-	do {                                                                                       \
-		if (!(x))                                                                          \
-			abort();                                                                   \
-	} while (0)
 
 struct point {
 	double x;
@@ -83,9 +76,9 @@ static int check(const cleat_field *fields, const cleat_json *v, bool closed)
 	buf_init(&b, NULL, 1 << 20);
 	rc = field_check(fields, v, closed, &b);
 	s = buf_str(&b);
-	MUST(rc == CLEAT_OK ? s.n == 0 : s.n > 0 && rc == CLEAT_EINVAL);
-	MUST(utf8_valid_prefix(s) == s.n);
-	MUST(!str_has_nul(s) && s.n < 64 << 10);
+	require(rc == CLEAT_OK ? s.n == 0 : s.n > 0 && rc == CLEAT_EINVAL);
+	require(utf8_valid_prefix(s) == s.n);
+	require(!str_has_nul(s) && s.n < 64 << 10);
 	buf_done(&b);
 	return rc;
 }
@@ -97,9 +90,9 @@ static void pass(struct arena *ar, const cleat_json *v, struct buf *ret)
 	struct jw w;
 
 	memset(&r, 0, sizeof r);
-	MUST(field_decode(all_fields, v, ar, &r) == CLEAT_OK);
+	require(field_decode(all_fields, v, ar, &r) == CLEAT_OK);
 	jw_init(&w, ret);
-	MUST(field_encode(&w, all_fields, &r, NULL) == CLEAT_OK);
+	require(field_encode(&w, all_fields, &r, NULL) == CLEAT_OK);
 }
 
 static void round_trip(struct arena *ar, const cleat_json *v)
@@ -110,10 +103,10 @@ static void round_trip(struct arena *ar, const cleat_json *v)
 	buf_init(&first, NULL, 64 << 20);
 	buf_init(&second, NULL, 64 << 20);
 	pass(ar, v, &first);
-	MUST(json_parse(ar, buf_str(&first), NULL, &again, NULL) == CLEAT_OK);
-	MUST(check(all_fields, again, true) == CLEAT_OK);
+	require(json_parse(ar, buf_str(&first), NULL, &again, NULL) == CLEAT_OK);
+	require(check(all_fields, again, true) == CLEAT_OK);
 	pass(ar, again, &second);
-	MUST(str_eq(buf_str(&first), buf_str(&second)));
+	require(str_eq(buf_str(&first), buf_str(&second)));
 	buf_done(&first);
 	buf_done(&second);
 }
@@ -132,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json = (struct str){ (const char *)line + 1, size - (size_t)(line + 1 - data) };
 	arena_init(&ar, NULL, 0);
 	text = arena_strndup(&ar, (const char *)data, (size_t)(line - data));
-	MUST(text);
+	require(text);
 	if (json_parse(&ar, json, NULL, &v, NULL) == CLEAT_OK) {
 		if (signature_parse(&ar, text, &sig, NULL, NULL) == CLEAT_OK) {
 			check(sig.fields, v, true);

@@ -5,6 +5,7 @@
  * three must see the same lines, none over the limit, and an over-long line exactly once.
  */
 #include "net/framing.h"
+#include "require.h"
 
 #include <stdlib.h>
 
@@ -18,12 +19,8 @@ static bool on_line(void *ctx, struct str line)
 {
 	struct seen *s = ctx;
 
-	if (line.n == 0 || line.n > s->limit)
-		abort();
-	for (size_t i = 0; i < line.n; i++) {
-		if (line.p[i] == '\n')
-			abort();
-	}
+	require(line.n > 0 && line.n <= s->limit);
+	require(!memchr(line.p, '\n', line.n));
 	s->hash = str_hash(line, s->hash + 1);
 	s->lines++;
 	return !s->pause;
@@ -33,8 +30,7 @@ static void on_oversize(void *ctx, size_t limit)
 {
 	struct seen *s = ctx;
 
-	if (limit != s->limit)
-		abort();
+	require(limit == s->limit);
 	s->hash = s->hash * 31 + 7;
 	s->lost++;
 }
@@ -56,11 +52,9 @@ static struct seen run(const char *p, size_t n, size_t limit, uint32_t seed, boo
 			k = k < n - at ? k : n - at;
 		}
 		used = framing_feed(&f, p + at, k, &sink);
-		if (used == 0 || used > k || (used < k && !pause))
-			abort();
+		require(used > 0 && used <= k && (used == k || pause));
 		at += used;
-		if (buf_size(&f.tail) > limit + 1)
-			abort();
+		require(buf_size(&f.tail) <= limit + 1);
 	}
 	framing_end(&f, &sink);
 	framing_done(&f);
@@ -77,9 +71,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	whole = run(p, size - 2, data[0], 0, false);
 	sliced = run(p, size - 2, data[0], data[1] + 1u, false);
 	paused = run(p, size - 2, data[0], data[1] + 1u, true);
-	if (whole.hash != sliced.hash || whole.lines != sliced.lines || whole.lost != sliced.lost)
-		abort();
-	if (whole.hash != paused.hash || whole.lines != paused.lines || whole.lost != paused.lost)
-		abort();
+	require(whole.hash == sliced.hash && whole.lines == sliced.lines &&
+		whole.lost == sliced.lost);
+	require(whole.hash == paused.hash && whole.lines == paused.lines &&
+		whole.lost == paused.lost);
 	return 0;
 }

@@ -6,14 +6,9 @@
  * preference.
  */
 #include "http/field.h"
+#include "require.h"
 
 #include <stdlib.h>
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void check_encode(struct str value)
 {
@@ -24,10 +19,10 @@ static void check_encode(struct str value)
 	buf_init(&sent, NULL, 1 << 22);
 	buf_init(&back, NULL, 1 << 22);
 	http_sentinel_encode(value, &sent);
-	must(buf_status(&sent) == CLEAT_OK && buf_size(&sent) > 0);
+	require(buf_status(&sent) == CLEAT_OK && buf_size(&sent) > 0);
 	rc = http_sentinel_decode(buf_str(&sent), &back);
-	must(rc == (is_text ? CLEAT_OK : CLEAT_EPROTO));
-	must(str_eq(buf_str(&back), is_text ? value : STR_LIT("")));
+	require(rc == (is_text ? CLEAT_OK : CLEAT_EPROTO));
+	require(str_eq(buf_str(&back), is_text ? value : STR_LIT("")));
 	buf_done(&sent);
 	buf_done(&back);
 }
@@ -39,9 +34,9 @@ static void check_decode(struct str value)
 
 	buf_init(&out, NULL, 1 << 22);
 	rc = http_sentinel_decode(value, &out);
-	must(rc == CLEAT_OK || (rc == CLEAT_EPROTO && buf_size(&out) == 0));
+	require(rc == CLEAT_OK || (rc == CLEAT_EPROTO && buf_size(&out) == 0));
 	if (rc == CLEAT_OK) {
-		must(utf8_valid_prefix(buf_str(&out)) == buf_size(&out));
+		require(utf8_valid_prefix(buf_str(&out)) == buf_size(&out));
 		check_encode(buf_str(&out));
 	}
 	buf_done(&out);
@@ -67,16 +62,16 @@ static void check_host(struct str value)
 		return;
 	buf_init(&b, NULL, 1 << 20);
 	buf_append(&b, host.p, host.n);
-	must(host.n > 0 && http_split_host(buf_str(&b), &again, &port_again));
-	must(str_eq(again, host) && !port_again.p);
+	require(host.n > 0 && http_split_host(buf_str(&b), &again, &port_again));
+	require(str_eq(again, host) && !port_again.p);
 	if (port.p) {
 		buf_putc(&b, ':');
 		buf_append(&b, port.p, port.n);
 	}
-	must(str_eq(buf_str(&b), value));
+	require(str_eq(buf_str(&b), value));
 	flip(&b);
-	must(http_split_host(buf_str(&b), &again, &port_again) && again.n == host.n);
-	must(http_is_loopback_name(again) == http_is_loopback_name(host));
+	require(http_split_host(buf_str(&b), &again, &port_again) && again.n == host.n);
+	require(http_is_loopback_name(again) == http_is_loopback_name(host));
 	buf_done(&b);
 }
 
@@ -84,12 +79,12 @@ static void check_origin(struct str value)
 {
 	struct str scheme, host, port, authority;
 
-	must(!http_is_loopback_name(value) || http_split_host(value, &host, &port));
+	require(!http_is_loopback_name(value) || http_split_host(value, &host, &port));
 	if (!http_split_origin(value, &scheme, &host, &port))
 		return;
-	must(scheme.n > 0 && scheme.p == value.p && host.p == scheme.p + scheme.n + 3);
+	require(scheme.n > 0 && scheme.p == value.p && host.p == scheme.p + scheme.n + 3);
 	authority = (struct str){ host.p, value.n - scheme.n - 3 };
-	must(http_split_host(authority, &host, &port));
+	require(http_split_host(authority, &host, &port));
 	check_host(authority);
 }
 
@@ -101,14 +96,14 @@ static void check_lists(struct str value)
 	bool ba = http_accept_prefers(value, "text/event-stream", "application/json");
 	struct str token = http_bearer(value);
 
-	must(json >= 0 && json <= 1000 && sse >= 0 && sse <= 1000);
-	must(!(ab && ba) && (!ab || json >= sse) && (!ba || sse >= json));
-	must(!token.p || (token.n > 0 && token.p + token.n == value.p + value.n));
+	require(json >= 0 && json <= 1000 && sse >= 0 && sse <= 1000);
+	require(!(ab && ba) && (!ab || json >= sse) && (!ba || sse >= json));
+	require(!token.p || (token.n > 0 && token.p + token.n == value.p + value.n));
 	if (http_is_media_type(value, "application/json")) {
 		const char *end = memchr(value.p, ';', value.n);
 		struct str range = { value.p, end ? (size_t)(end - value.p) : value.n };
 
-		must(http_accept_quality(range, "application/json") == 1000);
+		require(http_accept_quality(range, "application/json") == 1000);
 	}
 }
 
@@ -118,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		malloc(size ? size : 1); /* of its own size, so that a byte too far is noticed */
 	struct str value = { copy, size };
 
-	must(copy);
+	require(copy);
 	if (size)
 		memcpy(copy, data, size);
 	check_decode(value);

@@ -6,6 +6,7 @@
  * the limit; and, written down again in the plainest way, it is read as the same request.
  */
 #include "http/parser.h"
+#include "require.h"
 
 #include <stdlib.h>
 
@@ -16,12 +17,6 @@ struct seen {
 	bool idle;
 };
 
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
 static void put(struct buf *b, struct str s, const char *behind)
 {
 	buf_append(b, s.p, s.n);
@@ -31,26 +26,26 @@ static void put(struct buf *b, struct str s, const char *behind)
 static void check_text(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		must(s.p[i] != '\r' && s.p[i] != '\n' && s.p[i] != 0);
+		require(s.p[i] != '\r' && s.p[i] != '\n' && s.p[i] != 0);
 }
 
 static void check_request(const struct http_request *r, size_t max_body)
 {
-	must(r->path.n > 0 && (r->path.p[0] == '/' || str_eqz(r->path, "*")));
-	must(r->body.n <= max_body && r->n_fields <= HTTP_MAX_FIELDS);
-	must(http_request_field_is_single(r, "host"));
-	must(r->http_1_0 || http_request_field(r, "host").p);
-	must(http_request_field_is_single(r, "content-length"));
-	must(!http_request_field(r, "transfer-encoding").p ||
-	     !http_request_field(r, "content-length").p);
+	require(r->path.n > 0 && (r->path.p[0] == '/' || str_eqz(r->path, "*")));
+	require(r->body.n <= max_body && r->n_fields <= HTTP_MAX_FIELDS);
+	require(http_request_field_is_single(r, "host"));
+	require(r->http_1_0 || http_request_field(r, "host").p);
+	require(http_request_field_is_single(r, "content-length"));
+	require(!http_request_field(r, "transfer-encoding").p ||
+		!http_request_field(r, "content-length").p);
 	check_text(r->path);
 	check_text(r->query);
 	for (size_t i = 0; i < r->n_fields; i++) {
-		must(r->fields[i].name.n > 0);
+		require(r->fields[i].name.n > 0);
 		check_text(r->fields[i].name);
 		check_text(r->fields[i].value);
 		for (size_t k = 0; k < r->fields[i].name.n; k++)
-			must(r->fields[i].name.p[k] < 'A' || r->fields[i].name.p[k] > 'Z');
+			require(r->fields[i].name.p[k] < 'A' || r->fields[i].name.p[k] > 'Z');
 	}
 }
 
@@ -88,17 +83,17 @@ static void check_again(const struct http_request *r)
 	if (r->n_fields < HTTP_MAX_FIELDS) {
 		buf_printf(&text, "content-length: %zu\r\n\r\n", r->body.n);
 		put(&text, r->body, "");
-		must(p && http_parser_feed(p, buf_str(&text).p, buf_size(&text), &used) ==
-				  HTTP_HEAD_DONE);
+		require(p && http_parser_feed(p, buf_str(&text).p, buf_size(&text), &used) ==
+				     HTTP_HEAD_DONE);
 		at = used;
-		must(http_parser_feed(p, buf_str(&text).p + at, buf_size(&text) - at, &used) ==
-		     HTTP_DONE);
-		must(at + used == buf_size(&text));
-		must(str_eq(http_parser_request(p)->body, r->body));
-		must(http_parser_request(p)->keep_alive == r->keep_alive);
+		require(http_parser_feed(p, buf_str(&text).p + at, buf_size(&text) - at, &used) ==
+			HTTP_DONE);
+		require(at + used == buf_size(&text));
+		require(str_eq(http_parser_request(p)->body, r->body));
+		require(http_parser_request(p)->keep_alive == r->keep_alive);
 		buf_truncate(&text, 0);
 		describe(&text, http_parser_request(p), false);
-		must(str_eq(buf_str(&text), buf_str(&again)));
+		require(str_eq(buf_str(&text), buf_str(&again)));
 	}
 	buf_done(&text);
 	buf_done(&again);
@@ -130,7 +125,7 @@ static struct seen run(const char *bytes, size_t n, const struct http_limits *li
 	struct seen s = { 0 };
 	size_t at = 0;
 
-	must(p);
+	require(p);
 	while (got != HTTP_FAILED && (at < n || got == HTTP_HEAD_DONE)) {
 		size_t k = step, used;
 		char *slice;
@@ -139,11 +134,11 @@ static struct seen run(const char *bytes, size_t n, const struct http_limits *li
 		k = k ? k : 1 + (seed >> 24) % 17;
 		k = k < n - at ? k : n - at;
 		slice = malloc(k ? k : 1);
-		must(slice);
+		require(slice);
 		memcpy(slice, bytes + at, k);
 		got = http_parser_feed(p, slice, k, &used);
 		free(slice);
-		must(used <= k && (got != HTTP_MORE || used == k));
+		require(used <= k && (got != HTTP_MORE || used == k));
 		at += used;
 		if (got == HTTP_DONE) {
 			finish(&s, http_parser_request(p), limits->max_body, step > 1);
@@ -152,16 +147,16 @@ static struct seen run(const char *bytes, size_t n, const struct http_limits *li
 	}
 	if (got == HTTP_FAILED)
 		s.status = http_parser_error(p, NULL);
-	must(got != HTTP_FAILED || (s.status >= 400 && s.status != 500));
+	require(got != HTTP_FAILED || (s.status >= 400 && s.status != 500));
 	s.idle = http_parser_is_idle(p);
 	http_parser_free(p);
 	return s;
 }
 
-static void must_be_same(struct seen a, struct seen b)
+static void require_same(struct seen a, struct seen b)
 {
-	must(a.hash == b.hash && a.requests == b.requests && a.status == b.status &&
-	     a.idle == b.idle);
+	require(a.hash == b.hash && a.requests == b.requests && a.status == b.status &&
+		a.idle == b.idle);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -175,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	limits =
 		(struct http_limits){ .max_head = 64 + data[0] * 8u, .max_body = 1 + data[1] * 4u };
 	whole = run(p, size - 2, &limits, SIZE_MAX, 0);
-	must_be_same(whole, run(p, size - 2, &limits, 1, 0));
-	must_be_same(whole, run(p, size - 2, &limits, 0, data[0] * 256u + data[1]));
+	require_same(whole, run(p, size - 2, &limits, 1, 0));
+	require_same(whole, run(p, size - 2, &limits, 0, data[0] * 256u + data[1]));
 	return 0;
 }

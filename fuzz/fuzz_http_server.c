@@ -14,6 +14,7 @@
  * gone(); none is left when the server is freed; no memory and no descriptor is either.
  */
 #include "httpd/conn.h"
+#include "require.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +33,6 @@ static struct {
 	uint64_t now_us;
 	bool drained;
 } f;
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* ---- memory and time ---------------------------------------------------------------------- */
 
@@ -131,7 +126,7 @@ static void see(struct http_exchange *ex)
 	for (size_t i = 0; i < CLIENTS && !slot(ex); i++)
 		if (!f.open[i])
 			f.open[i] = ex;
-	must(slot(ex) != NULL);
+	require(slot(ex) != NULL);
 }
 
 /* The letters of the path, copied: the request is gone when it was answered. */
@@ -166,21 +161,21 @@ static void on_request(void *ctx, struct http_exchange *ex)
 	char room[64];
 
 	(void)ctx;
-	must(slot(ex) != NULL); /* not answered in head() */
+	require(slot(ex) != NULL); /* not answered in head() */
 	act_all(ex, letters(ex, false, room));
 }
 
 static void on_gone(void *ctx, struct http_exchange *ex)
 {
 	(void)ctx;
-	must(slot(ex) != NULL);
+	require(slot(ex) != NULL);
 	*slot(ex) = NULL;
 }
 
 static void on_drained(void *ctx, struct http_exchange *ex)
 {
 	(void)ctx;
-	must(slot(ex) != NULL && http_exchange_queued(ex) == 0);
+	require(slot(ex) != NULL && http_exchange_queued(ex) == 0);
 	if (f.drained)
 		act(ex, 'w');
 	f.drained = false;
@@ -192,8 +187,8 @@ static void on_logged(void *ctx, const struct http_exchange *ex, int status, uin
 	(void)ctx;
 	(void)bytes;
 	(void)micros;
-	must(status == 0 || (status >= 200 && status < 600));
-	must(http_exchange_request(ex)->path.p != NULL);
+	require(status == 0 || (status >= 200 && status < 600));
+	require(http_exchange_request(ex)->path.p != NULL);
 }
 
 /* ---- the script --------------------------------------------------------------------------- */
@@ -212,7 +207,7 @@ static void dial(size_t i)
 	hang_up(i);
 	if (!f.h || f.h->stats.connections >= CLIENTS)
 		return;
-	must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	require(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
 	f.fd[i] = ends[0];
 	httpd_enter(f.h);
 	http_conn_open(f.h, ends[1], "unix", NULL);
@@ -299,7 +294,7 @@ static void begin(void)
 	f.client = 0;
 	f.drained = false;
 	f.fd[0] = f.fd[1] = -1;
-	must(httpd_new(&o, &f.h) == CLEAT_OK);
+	require(httpd_new(&o, &f.h) == CLEAT_OK);
 	httpd_set_clock(f.h, clock_us, NULL);
 	dial(0);
 }
@@ -311,11 +306,11 @@ static void end(void)
 	f.countdown = 0;
 	httpd_free(f.h);
 	for (size_t i = 0; i < CLIENTS; i++) {
-		must(f.open[i] == NULL);
+		require(f.open[i] == NULL);
 		hang_up(i);
 	}
 	cleat_loop_step(f.loop, 0);
-	must(f.live == 0);
+	require(f.live == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,18 +8,13 @@
 #include "base/mem.h"
 #include "fetch/fetcher.h"
 #include "link/links.h"
+#include "require.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FETCHES = 16, TAGS = 10, WAITS = 3, STEPS = 2000 };
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* ---- memory that fails ------------------------------------------------------------------------ */
 
@@ -81,7 +76,7 @@ struct fetcher *fetcher_new(const struct fetcher_options *o, cleat_error *err)
 	(void)o;
 	(void)err;
 	client = calloc(1, sizeof *client);
-	must(client);
+	require(client);
 	return client;
 }
 
@@ -109,7 +104,7 @@ void fetcher_free(struct fetcher *h)
 
 struct str fetch_field(const struct fetch *f, const char *name)
 {
-	must(!f->dead);
+	require(!f->dead);
 	if (strcmp(name, "content-type") == 0)
 		return str_of(f->type);
 	if (strcmp(name, "mcp-session-id") == 0)
@@ -130,7 +125,7 @@ struct fetch *fetch_start(struct fetcher *h, const struct fetch_options *o, clea
 	size_t i = 0;
 
 	for (size_t k = 0; k < o->n_fields; k++)
-		must(o->fields[k].name.n && http_is_field_value(o->fields[k].value));
+		require(o->fields[k].name.n && http_is_field_value(o->fields[k].value));
 	while (i < FETCHES && h->fetches[i])
 		i++;
 	if (!f || i == FETCHES) {
@@ -148,7 +143,7 @@ void fetch_cancel(struct fetch *f)
 {
 	if (!f)
 		return;
-	must(!f->dead);
+	require(!f->dead);
 	fetch_free(f);
 }
 
@@ -175,8 +170,8 @@ static void told(void *tag, bool last)
 {
 	size_t i = (uintptr_t)tag;
 
-	must(!role.calling && i <= TAGS);
-	must(!tag || role.open[i]);
+	require(!role.calling && i <= TAGS);
+	require(!tag || role.open[i]);
 	if (last)
 		role.open[i] = false;
 	role.events++;
@@ -206,7 +201,7 @@ static void on_message(void *ctx, struct str text, void *tag, int status)
 {
 	(void)ctx;
 	(void)status;
-	must(text.p && text.n);
+	require(text.p && text.n);
 	told(tag, tag && is_response(text));
 	if (role.again && tag && text.p[0] == 'F')
 		forget((uintptr_t)tag);
@@ -221,7 +216,7 @@ static void on_accepted(void *ctx, void *tag)
 static void on_failed(void *ctx, void *tag, const struct link_failure *why)
 {
 	(void)ctx;
-	must(tag && why->error.status);
+	require(tag && why->error.status);
 	told(tag, true);
 	if (role.again && why->session_lost)
 		role.link->ops->reset(role.link);
@@ -230,7 +225,7 @@ static void on_failed(void *ctx, void *tag, const struct link_failure *why)
 static void on_down(void *ctx, const struct link_failure *why)
 {
 	(void)ctx;
-	must(why->error.status != CLEAT_OK);
+	require(why->error.status != CLEAT_OK);
 	told(NULL, false);
 	memset(role.open, 0, sizeof role.open);
 	if (role.again)
@@ -261,14 +256,14 @@ static void on_note(void *ctx, int level, const char *text)
 {
 	(void)ctx;
 	(void)level;
-	must(text[0]);
+	require(text[0]);
 	told(NULL, false);
 }
 
 static void on_closed(void *ctx)
 {
 	(void)ctx;
-	must(!role.closed);
+	require(!role.closed);
 	told(NULL, false);
 	role.closed = true;
 }
@@ -344,7 +339,7 @@ static void body(struct fetch *f, const char *p, size_t n)
 	struct fetcher *h = f->h;
 	char *copy = calloc(n + 1, 1);
 
-	must(copy);
+	require(copy);
 	for (size_t i = 0; i < n; i++)
 		copy[i] = p[i] == '|' ? '\n' : p[i];
 	f->in_event = true;
@@ -436,10 +431,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	countdown = live = 0;
 	memset(&role, 0, sizeof role);
 	role.loop = base.loop = cleat_loop_new(NULL);
-	must(role.loop);
+	require(role.loop);
 	role.link =
 		link_http_new(&base, &(struct link_http_options){ .url = "http://h/mcp" }, NULL);
-	must(role.link);
+	require(role.link);
 	for (unsigned i = 0; p < stop && i < STEPS; i++) {
 		const char *line = memchr(p, '\n', (size_t)(stop - p));
 		size_t n = (size_t)((line ? line : stop) - p);
@@ -450,6 +445,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	countdown = 0;
 	role.link->ops->free(role.link);
 	cleat_loop_free(role.loop);
-	must(live == 0 && client == NULL);
+	require(live == 0 && client == NULL);
 	return 0;
 }

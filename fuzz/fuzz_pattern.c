@@ -5,14 +5,9 @@
  * match is yes, no or over the limit; and the same twice.
  */
 #include "format/pattern.h"
+#include "require.h"
 
 #include <stdlib.h>
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static const struct str texts[] = {
 	{ NULL, 0 },
@@ -30,9 +25,9 @@ static void match(const struct regex *re)
 		size_t at = 0, end = 0;
 		int rc = regex_match(re, texts[i], 0, &at, &end);
 
-		must(rc == 0 || rc == 1 || rc == CLEAT_ELIMIT);
-		must(rc != 1 || (at <= end && end <= texts[i].n));
-		must(regex_match(re, texts[i], 0, NULL, NULL) == rc);
+		require(rc == 0 || rc == 1 || rc == CLEAT_ELIMIT);
+		require(rc != 1 || (at <= end && end <= texts[i].n));
+		require(regex_match(re, texts[i], 0, NULL, NULL) == rc);
 	}
 }
 
@@ -59,15 +54,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_init(&lenient, NULL, REGEX_MAX_PATTERN);
 	s = pattern_translate(source, true, &strict, &e);
 	l = pattern_translate(source, false, &lenient, &e);
-	must(!valid || (s == l && s != CLEAT_EINVAL));
-	must(valid || s == CLEAT_EINVAL || s == CLEAT_ELIMIT);
-	must(s != CLEAT_OK || str_eq(buf_str(&strict), buf_str(&lenient)));
+	require(!valid || (s == l && s != CLEAT_EINVAL));
+	require(valid || s == CLEAT_EINVAL || s == CLEAT_ELIMIT);
+	require(s != CLEAT_OK || str_eq(buf_str(&strict), buf_str(&lenient)));
 	rc = pattern_compile(NULL, source, &re, &e);
-	must(rc == CLEAT_OK ? l == CLEAT_OK && re != NULL : re == NULL);
-	must(l == CLEAT_OK || rc == l);
-	must(rc != CLEAT_EINVAL || l == CLEAT_EINVAL);
-	must(rc != CLEAT_EUNSUPPORTED || has(source, "(?<") || has(source, "\\p") ||
-	     has(source, "\\P"));
+	require(rc == CLEAT_OK ? l == CLEAT_OK && re != NULL : re == NULL);
+	require(l == CLEAT_OK || rc == l);
+	require(rc != CLEAT_EINVAL || l == CLEAT_EINVAL);
+	require(rc != CLEAT_EUNSUPPORTED || has(source, "(?<") || has(source, "\\p") ||
+		has(source, "\\P"));
 	if (re)
 		match(re);
 	regex_free(re);

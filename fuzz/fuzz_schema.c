@@ -5,8 +5,6 @@
  */
 #include "schema_oracle.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const char *const values[] = {
 	"null",
 	"-0.5e3",

@@ -8,8 +8,6 @@
 
 #include "schema/program.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const cleat_schema_options limits = { .max_subschemas = 500, .max_steps = 20000 };
 
 /* Verdicts with fewer and fewer steps. */

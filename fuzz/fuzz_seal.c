@@ -5,6 +5,7 @@
  * changed; or parameters, whose digest must not depend on how they are spelt.
  */
 #include "protocol/seal.h"
+#include "require.h"
 #include "json/canonical.h"
 
 #include <stdlib.h>
@@ -18,12 +19,6 @@ static struct seal_binding binding(void)
 				      .method = STR_LIT("tools/call") };
 }
 
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 /* Nobody can make a token without the key: whatever it is, it is refused. */
 static void forged(struct str token)
 {
@@ -33,7 +28,7 @@ static void forged(struct str token)
 
 	buf_init(&out, NULL, 1 << 17);
 	rc = seal_read(key, &to, 0, token, &out, NULL);
-	must(rc == CLEAT_EPROTO && buf_size(&out) == 0);
+	require(rc == CLEAT_EPROTO && buf_size(&out) == 0);
 	buf_done(&out);
 }
 
@@ -72,14 +67,14 @@ static void round_trip(struct str payload)
 	buf_init(&out, NULL, 1 << 17);
 	rc = seal_write(key, &to, 1000, payload, &token, NULL);
 	if (rc == CLEAT_OK) {
-		must(seal_read(key, &to, 1000, buf_str(&token), &out, NULL) == CLEAT_OK);
-		must(str_eq(buf_str(&out), payload));
-		must(seal_read(key, &to, 1001, buf_str(&token), &out, NULL) == CLEAT_ETIMEOUT);
+		require(seal_read(key, &to, 1000, buf_str(&token), &out, NULL) == CLEAT_OK);
+		require(str_eq(buf_str(&out), payload));
+		require(seal_read(key, &to, 1001, buf_str(&token), &out, NULL) == CLEAT_ETIMEOUT);
 		at = payload.n ? (unsigned char)payload.p[0] * 7919u % buf_size(&token) : 0;
 		token.data[at] = (char)(token.data[at] ^ (payload.n > 1 ? payload.p[1] | 1 : 1));
 		forged(buf_str(&token));
 	} else {
-		must(rc == CLEAT_ELIMIT && buf_size(&token) == 0);
+		require(rc == CLEAT_ELIMIT && buf_size(&token) == 0);
 	}
 	buf_done(&token);
 	buf_done(&out);
@@ -114,17 +109,17 @@ static void parameters(struct str text)
 		return;
 	buf_init(&once, NULL, 1 << 24);
 	buf_init(&twice, NULL, 1 << 24);
-	must(json_write_canonical(&once, cleat_doc_root(doc), NULL) == CLEAT_OK);
+	require(json_write_canonical(&once, cleat_doc_root(doc), NULL) == CLEAT_OK);
 	again = cleat_doc_parse(buf_str(&once).p, buf_size(&once), NULL, NULL, NULL);
-	must(again != NULL);
+	require(again != NULL);
 	/* An object in which a key appears twice equals none with another order. */
-	must(has_duplicate(cleat_doc_root(again)) ||
-	     cleat_json_equal(cleat_doc_root(doc), cleat_doc_root(again)));
-	must(json_write_canonical(&twice, cleat_doc_root(again), NULL) == CLEAT_OK);
-	must(str_eq(buf_str(&once), buf_str(&twice)));
-	must(seal_digest(cleat_doc_root(doc), NULL, a, NULL) == CLEAT_OK);
-	must(seal_digest(cleat_doc_root(again), NULL, b, NULL) == CLEAT_OK);
-	must(memcmp(a, b, sizeof a) == 0);
+	require(has_duplicate(cleat_doc_root(again)) ||
+		cleat_json_equal(cleat_doc_root(doc), cleat_doc_root(again)));
+	require(json_write_canonical(&twice, cleat_doc_root(again), NULL) == CLEAT_OK);
+	require(str_eq(buf_str(&once), buf_str(&twice)));
+	require(seal_digest(cleat_doc_root(doc), NULL, a, NULL) == CLEAT_OK);
+	require(seal_digest(cleat_doc_root(again), NULL, b, NULL) == CLEAT_OK);
+	require(memcmp(a, b, sizeof a) == 0);
 	buf_done(&once);
 	buf_done(&twice);
 	cleat_doc_free(doc);

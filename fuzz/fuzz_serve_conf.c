@@ -4,6 +4,7 @@
  */
 #include "serve/config/conf_impl.h"
 
+#include "require.h"
 #include "json/node.h"
 
 #include <stdlib.h>
@@ -13,8 +14,7 @@ static void look_at(struct conf *c, const cleat_json *v)
 {
 	const char *text = conf_text(c, v, "");
 
-	if (strlen(conf_where(c, v)) == 0 || !text)
-		abort();
+	require(*conf_where(c, v) && text);
 	conf_template(c, v, "");
 	conf_loose_text(c, v);
 	conf_is_secret(c, v);
@@ -38,20 +38,16 @@ static void look_at_all(struct conf *c)
 	}
 	for (size_t i = 0; conf_problem_line(c, i); i++)
 		for (const char *p = conf_problem_line(c, i); *p; p++)
-			if ((unsigned char)*p < 0x20) /* not safe on a terminal */
-				abort();
+			require((unsigned char)*p >= 0x20); /* safe on a terminal */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const options[] = { "sh", "cmd", "dir", "sqlite", "openapi", "prompts" };
 	struct conf *c = conf_new(NULL);
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	if (!c || !text)
-		abort();
-	memcpy(text, data, size);
-	text[size] = 0;
+	require(c);
 	if (size && data[0] < CLEAT_COUNT(options))
 		conf_add_option(c, options[data[0]], text + 1);
 	else

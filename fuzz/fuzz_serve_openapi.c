@@ -5,6 +5,7 @@
 #include "serve/web/source.h"
 
 #include "base/mem.h"
+#include "require.h"
 #include "json/parse.h"
 
 #include <stdint.h>
@@ -13,12 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static void must(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -33,19 +28,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		server = cleat_server_new("fuzz", "1", NULL);
 		fd = memfd_create("document", 0);
 	}
-	must(server && fd >= 0);
-	must(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
+	require(server && fd >= 0);
+	require(ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
 	rt = (struct runtime){ .mem = mem_default, .server = server };
 	b = (struct draft){ .conf = conf_new(NULL), .rt = &rt, .set = set_new(NULL) };
-	must(b.conf && b.set);
+	require(b.conf && b.set);
 	conf_ready(b.conf);
 	snprintf(text, sizeof text,
 		 "{\"file\":\"/proc/self/fd/%d\",\"server\":\"http://127.0.0.1:1/v\","
 		 "\"headers\":{\"X-Key\":\"k\"},\"query\":{\"q\":\"v\"}}",
 		 fd);
-	must(json_parse(conf_arena(b.conf), str_of(text), NULL, &node, NULL) == CLEAT_OK);
+	require(json_parse(conf_arena(b.conf), str_of(text), NULL, &node, NULL) == CLEAT_OK);
 	source_openapi(&b, "x", node);
-	must((set_size(b.set) > 0) != (conf_problems(b.conf) > 0));
+	require((set_size(b.set) > 0) != (conf_problems(b.conf) > 0));
 	set_free(b.set);
 	conf_free(b.conf);
 	return 0;

@@ -6,6 +6,7 @@
 #include "serve/web/web_request.h"
 
 #include "base/mem.h"
+#include "require.h"
 #include "uri/reference.h"
 #include "json/parse.h"
 #include "json/writer.h"
@@ -14,12 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static void must(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* {"properties": {each argument}} */
 static const cleat_json *names_of(struct arena *ar, const cleat_json *args)
@@ -53,20 +48,20 @@ static void check_url(const char *template, const char *url)
 	size_t fixed = (size_t)(authority - template) + strcspn(authority, "/?{");
 	struct uri uri;
 
-	must(strncmp(template, url, fixed) == 0);
-	must(url[fixed] == '\0' || url[fixed] == '/' || url[fixed] == '?');
-	must(uri_split(str_of(url), 0, &uri));
+	require(strncmp(template, url, fixed) == 0);
+	require(url[fixed] == '\0' || url[fixed] == '/' || url[fixed] == '?');
+	require(uri_split(str_of(url), 0, &uri));
 	for (const char *p = url; *p; p++)
-		must((unsigned char)*p > ' ' && (unsigned char)*p < 127);
+		require((unsigned char)*p > ' ' && (unsigned char)*p < 127);
 	for (size_t i = 0; i < uri.path.n; i++)
 		if (uri.path.p[i] == '/') {
 			struct str rest = { uri.path.p + i + 1, uri.path.n - i - 1 };
 			const char *end = memchr(rest.p, '/', rest.n);
 			size_t n = end ? (size_t)(end - rest.p) : rest.n;
 
-			must(!(n == 2 && memcmp(rest.p, "..", 2) == 0));
-			must(!(n == 6 && strncasecmp(rest.p, "%2e%2e", 6) == 0));
-			must(!(n == 1 && *rest.p == '.'));
+			require(!(n == 2 && memcmp(rest.p, "..", 2) == 0));
+			require(!(n == 6 && strncasecmp(rest.p, "%2e%2e", 6) == 0));
+			require(!(n == 1 && *rest.p == '.'));
 		}
 }
 
@@ -78,13 +73,13 @@ static void check_message(const char *template, const struct web_message *m)
 	for (size_t i = 0; i < m->fields.n; i++) {
 		json = json || (str_samez(m->fields.at[i].name, "content-type") &&
 				str_samez(m->fields.at[i].value, "application/json"));
-		must(http_is_field_value(m->fields.at[i].value));
+		require(http_is_field_value(m->fields.at[i].value));
 	}
 	if (json && m->body.n) {
 		cleat_doc *doc = cleat_doc_parse(
 			m->body.p, m->body.n, &(cleat_json_limits){ .max_depth = 512 }, NULL, NULL);
 
-		must(doc != NULL);
+		require(doc != NULL);
 		cleat_doc_free(doc);
 	}
 }
@@ -99,12 +94,12 @@ static void try_it(struct draft *b, const cleat_json *http, const cleat_json *ar
 	int rc;
 
 	if (!w) {
-		must(conf_problems(b->conf) > 0);
+		require(conf_problems(b->conf) > 0);
 		return;
 	}
 	arena_init(&ar, NULL, 0);
 	rc = web_request_render(w, args, &ar, &m, &err);
-	must(rc == CLEAT_OK || *err.message);
+	require(rc == CLEAT_OK || *err.message);
 	/* A variable of the environment may appear in it: then it is not what it seems. */
 	if (rc == CLEAT_OK && !strchr(url, '$'))
 		check_message(url, &m);
@@ -120,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const cleat_json *http = NULL, *args = NULL;
 	size_t n = line ? (size_t)(line - (const char *)data) : size;
 
-	must(b.conf != NULL);
+	require(b.conf != NULL);
 	conf_ready(b.conf);
 	json_parse(conf_arena(b.conf), (struct str){ (const char *)data, n }, NULL, &http, NULL);
 	if (line)

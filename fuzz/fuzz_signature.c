@@ -6,27 +6,20 @@
  */
 #include "field/field.h"
 #include "field/signature.h"
+#include "require.h"
 #include "json/parse.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(x)                                                                                    \
-	do {                                                                                       \
-		if (!(x))                                                                          \
-			abort();                                                                   \
-	} while (0)
-
 /* Is the printed text complete, and not cut at the limit? */
 static bool complete(const char *text)
 {
 	size_t n = strlen(text);
 
-	MUST(n < SIGNATURE_PRINTED);
-	MUST(utf8_valid_prefix(str_of(text)) == n);
+	require(n < SIGNATURE_PRINTED);
+	require(utf8_valid_prefix(str_of(text)) == n);
 	return n < 3 || strcmp(text + n - 3, "\xE2\x80\xA6") != 0;
 }
 
@@ -39,12 +32,12 @@ static void there_and_back(const char *text)
 	if (!schema)
 		return;
 	doc = cleat_doc_parse(schema, strlen(schema), NULL, NULL, NULL);
-	MUST(doc);
+	require(doc);
 	printed = cleat_signature_print(name, cleat_doc_root(doc), true, NULL);
-	MUST(printed);
+	require(printed);
 	if (complete(printed)) {
 		again = cleat_signature_schema(printed, NULL, NULL);
-		MUST(again && strcmp(again, schema) == 0);
+		require(again && strcmp(again, schema) == 0);
 		free(again);
 	}
 	cleat_doc_free(doc);
@@ -55,31 +48,27 @@ static void there_and_back(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *printed;
+	char *text = fuzz_text(data, size), *printed;
 	struct signature sig;
 	cleat_error err;
 	struct arena ar;
 	const char *rest;
 	cleat_doc *doc;
 
-	MUST(text);
-	if (size)
-		memcpy(text, data, size);
-	text[size] = '\0';
 	arena_init(&ar, NULL, 0);
 	if (signature_parse(&ar, text, &sig, &rest, &err) == CLEAT_OK) {
-		MUST(rest >= text && rest <= text + size);
-		MUST(field_table_check(sig.fields, NULL) == CLEAT_OK);
+		require(rest >= text && rest <= text + size);
+		require(field_table_check(sig.fields, NULL) == CLEAT_OK);
 	} else {
-		MUST(err.status == CLEAT_EINVAL);
-		MUST(utf8_valid_prefix(str_of(err.message)) == strlen(err.message));
+		require(err.status == CLEAT_EINVAL);
+		require(utf8_valid_prefix(str_of(err.message)) == strlen(err.message));
 	}
 	arena_done(&ar);
 	there_and_back(text);
 	doc = cleat_doc_parse(text, size, NULL, NULL, NULL);
 	if (doc) {
 		printed = cleat_signature_print("t", cleat_doc_root(doc), size % 2, NULL);
-		MUST(printed);
+		require(printed);
 		complete(printed);
 		free(printed);
 	}

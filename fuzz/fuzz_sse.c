@@ -5,14 +5,9 @@
  * into id, event and data.
  */
 #include "http/sse.h"
+#include "require.h"
 
 #include <stdlib.h>
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* ---- raw bytes -------------------------------------------------------------------------------- */
 
@@ -28,10 +23,10 @@ static void on_event(void *ctx, const struct sse_event *e)
 {
 	struct seen *s = ctx;
 
-	must(e->data.p && e->data.n <= s->limit && e->event.n > 0);
-	must(sse_line_length(e->event) == e->event.n && sse_line_length(e->id) == e->id.n);
-	must(e->id.n == 0 || !memchr(e->id.p, 0, e->id.n));
-	must(e->data.n == 0 || !memchr(e->data.p, '\r', e->data.n));
+	require(e->data.p && e->data.n <= s->limit && e->event.n > 0);
+	require(sse_line_length(e->event) == e->event.n && sse_line_length(e->id) == e->id.n);
+	require(e->id.n == 0 || !memchr(e->id.p, 0, e->id.n));
+	require(e->data.n == 0 || !memchr(e->data.p, '\r', e->data.n));
 	s->hash = str_hash(e->data, str_hash(e->event, str_hash(e->id, s->hash)));
 	s->hash += (uint32_t)e->retry;
 	s->events++;
@@ -44,7 +39,7 @@ static struct seen run(const char *p, size_t n, size_t limit, size_t step)
 	struct seen s = { .limit = limit };
 	uint32_t seed = (uint32_t)n;
 
-	must(r);
+	require(r);
 	for (size_t at = 0; at < n;) {
 		size_t k = step;
 
@@ -54,7 +49,7 @@ static struct seen run(const char *p, size_t n, size_t limit, size_t step)
 		s.rc = sse_reader_feed(r, (struct str){ p + at, k }, on_event, &s);
 		at += k;
 	}
-	must(s.rc == CLEAT_OK || s.rc == CLEAT_ELIMIT);
+	require(s.rc == CLEAT_OK || s.rc == CLEAT_ELIMIT);
 	s.hash = str_hash(sse_reader_last_id(r), s.hash);
 	s.retry = sse_reader_retry(r);
 	sse_reader_free(r);
@@ -67,8 +62,8 @@ static void check_raw(const char *p, size_t n, size_t limit)
 
 	for (size_t step = 0; step < 2; step++) {
 		other = run(p, n, limit, step);
-		must(whole.hash == other.hash && whole.events == other.events);
-		must(whole.rc == other.rc && whole.retry == other.retry);
+		require(whole.hash == other.hash && whole.events == other.events);
+		require(whole.rc == other.rc && whole.retry == other.retry);
 	}
 }
 
@@ -96,9 +91,9 @@ static void on_written(void *ctx, const struct sse_event *e)
 	bool has_id = sse_line_length(x->e.id) == x->e.id.n && !str_has_nul(x->e.id);
 	bool has_event = sse_line_length(x->e.event) == x->e.event.n && x->e.event.n;
 
-	must(str_eq(e->data, x->data) && e->retry == x->e.retry);
-	must(str_eq(e->id, has_id ? x->e.id : STR_LIT("")));
-	must(str_eq(e->event, has_event ? x->e.event : STR_LIT("message")));
+	require(str_eq(e->data, x->data) && e->retry == x->e.retry);
+	require(str_eq(e->id, has_id ? x->e.id : STR_LIT("")));
+	require(str_eq(e->event, has_event ? x->e.event : STR_LIT("message")));
 	x->events++;
 }
 
@@ -118,7 +113,7 @@ static void check_written(const char *p, size_t n)
 	const char *end = p + n;
 	struct buf text, normal;
 
-	must(r);
+	require(r);
 	x.e.retry = x.e.retry < 0 ? -1 : x.e.retry;
 	x.e.id = part(&p, end);
 	x.e.event = part(&p, end);
@@ -133,10 +128,10 @@ static void check_written(const char *p, size_t n)
 	for (size_t at = 0; at < buf_size(&text); at += 7) {
 		size_t k = buf_size(&text) - at < 7 ? buf_size(&text) - at : 7;
 
-		must(sse_reader_feed(r, (struct str){ buf_str(&text).p + at, k }, on_written, &x) ==
-		     CLEAT_OK);
+		require(sse_reader_feed(r, (struct str){ buf_str(&text).p + at, k }, on_written,
+					&x) == CLEAT_OK);
 	}
-	must(x.events == 2);
+	require(x.events == 2);
 	buf_done(&text);
 	buf_done(&normal);
 	sse_reader_free(r);

@@ -104,13 +104,8 @@ static void try_template(const char *fmt)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *fmt = malloc(size + 1);
+	char *fmt = fuzz_text(data, size);
 
-	if (!fmt)
-		return 0;
-	if (size)
-		memcpy(fmt, data, size);
-	fmt[size] = '\0';
 	if (fits(fmt))
 		try_template(fmt);
 	free(fmt);

@@ -5,16 +5,11 @@
  * gives the name in front of it, and none gives one with a byte changed.
  */
 #include "auth/tokens.h"
+#include "require.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static size_t span(const char *p, size_t n, bool blank)
 {
@@ -32,12 +27,12 @@ static void check_token(const struct tokens *t, struct str name, struct str toke
 
 	if (token.n >= 7 && token.p[6] == ':' && memcmp(token.p + 3, "256", 3) == 0)
 		return; /* most likely a hash: what it is of is not known here */
-	must(found && str_eqz(name, found));
+	require(found && str_eqz(name, found));
 	other = malloc(token.n);
-	must(other != NULL);
+	require(other != NULL);
 	memcpy(other, token.p, token.n);
 	other[token.n / 2] = ' '; /* not in any token */
-	must(!tokens_find(t, (struct str){ other, token.n }));
+	require(!tokens_find(t, (struct str){ other, token.n }));
 	free(other);
 }
 
@@ -53,7 +48,7 @@ static void check_line(const struct tokens *t, const char *p, size_t n)
 	n -= skip + name.n;
 	skip = span(p, n, true);
 	token = (struct str){ p + skip, span(p + skip, n - skip, false) };
-	must(token.n >= 16);
+	require(token.n >= 16);
 	check_token(t, name, token);
 }
 
@@ -65,10 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc = tokens_parse(NULL, (struct str){ p, size }, &t, &err);
 
 	if (rc != CLEAT_OK) {
-		must(rc == CLEAT_EINVAL || rc == CLEAT_ELIMIT);
-		must(err.status == rc && t == NULL);
-		must(strncmp(err.message, "line ", 5) == 0 ||
-		     strcmp(err.message, "there is no token in it") == 0 || rc == CLEAT_ELIMIT);
+		require(rc == CLEAT_EINVAL || rc == CLEAT_ELIMIT);
+		require(err.status == rc && t == NULL);
+		require(strncmp(err.message, "line ", 5) == 0 ||
+			strcmp(err.message, "there is no token in it") == 0 || rc == CLEAT_ELIMIT);
 		return 0;
 	}
 	while (p < end) {

@@ -5,6 +5,7 @@
  * has a scheme and against none if not; the syntax check of templates agrees with their compiler.
  */
 #include "format/format.h"
+#include "require.h"
 #include "uri/reference.h"
 #include "uri/template.h"
 
@@ -12,12 +13,6 @@
 #include <string.h>
 
 enum { ROOM = 1 << 20 };
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void put(struct buf *b, const char *before, struct str s, const char *behind)
 {
@@ -34,7 +29,7 @@ static void check_parts(struct str text, const struct uri *u)
 	struct buf b;
 
 	buf_init(&b, NULL, ROOM);
-	must(u->path.p && !u->authority.p == !u->host.p);
+	require(u->path.p && !u->authority.p == !u->host.p);
 	put(&b, "", u->scheme, ":");
 	put(&b, "", u->authority.p ? STR_LIT("//") : u->authority, "");
 	put(&b, "", u->userinfo, "@");
@@ -43,7 +38,7 @@ static void check_parts(struct str text, const struct uri *u)
 	put(&b, "", u->path, "");
 	put(&b, "?", u->query, "");
 	put(&b, "#", u->fragment, "");
-	must(buf_status(&b) == CLEAT_OK && str_eq(buf_str(&b), text));
+	require(buf_status(&b) == CLEAT_OK && str_eq(buf_str(&b), text));
 	buf_done(&b);
 }
 
@@ -52,7 +47,7 @@ static bool check_split(struct str text, struct uri *ret)
 	struct uri iri;
 	bool wide = uri_split(text, URI_IRI, &iri), ok = uri_split(text, 0, ret);
 
-	must(wide || !ok);
+	require(wide || !ok);
 	if (wide)
 		check_parts(text, &iri);
 	if (ok)
@@ -65,7 +60,7 @@ static void check_settled(struct str base, struct str result)
 	struct buf again;
 
 	buf_init(&again, NULL, ROOM);
-	must(uri_resolve(&again, base, result) && str_eq(buf_str(&again), result));
+	require(uri_resolve(&again, base, result) && str_eq(buf_str(&again), result));
 	buf_done(&again);
 }
 
@@ -76,13 +71,13 @@ static void check_resolve(struct str base, struct str ref)
 	struct buf out;
 
 	buf_init(&out, NULL, ROOM);
-	must(uri_resolve(&out, base, ref) == (base_ok && ref_ok));
+	require(uri_resolve(&out, base, ref) == (base_ok && ref_ok));
 	if (!base_ok || !ref_ok) {
-		must(buf_size(&out) == 0);
+		require(buf_size(&out) == 0);
 	} else {
-		must(buf_status(&out) == CLEAT_OK && check_split(buf_str(&out), &u));
-		must(!u.scheme.p == !(r.scheme.p || b.scheme.p));
-		must(!u.fragment.p == !r.fragment.p);
+		require(buf_status(&out) == CLEAT_OK && check_split(buf_str(&out), &u));
+		require(!u.scheme.p == !(r.scheme.p || b.scheme.p));
+		require(!u.fragment.p == !r.fragment.p);
 		if (u.scheme.p)
 			check_settled(base, buf_str(&out));
 		check_settled(STR_LIT(""), buf_str(&out));
@@ -101,7 +96,7 @@ static void check_formats(struct str text)
 #undef CHECK
 	arena_init(&ar, NULL, 0);
 	rc = uri_template_compile(&ar, text, &t, NULL);
-	must(rc == CLEAT_ELIMIT || uri_template_is_valid(text) == (rc == CLEAT_OK));
+	require(rc == CLEAT_ELIMIT || uri_template_is_valid(text) == (rc == CLEAT_OK));
 	arena_done(&ar);
 }
 
@@ -110,7 +105,7 @@ static struct str copy(const uint8_t *p, size_t n)
 {
 	char *s = malloc(n ? n : 1);
 
-	must(s);
+	require(s);
 	if (n)
 		memcpy(s, p, n);
 	return (struct str){ s, n };

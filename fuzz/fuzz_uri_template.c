@@ -5,18 +5,13 @@
  * cannot undo, the expansion matches again and has then settled: expanding once more changes
  * nothing.
  */
+#include "require.h"
 #include "uri/template_impl.h"
 #include "json/parse.h"
 #include "json/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* Does every value show in a form that matching can tell from the literals around it? */
 static bool reversible(const struct uri_template *t)
@@ -43,10 +38,10 @@ static void check_vars(const struct uri_template *t, const struct uri_vars *vars
 		struct str value = vars->v[i].value;
 
 		while (!str_eq(uri_template_var_name(t, next), vars->v[i].name))
-			must(next++ < uri_template_var_count(t));
+			require(next++ < uri_template_var_count(t));
 		next++;
-		must(value.p[value.n] == '\0' && !str_has_nul(value));
-		must(utf8_valid_prefix(value) == value.n);
+		require(value.p[value.n] == '\0' && !str_has_nul(value));
+		require(utf8_valid_prefix(value) == value.n);
 	}
 }
 
@@ -55,9 +50,9 @@ static bool match(struct arena *ar, const struct uri_template *t, struct str uri
 {
 	bool ok = uri_template_match(t, uri, ar, ret);
 
-	must(!arena_failed(ar));
-	must(ret->steps <= 8 * (t->text.n + 1) * (uri.n + 1));
-	must(ok || ret->n == 0);
+	require(!arena_failed(ar));
+	require(ret->steps <= 8 * (t->text.n + 1) * (uri.n + 1));
+	require(ok || ret->n == 0);
 	if (ok)
 		check_vars(t, ret);
 	return ok;
@@ -78,9 +73,9 @@ static void expand(struct arena *ar, const struct uri_template *t, const struct 
 		jw_str(&w, vars->v[i].value);
 	}
 	jw_obj_end(&w);
-	must(buf_status(&text) == CLEAT_OK);
-	must(json_parse(ar, buf_str(&text), NULL, &v, NULL) == CLEAT_OK);
-	must(uri_template_expand(t, v, out, NULL) == CLEAT_OK);
+	require(buf_status(&text) == CLEAT_OK);
+	require(json_parse(ar, buf_str(&text), NULL, &v, NULL) == CLEAT_OK);
+	require(uri_template_expand(t, v, out, NULL) == CLEAT_OK);
 	buf_done(&text);
 }
 
@@ -95,9 +90,9 @@ static void round_trip(struct arena *ar, const struct uri_template *t, struct st
 	buf_init(&twice, NULL, 8 << 20);
 	expand(ar, t, &vars, &once);
 	if (reversible(t) && buf_size(&once) <= URI_MAX_LEN) {
-		must(match(ar, t, buf_str(&once), &vars));
+		require(match(ar, t, buf_str(&once), &vars));
 		expand(ar, t, &vars, &twice);
-		must(str_eq(buf_str(&once), buf_str(&twice)));
+		require(str_eq(buf_str(&once), buf_str(&twice)));
 	}
 	buf_done(&once);
 	buf_done(&twice);
@@ -113,9 +108,10 @@ static void expand_any(struct arena *ar, const struct uri_template *t, struct st
 		return;
 	buf_init(&out, NULL, 1 << 20);
 	if (uri_template_expand(t, v, &out, NULL) != CLEAT_OK)
-		must(buf_size(&out) == 0);
+		require(buf_size(&out) == 0);
 	for (size_t i = 0; i < buf_size(&out); i++)
-		must(buf_str(&out).p[i] == '%' || uri_char_class(buf_str(&out).p[i]) != CHAR_OTHER);
+		require(buf_str(&out).p[i] == '%' ||
+			uri_char_class(buf_str(&out).p[i]) != CHAR_OTHER);
 	buf_done(&out);
 }
 
@@ -132,13 +128,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uri = (struct str){ (const char *)cut + 1, size - n - 1 };
 	arena_init(&ar, NULL, 0);
 	if (uri_template_compile(&ar, text, &t, &err) == CLEAT_OK) {
-		must(uri_template_var_count(t) <= URI_TEMPLATE_MAX_VARS);
-		must(uri_is_template(text) == (uri_template_var_count(t) > 0));
-		must(uri_template_compare(t, t) == 0);
+		require(uri_template_var_count(t) <= URI_TEMPLATE_MAX_VARS);
+		require(uri_is_template(text) == (uri_template_var_count(t) > 0));
+		require(uri_template_compare(t, t) == 0);
 		round_trip(&ar, t, uri);
 		expand_any(&ar, t, uri);
 	} else {
-		must(err.status < 0 && err.message[0]);
+		require(err.status < 0 && err.message[0]);
 	}
 	arena_done(&ar);
 	return 0;

@@ -166,6 +166,18 @@ bool support_data_path(char *buf, size_t n, const char *name)
 	       is_there(buf, n, CLEAT_SOURCE_DIR "/.deps/data", name);
 }
 
+char *support_json(const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		abort();
+	for (char *p = copy; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	return copy;
+}
+
 char *support_read_file(const char *path, size_t *ret_len)
 {
 	size_t n = 0, cap = 4096;

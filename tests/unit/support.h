@@ -44,6 +44,8 @@ void fail_alloc_arm(struct fail_alloc *fa);
 /* The path of a file in the test data: $CLEAT_TEST_DATA, or ../shared/data beside the source tree; else
  * .deps/data, where scripts/setup puts what it can get. False when there is no such file (or directory): skip() then. */
 bool support_data_path(char *buf, size_t n, const char *name);
+/* A copy, from malloc, in which ' has become ": JSON that can be read in a table. */
+char *support_json(const char *text);
 /* A whole file, terminated, from malloc; NULL when it cannot be read. */
 char *support_read_file(const char *path, size_t *ret_len);
 

@@ -2,8 +2,7 @@
  * not ask (test_schema_suite.c). Exact numbers, characters, large values, threads. (What runs into a
  * limit: test_schema_limits.c.)
  */
-#include "test.h"
-#include "unit/schema/schema_check_rig.h"
+#include "unit/schema/schema_rig.h"
 
 #include <pthread.h>
 

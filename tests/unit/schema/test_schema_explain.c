@@ -6,78 +6,36 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "schema/check.h"
-#include "test.h"
-#include "json/parse.h"
+#include "unit/schema/schema_rig.h"
 
-#include <cleat/schema.h>
-
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static char *quoted(const char *text)
+/* What schema_check() comes to, and its lines. */
+static void expect_of(const char *schema, const cleat_schema_options *opts, const char *value,
+		      const char *member, int rc, const char *lines)
 {
-	char *copy = malloc(strlen(text) + 1);
-
-	assert_non_null(copy);
-	strcpy(copy, text);
-	for (char *p = copy; *p; p++)
-		if (*p == '\'')
-			*p = '"';
-	return copy;
-}
-
-static cleat_schema *schema_of(const char *text, const cleat_schema_options *opts)
-{
-	char *json = quoted(text);
-	cleat_error err = { 0 };
-	cleat_schema *s = cleat_schema_parse(json, strlen(json), opts, &err);
-
-	if (!s)
-		print_error("%s: %s\n", json, err.message);
-	assert_non_null(s);
-	free(json);
-	return s;
-}
-
-static cleat_doc *value_of(const char *text)
-{
-	char *json = quoted(text);
-	cleat_doc *doc = cleat_doc_parse(json, strlen(json), NULL, NULL, NULL);
-
-	if (!doc)
-		print_error("no JSON: %s\n", json);
-	assert_non_null(doc);
-	free(json);
-	return doc;
-}
-
-/* What schema_check() says, in b. */
-static int say(const cleat_schema *s, const char *value, const char *member, struct buf *b)
-{
+	cleat_schema *s = schema_of(schema, opts);
 	cleat_doc *doc = value_of(value);
-	int rc = schema_check(s, cleat_doc_root(doc), member, b);
-
-	cleat_doc_free(doc);
-	buf_putc(b, '\0');
-	return rc;
-}
-
-static void expect(const char *schema, const char *value, const char *lines)
-{
-	const cleat_schema_options opts = { .assert_formats = true };
-	cleat_schema *s = schema_of(schema, &opts);
-	char *want = quoted(lines);
+	char *want = support_json(lines);
 	struct buf b;
 
 	buf_init(&b, NULL, 1 << 16);
-	assert_int_equal(say(s, value, NULL, &b), *lines ? CLEAT_EINVAL : CLEAT_OK);
+	assert_int_equal(schema_check(s, cleat_doc_root(doc), member, &b), rc);
+	buf_putc(&b, '\0');
 	if (strcmp(buf_str(&b).p, want) != 0)
 		print_error("%s\n%s\n", schema, value);
 	assert_string_equal(buf_str(&b).p, want);
 	buf_done(&b);
 	free(want);
+	cleat_doc_free(doc);
 	cleat_schema_free(s);
+}
+
+static void expect(const char *schema, const char *value, const char *lines)
+{
+	const cleat_schema_options opts = { .assert_formats = true };
+
+	expect_of(schema, &opts, value, NULL, *lines ? CLEAT_EINVAL : CLEAT_OK, lines);
 }
 
 /* ---- the words ---------------------------------------------------------------------------- */
@@ -281,17 +239,10 @@ TEST(every_problem_is_one_line)
 /* The same words as field tables have (test_field_check.c), for the whole value's members too. */
 TEST(members_of_the_whole_value_have_their_own_name)
 {
-	cleat_schema *s = schema_of("{'properties':{'city':{'properties':{'id':{}},"
-				    "'additionalProperties':false}},'additionalProperties':false}",
-				    NULL);
-	struct buf b;
-
-	buf_init(&b, NULL, 1 << 16);
-	assert_int_equal(say(s, "{'cty':1,'city':{'x':1}}", "argument", &b), CLEAT_EINVAL);
-	assert_string_equal(buf_str(&b).p, "unknown argument \"cty\" (did you mean \"city\"?)\n"
-					   "city: unknown member \"x\"");
-	buf_done(&b);
-	cleat_schema_free(s);
+	expect_of("{'properties':{'city':{'properties':{'id':{}},'additionalProperties':false}},"
+		  "'additionalProperties':false}",
+		  NULL, "{'cty':1,'city':{'x':1}}", "argument", CLEAT_EINVAL,
+		  "unknown argument 'cty' (did you mean 'city'?)\ncity: unknown member 'x'");
 }
 
 /* ---- how many ----------------------------------------------------------------------------- */
@@ -329,30 +280,16 @@ TEST(a_small_buffer_has_whole_lines)
 
 TEST(a_limit_is_told_as_a_line)
 {
-	const cleat_schema_options opts = { .max_steps = 5 };
-	cleat_schema *s = schema_of("{'items':{'type':'integer'}}", &opts);
-	struct buf b;
-
-	buf_init(&b, NULL, 1 << 16);
-	assert_int_equal(say(s, "[0,1,2,3,4,5,6,7,8,9]", NULL, &b), CLEAT_ELIMIT);
-	assert_string_equal(buf_str(&b).p,
-			    "the value could not be checked within the limits: over max_steps");
-	buf_done(&b);
-	cleat_schema_free(s);
+	expect_of("{'items':{'type':'integer'}}", &(cleat_schema_options){ .max_steps = 5 },
+		  "[0,1,2,3,4,5,6,7,8,9]", NULL, CLEAT_ELIMIT,
+		  "the value could not be checked within the limits: over max_steps");
 }
 
 /* A verdict that took all steps but the last still has its words. */
 TEST(few_steps_are_enough_for_words)
 {
-	const cleat_schema_options opts = { .max_steps = 4 };
-	cleat_schema *s = schema_of("{'items':{'type':'integer'}}", &opts);
-	struct buf b;
-
-	buf_init(&b, NULL, 1 << 16);
-	assert_int_equal(say(s, "[0,1,null,3]", NULL, &b), CLEAT_EINVAL);
-	assert_string_equal(buf_str(&b).p, "[2]: expected integer, got null");
-	buf_done(&b);
-	cleat_schema_free(s);
+	expect_of("{'items':{'type':'integer'}}", &(cleat_schema_options){ .max_steps = 4 },
+		  "[0,1,null,3]", NULL, CLEAT_EINVAL, "[2]: expected integer, got null");
 }
 
 /* ---- the public functions ----------------------------------------------------------------- */
@@ -407,15 +344,26 @@ static void hear(void *ctx, const cleat_schema_problem *p)
 	h->value = cleat_json_print(p->value, NULL);
 }
 
+static int explain(const char *schema, const cleat_schema_options *opts, const char *value,
+		   void (*tell)(void *ctx, const cleat_schema_problem *p), void *ctx,
+		   cleat_error *err)
+{
+	cleat_schema *s = schema_of(schema, opts);
+	cleat_doc *doc = value_of(value);
+	int rc = cleat_schema_explain(s, cleat_doc_root(doc), tell, ctx, err);
+
+	cleat_doc_free(doc);
+	cleat_schema_free(s);
+	return rc;
+}
+
 TEST(problems_say_where_they_are)
 {
 	for (size_t i = 0; i < CLEAT_COUNT(places); i++) {
-		cleat_schema *s = schema_of(places[i].schema, NULL);
-		cleat_doc *doc = value_of(places[i].value);
 		struct heard h = { .n = 0 };
 		cleat_error err;
 
-		assert_int_equal(cleat_schema_explain(s, cleat_doc_root(doc), hear, &h, &err),
+		assert_int_equal(explain(places[i].schema, NULL, places[i].value, hear, &h, &err),
 				 CLEAT_EINVAL);
 		assert_string_equal(h.path, places[i].path);
 		assert_string_equal(h.schema_path, places[i].schema_path);
@@ -427,51 +375,29 @@ TEST(problems_say_where_they_are)
 		assert_int_equal(err.status, CLEAT_EINVAL);
 		assert_string_equal(err.message, h.line);
 		free(h.value);
-		cleat_doc_free(doc);
-		cleat_schema_free(s);
 	}
 }
 
 TEST(a_value_that_fits_has_no_problems)
 {
-	cleat_schema *s = schema_of("{'type':'integer'}", NULL);
-	cleat_doc *doc = value_of("1");
 	struct heard h = { .n = 0 };
 
-	assert_int_equal(cleat_schema_explain(s, cleat_doc_root(doc), hear, &h, NULL), CLEAT_OK);
+	assert_int_equal(explain("{'type':'integer'}", NULL, "1", hear, &h, NULL), CLEAT_OK);
 	assert_int_equal(h.n, 0);
-	cleat_doc_free(doc);
-	cleat_schema_free(s);
 }
 
 TEST(at_most_ten_are_told)
 {
-	cleat_schema *s = schema_of("{'items':false}", NULL);
-	cleat_doc *doc = value_of("[0,0,0,0,0,0,0,0,0,0,0,0,0]");
 	struct heard h = { .n = 0 };
 
-	assert_int_equal(cleat_schema_explain(s, cleat_doc_root(doc), hear, &h, NULL),
-			 CLEAT_EINVAL);
+	assert_int_equal(
+		explain("{'items':false}", NULL, "[0,0,0,0,0,0,0,0,0,0,0,0,0]", hear, &h, NULL),
+		CLEAT_EINVAL);
 	assert_int_equal(h.n, 10);
 	free(h.value);
-	cleat_doc_free(doc);
-	cleat_schema_free(s);
 }
 
 /* ---- what is long ------------------------------------------------------------------------- */
-
-/* n times a text, and another one. */
-static char *repeat(const char *text, size_t n, const char *end)
-{
-	size_t len = strlen(text);
-	char *all = malloc(n * len + strlen(end) + 1);
-
-	assert_non_null(all);
-	for (size_t i = 0; i < n; i++)
-		memcpy(all + i * len, text, len);
-	strcpy(all + n * len, end);
-	return all;
-}
 
 struct long_line {
 	size_t n, line, path;
@@ -495,79 +421,61 @@ static void measure(void *ctx, const cleat_schema_problem *p)
 /* The line stays a line however long names are; the path is exact. */
 TEST(long_names_are_cut_in_the_line_only)
 {
-	cleat_schema *s = schema_of("{'additionalProperties':{'type':'null'}}", NULL);
-	char *value = repeat("x", 100000, "':1}");
-	char *all = malloc(strlen(value) + 3);
 	struct long_line l = { 0 };
-	cleat_doc *doc;
+	struct text t = { 0 };
 
-	assert_non_null(all);
-	sprintf(all, "{'%s", value);
-	doc = value_of(all);
-	assert_int_equal(cleat_schema_explain(s, cleat_doc_root(doc), measure, &l, NULL),
-			 CLEAT_EINVAL);
+	add(&t, "{'");
+	add_many(&t, "x", 100000);
+	add(&t, "':1}");
+	assert_int_equal(
+		explain("{'additionalProperties':{'type':'null'}}", NULL, t.p, measure, &l, NULL),
+		CLEAT_EINVAL);
 	assert_int_equal(l.n, 1);
 	assert_int_equal(l.path, 100001);
 	assert_true(l.line < 200);
 	assert_true(l.valid);
-	cleat_doc_free(doc);
-	free(all);
-	free(value);
-	cleat_schema_free(s);
+	free(t.p);
 }
 
 TEST(a_deep_place_shows_its_end)
 {
-	const cleat_schema_options opts = { .max_depth = 256 };
-	cleat_schema *s = schema_of("{'items':{'$ref':'#'},'type':'array'}", &opts);
-	char *open = repeat("[", 200, "1"), *value = repeat("]", 200, "");
-	char *all = malloc(strlen(open) + strlen(value) + 1);
-	const cleat_json_limits deep = { .max_depth = 1024 };
 	static const char end[] = ": expected array, got 1";
 	struct long_line l = { 0 };
-	cleat_doc *doc;
+	struct text t = { 0 };
 
-	assert_non_null(all);
-	sprintf(all, "%s%s", open, value);
-	doc = cleat_doc_parse(all, strlen(all), &deep, NULL, NULL);
-	assert_int_equal(cleat_schema_explain(s, cleat_doc_root(doc), measure, &l, NULL),
+	add_many(&t, "[", 200);
+	add(&t, "1");
+	add_many(&t, "]", 200);
+	assert_int_equal(explain("{'items':{'$ref':'#'},'type':'array'}",
+				 &(cleat_schema_options){ .max_depth = 256 }, t.p, measure, &l,
+				 NULL),
 			 CLEAT_EINVAL);
 	assert_int_equal(l.path, 400);
 	assert_int_equal(l.line, strlen("…") + 20 * strlen("[0]") + strlen(end));
 	assert_string_equal(l.last + strlen(l.last) - strlen(end), end);
-	cleat_doc_free(doc);
-	free(all);
-	free(open);
-	free(value);
-	cleat_schema_free(s);
+	free(t.p);
 }
 
 /* Five forms of twenty values of sixty characters of four bytes are too much for one line. */
 TEST(a_line_over_its_limit_is_cut)
 {
-	char *value = repeat("\xF0\x9F\x98\x80", 60, "'");
-	char *schema = malloc(64 * 1024), *p = schema;
 	struct long_line l = { 0 };
-	cleat_schema *s;
-	cleat_doc *doc = value_of("1");
+	struct text t = { 0 };
 
-	assert_non_null(schema);
-	p += sprintf(p, "{'anyOf':[");
+	add(&t, "{'anyOf':[");
 	for (int i = 0; i < 5; i++) {
-		p += sprintf(p, "%s{'enum':[", i ? "," : "");
-		for (int k = 0; k < 20; k++)
-			p += sprintf(p, "%s'%s", k ? "," : "", value);
-		p += sprintf(p, "]}");
+		add(&t, "%s{'enum':[", i ? "," : "");
+		for (int k = 0; k < 20; k++) {
+			add(&t, "%s'", k ? "," : "");
+			add_many(&t, "\xF0\x9F\x98\x80", 60);
+			add(&t, "'");
+		}
+		add(&t, "]}");
 	}
-	sprintf(p, "]}");
-	s = schema_of(schema, NULL);
-	assert_int_equal(cleat_schema_explain(s, cleat_doc_root(doc), measure, &l, NULL),
-			 CLEAT_EINVAL);
+	add(&t, "]}");
+	assert_int_equal(explain(t.p, NULL, "1", measure, &l, NULL), CLEAT_EINVAL);
 	assert_true(l.line > 8000 && l.line <= 8192);
 	assert_true(l.valid);
 	assert_string_equal(l.last + strlen(l.last) - strlen("…"), "…");
-	cleat_doc_free(doc);
-	free(schema);
-	free(value);
-	cleat_schema_free(s);
+	free(t.p);
 }

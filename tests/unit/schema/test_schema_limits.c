@@ -1,8 +1,7 @@
 /* tests/unit/test_schema_limits.c - what ends a check: steps, depth, patterns. A limit is never taken for a
  * verdict, and whatever is long is paid for. (Verdicts within the limits: test_schema_check.c.)
  */
-#include "test.h"
-#include "unit/schema/schema_check_rig.h"
+#include "unit/schema/schema_rig.h"
 
 /* ---- limits ------------------------------------------------------------------------------- */
 

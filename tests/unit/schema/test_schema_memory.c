@@ -3,12 +3,8 @@
  */
 #include "base/buf.h"
 #include "schema/check.h"
-#include "support.h"
-#include "test.h"
+#include "unit/schema/schema_rig.h"
 
-#include <cleat/schema.h>
-
-#include <stdlib.h>
 #include <string.h>
 
 /* In the tables ' stands for ". */
@@ -52,39 +48,14 @@ static const struct {
 	  "{'properties':{'a':{'type':'integer'}}}", CLEAT_OK },
 };
 
-static char *unquoted(const char *text)
-{
-	char *copy = malloc(strlen(text) + 1);
-
-	assert_non_null(copy);
-	strcpy(copy, text);
-	for (char *p = copy; *p; p++)
-		if (*p == '\'')
-			*p = '"';
-	return copy;
-}
-
-static cleat_doc *value_of(const char *text)
-{
-	char *json = unquoted(text);
-	cleat_doc *doc = cleat_doc_parse(json, strlen(json), NULL, NULL, NULL);
-
-	assert_non_null(doc);
-	free(json);
-	return doc;
-}
-
 /* One known schema, with memory that does not fail. */
 static cleat_schema_set *known_set(void)
 {
 	cleat_schema_set *set = cleat_schema_set_new(NULL);
-	cleat_doc *doc = value_of("{'definitions':{'n':{'type':'number'}}}");
 
 	assert_non_null(set);
-	assert_int_equal(cleat_schema_set_add(set, "https://example.com/known.json",
-					      cleat_doc_root(doc), NULL),
-			 CLEAT_OK);
-	cleat_doc_free(doc);
+	add_known(set, "https://example.com/known.json", "{'definitions':{'n':{'type':'number'}}}",
+		  CLEAT_OK, NULL);
 	return set;
 }
 
@@ -95,7 +66,7 @@ static cleat_schema *compile(size_t i, struct fail_alloc *fa, const cleat_schema
 					    .allocator = &fa->hook,
 					    .known = known,
 					    .base_uri = "https://example.com/base" };
-	char *text = unquoted(cases[i].schema);
+	char *text = support_json(cases[i].schema);
 	cleat_schema *s = cleat_schema_parse(text, strlen(text), &opts, err);
 
 	free(text);
@@ -266,11 +237,10 @@ TEST(asking_without_memory)
 TEST(words_without_memory)
 {
 	cleat_doc *value = value_of("[1,2,3]");
-	cleat_schema *s = cleat_schema_parse("{\"items\":false}", 15, NULL, NULL);
+	cleat_schema *s = schema_of("{'items':false}", NULL);
 	struct fail_alloc fa;
 	struct buf b;
 
-	assert_non_null(s);
 	fail_alloc_init(&fa, 1, true);
 	buf_init(&b, &fa.hook, 1 << 16);
 	assert_int_equal(schema_check(s, cleat_doc_root(value), NULL, &b), CLEAT_ENOMEM);

@@ -45,8 +45,10 @@ static void assert_compiles(const char *text)
 	cleat_schema_free(schema);
 }
 
+/* In the schema ' stands for ". */
 static void expect(const cleat_field *fields, enum field_schema_style style, const char *wanted)
 {
+	char *schema = support_json(wanted);
 	struct buf b;
 	struct jw w;
 
@@ -56,17 +58,18 @@ static void expect(const cleat_field *fields, enum field_schema_style style, con
 	field_write_schema(&w, fields, style);
 	buf_putc(&b, '\0');
 	assert_int_equal(buf_status(&b), CLEAT_OK);
-	assert_string_equal(buf_str(&b).p, wanted);
-	assert_compiles(buf_str(&b).p);
+	assert_string_equal(buf_str(&b).p, schema);
+	assert_compiles(schema);
 	buf_done(&b);
+	free(schema);
 }
 
 TEST(an_empty_table_has_no_properties)
 {
 	static const cleat_field none[] = { CLEAT_FIELD_END };
 
-	expect(NULL, FIELD_SCHEMA_TOOL, "{\"type\":\"object\",\"properties\":{}}");
-	expect(none, FIELD_SCHEMA_TOOL, "{\"type\":\"object\",\"properties\":{}}");
+	expect(NULL, FIELD_SCHEMA_TOOL, "{'type':'object','properties':{}}");
+	expect(none, FIELD_SCHEMA_TOOL, "{'type':'object','properties':{}}");
 }
 
 TEST(scalars_keep_what_was_declared)
@@ -85,19 +88,19 @@ TEST(scalars_keep_what_was_declared)
 	};
 
 	expect(t, FIELD_SCHEMA_TOOL,
-	       "{\"type\":\"object\",\"properties\":{"
-	       "\"city\":{\"type\":\"string\",\"description\":\"City name\",\"minLength\":1,"
-	       "\"maxLength\":80},"
-	       "\"unit\":{\"type\":\"string\",\"description\":\"Scale\","
-	       "\"enum\":[\"celsius\",\"fahrenheit\"]},"
-	       "\"mail\":{\"type\":\"string\",\"title\":\"Mail\",\"format\":\"email\"},"
-	       "\"days\":{\"type\":\"integer\",\"description\":\"Days\",\"minimum\":1,"
-	       "\"maximum\":14,\"default\":1},"
-	       "\"fast\":{\"type\":\"boolean\",\"default\":true},"
-	       "\"ratio\":{\"type\":\"number\",\"minimum\":0.25,\"maximum\":1e30},"
-	       "\"count\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":9},"
-	       "\"any\":{\"description\":\"Anything\",\"default\":{\"a\": [1]}}},"
-	       "\"required\":[\"city\",\"mail\",\"ratio\",\"count\"]}");
+	       "{'type':'object','properties':{"
+	       "'city':{'type':'string','description':'City name','minLength':1,"
+	       "'maxLength':80},"
+	       "'unit':{'type':'string','description':'Scale',"
+	       "'enum':['celsius','fahrenheit']},"
+	       "'mail':{'type':'string','title':'Mail','format':'email'},"
+	       "'days':{'type':'integer','description':'Days','minimum':1,"
+	       "'maximum':14,'default':1},"
+	       "'fast':{'type':'boolean','default':true},"
+	       "'ratio':{'type':'number','minimum':0.25,'maximum':1e30},"
+	       "'count':{'type':'integer','minimum':0,'maximum':9},"
+	       "'any':{'description':'Anything','default':{'a': [1]}}},"
+	       "'required':['city','mail','ratio','count']}");
 }
 
 TEST(records_and_arrays_nest)
@@ -135,8 +138,8 @@ TEST(names_and_texts_are_escaped)
 	};
 
 	expect(t, FIELD_SCHEMA_TOOL,
-	       "{\"type\":\"object\",\"properties\":{\"a\\\"b\\n\":{\"type\":\"object\","
-	       "\"description\":\"\\t\\\"\"}},\"required\":[\"a\\\"b\\n\"]}");
+	       "{'type':'object','properties':{'a\\'b\\n':{'type':'object',"
+	       "'description':'\\t\\''}},'required':['a\\'b\\n']}");
 }
 
 static const cleat_field form[] = {
@@ -180,40 +183,40 @@ TEST(forms_of_2025_06_18)
 	assert_int_equal(field_form_check(form, NULL), CLEAT_OK);
 	assert_int_equal(field_form_fits(form, FIELD_SCHEMA_FORM_2025_06_18, NULL), CLEAT_OK);
 	expect(form, FIELD_SCHEMA_FORM_2025_06_18,
-	       "{\"type\":\"object\",\"properties\":{"
-	       "\"name\":{\"type\":\"string\",\"title\":\"Name\",\"description\":\"Yours\","
-	       "\"minLength\":1,\"maxLength\":9},"
-	       "\"mail\":{\"type\":\"string\",\"format\":\"email\"},"
-	       "\"age\":{\"type\":\"integer\",\"minimum\":18},"
-	       "\"share\":{\"type\":\"number\",\"maximum\":0.5},"
-	       "\"sure\":{\"type\":\"boolean\",\"default\":false},"
-	       "\"plain\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"]},"
-	       "\"titled\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"],"
-	       "\"enumNames\":[\"A\",\"B\"]}},"
-	       "\"required\":[\"mail\",\"share\",\"titled\"]}");
+	       "{'type':'object','properties':{"
+	       "'name':{'type':'string','title':'Name','description':'Yours',"
+	       "'minLength':1,'maxLength':9},"
+	       "'mail':{'type':'string','format':'email'},"
+	       "'age':{'type':'integer','minimum':18},"
+	       "'share':{'type':'number','maximum':0.5},"
+	       "'sure':{'type':'boolean','default':false},"
+	       "'plain':{'type':'string','enum':['a','b']},"
+	       "'titled':{'type':'string','enum':['a','b'],"
+	       "'enumNames':['A','B']}},"
+	       "'required':['mail','share','titled']}");
 }
 
 /* 2025-11-25 and 2026-07-28: TitledSingleSelectEnumSchema, TitledMultiSelectEnumSchema, defaults. */
 TEST(forms_since_2025_11_25)
 {
 	expect(form, FIELD_SCHEMA_FORM,
-	       "{\"type\":\"object\",\"properties\":{"
-	       "\"name\":{\"type\":\"string\",\"title\":\"Name\",\"description\":\"Yours\","
-	       "\"minLength\":1,\"maxLength\":9,\"default\":\"x\"},"
-	       "\"mail\":{\"type\":\"string\",\"format\":\"email\"},"
-	       "\"age\":{\"type\":\"integer\",\"minimum\":18,\"default\":20},"
-	       "\"share\":{\"type\":\"number\",\"maximum\":0.5},"
-	       "\"sure\":{\"type\":\"boolean\",\"default\":false},"
-	       "\"plain\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"],\"default\":\"a\"},"
-	       "\"titled\":{\"type\":\"string\",\"oneOf\":[{\"const\":\"a\",\"title\":\"A\"},"
-	       "{\"const\":\"b\",\"title\":\"B\"}]}},"
-	       "\"required\":[\"mail\",\"share\",\"titled\"]}");
+	       "{'type':'object','properties':{"
+	       "'name':{'type':'string','title':'Name','description':'Yours',"
+	       "'minLength':1,'maxLength':9,'default':'x'},"
+	       "'mail':{'type':'string','format':'email'},"
+	       "'age':{'type':'integer','minimum':18,'default':20},"
+	       "'share':{'type':'number','maximum':0.5},"
+	       "'sure':{'type':'boolean','default':false},"
+	       "'plain':{'type':'string','enum':['a','b'],'default':'a'},"
+	       "'titled':{'type':'string','oneOf':[{'const':'a','title':'A'},"
+	       "{'const':'b','title':'B'}]}},"
+	       "'required':['mail','share','titled']}");
 	expect(lists, FIELD_SCHEMA_FORM,
-	       "{\"type\":\"object\",\"properties\":{"
-	       "\"plain\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":2,"
-	       "\"items\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"]},\"default\":[\"a\"]},"
-	       "\"titled\":{\"type\":\"array\",\"title\":\"T\",\"items\":{\"anyOf\":["
-	       "{\"const\":\"a\",\"title\":\"A\"},{\"const\":\"b\",\"title\":\"B\"}]}}}}");
+	       "{'type':'object','properties':{"
+	       "'plain':{'type':'array','minItems':1,'maxItems':2,"
+	       "'items':{'type':'string','enum':['a','b']},'default':['a']},"
+	       "'titled':{'type':'array','title':'T','items':{'anyOf':["
+	       "{'const':'a','title':'A'},{'const':'b','title':'B'}]}}}}");
 }
 
 TEST(arrays_do_not_fit_forms_of_2025_06_18)

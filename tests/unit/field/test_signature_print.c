@@ -11,8 +11,10 @@
 
 /* ---- printing ----------------------------------------------------------------------------- */
 
-static void expect_print(const char *json, const char *wanted)
+/* In both texts ' stands for ". */
+static void expect_print(const char *schema, const char *signature)
 {
+	char *json = support_json(schema), *wanted = support_json(signature);
 	cleat_error err = { 0 };
 	cleat_doc *doc = cleat_doc_parse(json, strlen(json), NULL, NULL, &err);
 	char *text;
@@ -22,6 +24,8 @@ static void expect_print(const char *json, const char *wanted)
 	text = cleat_signature_print("f", cleat_doc_root(doc), true, &err);
 	assert_string_equal(text, wanted);
 	free(text);
+	free(json);
+	free(wanted);
 	cleat_doc_free(doc);
 }
 
@@ -29,65 +33,62 @@ static void expect_print_type(const char *property, const char *wanted)
 {
 	char json[1024], text[512];
 
-	snprintf(json, sizeof json,
-		 "{\"type\":\"object\",\"properties\":{\"a\":%s},\"required\":[\"a\"]}", property);
+	snprintf(json, sizeof json, "{'type':'object','properties':{'a':%s},'required':['a']}",
+		 property);
 	snprintf(text, sizeof text, "f(a: %s)", wanted);
 	expect_print(json, text);
 }
 
 TEST(what_the_grammar_says_is_printed)
 {
-	expect_print("{\"type\":\"object\",\"properties\":{"
-		     "\"city\":{\"type\":\"string\",\"description\":\"City \\\"name\\\"\"},"
-		     "\"days\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":14,\"default\":1},"
-		     "\"unit\":{\"type\":\"string\",\"enum\":[\"a\",\"b c\"],\"default\":\"b c\"},"
-		     "\"odd name\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-		     "\"minItems\":1}},\"required\":[\"city\"]}",
-		     "f(city: string \"City \\\"name\\\"\", days?: integer 1..14 = 1, "
-		     "unit?: a|\"b c\" = \"b c\", \"odd name\"?: string[] 1..)");
-	expect_print_type("{\"enum\":[\"only\"]}", "(only)");
-	expect_print_type("{\"enum\":[\"string\",\"1\"]}", "\"string\"|\"1\"");
-	expect_print_type("{\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}}", "(x|y)[]");
-	expect_print_type("{\"type\":\"number\",\"maximum\":1.5}", "number ..1.5");
+	expect_print("{'type':'object','properties':{"
+		     "'city':{'type':'string','description':'City \\'name\\''},"
+		     "'days':{'type':'integer','minimum':1,'maximum':14,'default':1},"
+		     "'unit':{'type':'string','enum':['a','b c'],'default':'b c'},"
+		     "'odd name':{'type':'array','items':{'type':'string'},"
+		     "'minItems':1}},'required':['city']}",
+		     "f(city: string 'City \\'name\\'', days?: integer 1..14 = 1, "
+		     "unit?: a|'b c' = 'b c', 'odd name'?: string[] 1..)");
+	expect_print_type("{'enum':['only']}", "(only)");
+	expect_print_type("{'enum':['string','1']}", "'string'|'1'");
+	expect_print_type("{'type':'array','items':{'enum':['x','y']}}", "(x|y)[]");
+	expect_print_type("{'type':'number','maximum':1.5}", "number ..1.5");
 	expect_print_type("{}", "json");
 	expect_print_type("true", "json");
-	expect_print_type("{\"type\":\"array\"}", "json[]");
+	expect_print_type("{'type':'array'}", "json[]");
 }
 
 TEST(what_it_cannot_say_becomes_a_json_type)
 {
-	expect_print_type("{\"type\":[\"string\",\"null\"]}", "string");
-	expect_print_type("{\"type\":[\"string\",\"integer\"]}", "json");
-	expect_print_type("{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1},{\"type\":\"null\"}]}",
+	expect_print_type("{'type':['string','null']}", "string");
+	expect_print_type("{'type':['string','integer']}", "json");
+	expect_print_type("{'anyOf':[{'type':'integer','minimum':1},{'type':'null'}]}",
 			  "integer 1..");
-	expect_print_type("{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}", "json");
-	expect_print_type("{\"$ref\":\"#/x\"}", "json");
-	expect_print_type("{\"type\":\"null\"}", "json");
-	expect_print_type("{\"type\":7}", "json");
-	expect_print_type("{\"enum\":[1,2],\"type\":\"integer\"}", "integer");
-	expect_print_type("{\"enum\":[\"a|b\"],\"type\":\"string\"}", "string");
-	expect_print_type("{\"enum\":[\"a\",\"a\"],\"type\":\"string\"}", "string");
-	expect_print_type("{\"enum\":[],\"type\":\"string\"}", "string");
-	expect_print_type("{\"type\":\"object\",\"properties\":{\"x\":{}}}", "object");
-	expect_print_type("{\"type\":\"array\",\"items\":{\"type\":\"array\"}}", "json[]");
-	expect_print_type("{\"type\":\"integer\",\"minimum\":0.5,\"maximum\":1e300}", "integer");
-	expect_print_type("{\"type\":\"integer\",\"minimum\":5,\"maximum\":1}", "integer");
-	expect_print_type("{\"type\":\"number\",\"minimum\":1e999}", "number");
-	expect_print_type("{\"type\":\"string\",\"minLength\":-1}", "string");
-	expect_print_type("{\"type\":\"integer\",\"default\":1}", "integer");
-	expect_print("{\"properties\":{\"a\":{\"type\":\"integer\",\"default\":\"x\"}}}",
-		     "f(a?: integer)");
-	expect_print("{\"properties\":{\"a\":{\"enum\":[\"x\",\"y\"],\"default\":\"z\"}}}",
-		     "f(a?: x|y)");
-	expect_print(
-		"{\"properties\":{\"a\":{\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]},"
-		"\"default\":[\"x\",\"z\"]},\"b\":{\"type\":\"array\",\"items\":{\"enum\":"
-		"[\"x\",\"y\"]},\"default\":[\"y\"]}}}",
-		"f(a?: (x|y)[], b?: (x|y)[] = [\"y\"])");
-	expect_print_type("{\"anyOf\":[{\"anyOf\":[{\"anyOf\":[{\"anyOf\":[{\"anyOf\":["
-			  "{\"type\":\"string\"}]}]}]}]}]}",
+	expect_print_type("{'anyOf':[{'type':'integer'},{'type':'string'}]}", "json");
+	expect_print_type("{'$ref':'#/x'}", "json");
+	expect_print_type("{'type':'null'}", "json");
+	expect_print_type("{'type':7}", "json");
+	expect_print_type("{'enum':[1,2],'type':'integer'}", "integer");
+	expect_print_type("{'enum':['a|b'],'type':'string'}", "string");
+	expect_print_type("{'enum':['a','a'],'type':'string'}", "string");
+	expect_print_type("{'enum':[],'type':'string'}", "string");
+	expect_print_type("{'type':'object','properties':{'x':{}}}", "object");
+	expect_print_type("{'type':'array','items':{'type':'array'}}", "json[]");
+	expect_print_type("{'type':'integer','minimum':0.5,'maximum':1e300}", "integer");
+	expect_print_type("{'type':'integer','minimum':5,'maximum':1}", "integer");
+	expect_print_type("{'type':'number','minimum':1e999}", "number");
+	expect_print_type("{'type':'string','minLength':-1}", "string");
+	expect_print_type("{'type':'integer','default':1}", "integer");
+	expect_print("{'properties':{'a':{'type':'integer','default':'x'}}}", "f(a?: integer)");
+	expect_print("{'properties':{'a':{'enum':['x','y'],'default':'z'}}}", "f(a?: x|y)");
+	expect_print("{'properties':{'a':{'type':'array','items':{'enum':['x','y']},"
+		     "'default':['x','z']},'b':{'type':'array','items':{'enum':"
+		     "['x','y']},'default':['y']}}}",
+		     "f(a?: (x|y)[], b?: (x|y)[] = ['y'])");
+	expect_print_type("{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':[{'anyOf':["
+			  "{'type':'string'}]}]}]}]}]}",
 			  "json");
-	expect_print("{\"properties\":7,\"required\":8}", "f()");
+	expect_print("{'properties':7,'required':8}", "f()");
 	expect_print("[1,2]", "f()");
 }
 
@@ -103,9 +104,9 @@ TEST(printing_takes_nothing_and_anything)
 	text = cleat_signature_print("\x1b[2J\xff\xe2\x80\xae", NULL, false, NULL);
 	assert_string_equal(text, "\\u001b[2J\xef\xbf\xbd\\u202e()");
 	free(text);
-	expect_print("{\"properties\":{\"\\u009b\\\"\":{\"default\":[\"\\u007f\"],"
-		     "\"description\":\"\\u202e\"}}}",
-		     "f(\"\\u009b\\\"\"?: json = [\"\\u007f\"] \"\\u202e\")");
+	expect_print("{'properties':{'\\u009b\\'':{'default':['\\u007f'],"
+		     "'description':'\\u202e'}}}",
+		     "f('\\u009b\\''?: json = ['\\u007f'] '\\u202e')");
 }
 
 TEST(docs_are_left_out_on_demand)

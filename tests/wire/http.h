@@ -7,6 +7,7 @@
  *	< broken WHAT                     one whose end does not come, only this of it
  *	< stream                          the header of an event stream
  *	< event [id: value]... WHAT       its next event; also [retry: ms] and [event: name]
+ *	< final WHAT                      an answer, or the end of a stream with it, whatever else is in that
  *	< end                             its end, in order; "cut": the connection ended before it
  *	< eof                             the server has closed the connection; "reset": not in order
  */
@@ -26,6 +27,7 @@ struct http {
 	struct client *c[HTTP_CONNS];
 	struct stream st[HTTP_CONNS];
 	bool streams[HTTP_CONNS]; /* between "stream" and "end" */
+	bool excused;             /* what came instead is what may come without memory */
 };
 
 /* `size`: of the data. */
@@ -42,6 +44,13 @@ const char *http_fields(const char *p, char *into, size_t size);
 
 bool http_do_close(struct session *s, struct line *l);
 bool http_do_connect(struct session *s, struct line *l);
+/* ! starve: from here on allocations fail, each in a run of its own. What comes then is what is expected, an error or the
+ * end of the connection; where that is so the run is over. */
+bool http_do_starve(struct session *s, struct line *l);
+/* The server has closed this connection. */
+bool http_has_ended(struct session *s, int conn);
+/* There is memory again. */
+void http_feed(struct session *s);
 /* ! count WHAT N, when it has become so; `count` gives SIZE_MAX for what it does not know. */
 bool http_do_count(struct session *s, struct line *l,
 		   size_t (*count)(struct session *s, const char *what));

@@ -77,6 +77,31 @@ static void torture(struct run *r, const struct script *script, const char *revi
 	text_free(&why);
 }
 
+/* Again and again, each time with the next allocation after "! starve" failing, alone or with all that follow. */
+static void starve(struct run *r, const struct script *script, const char *revision)
+{
+	struct session s = { 0 };
+	bool ok = true;
+
+	for (int good = 0; ok && good < 2; good++) {
+		bool hit = true;
+
+		for (size_t n = 1; ok && hit; n++) {
+			s = (struct session){ .script = script,
+					      .revision = revision,
+					      .fail_at = n,
+					      .fail_for_good = good };
+			ok = session_run(&s) || s.gave_up;
+			if (!ok)
+				report(r, &s, ok);
+			session_done(&s);
+			hit = s.hit;
+		}
+	}
+	if (ok)
+		report(r, &s, ok);
+}
+
 static void play_ways(struct run *r, const struct script *script, const char *revision)
 {
 	int ways = r->record ? 1 : SLICE_COUNT;
@@ -85,6 +110,8 @@ static void play_ways(struct run *r, const struct script *script, const char *re
 		return;
 	if (r->torture)
 		torture(r, script, revision);
+	else if (script_does(script, "starve"))
+		starve(r, script, revision);
 	else
 		for (int how = 0; how < (script_stage(script, "client") ? 1 : ways); how++)
 			play(r, script, revision, (enum slicing)how);

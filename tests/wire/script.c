@@ -344,3 +344,12 @@ bool script_stage(const struct script *s, const char *name)
 
 	return strncmp(first, "stage ", 6) == 0 && (!name || strcmp(first + 6, name) == 0);
 }
+
+bool script_does(const struct script *s, const char *directive)
+{
+	for (size_t i = 0; i < s->n_steps; i++)
+		if (s->steps[i].kind == STEP_DO &&
+		    strcmp(text_str(&s->steps[i].text), directive) == 0)
+			return true;
+	return false;
+}

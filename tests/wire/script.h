@@ -42,6 +42,8 @@ struct script *script_read(const char *path, const char *name, struct text *prob
 void script_free(struct script *s); /* and those after it */
 /* Is this its stage? NULL: any that it names. */
 bool script_stage(const struct script *s, const char *name);
+/* Is this one of its directives? */
+bool script_does(const struct script *s, const char *directive);
 /* Does the step belong to a run with this revision (NULL: none)? */
 bool script_applies(const struct step *step, const char *revision);
 

@@ -35,6 +35,9 @@ struct session {
 	bool torture;                  /* memory fails: only what must always hold is checked */
 	const cleat_allocator *memory; /* the server's; NULL: the default */
 	bool connected;                /* there was a connection */
+	size_t fail_at;                /* after "! starve" this allocation fails; 0: none */
+	bool fail_for_good;            /* and those after it */
+	bool hit, gave_up; /* one failed; the transcript went no further because of that */
 
 	cleat_server_options opts;
 	char fixture_name[16];

@@ -27,11 +27,30 @@ static bool mcp_open(struct session *s)
 	return true;
 }
 
+/* The next client is served as if nothing had happened. */
+static void check_as_new(struct bench *b)
+{
+	struct client *c = join(b);
+	struct talk t;
+
+	modern_call(c, "echo", MODERN_CALL("1", "echo", "{\"text\":\"after\"}"));
+	assert_has(expect_answer(c, 200), "echo after");
+	hang_up(c);
+	talk_open(b, &t, "2025-11-25");
+	assert_int_equal(talk_status(&t, "POST", CALL("1", "chat", "{\"n\":1}")), 200);
+	assert_int_equal(talk_status(&t, "DELETE", NULL), 204);
+}
+
 static void mcp_close(struct session *s)
 {
 	struct mcp *m = s->data;
 
 	http_close(s);
+	if (s->fail_at && m->http.rig) {
+		http_feed(s);
+		if (!m->b.h.done)
+			check_as_new(&m->b);
+	}
 	if (m->http.rig)
 		bench_close(&m->b);
 	free(m);
@@ -229,7 +248,8 @@ static const struct directive directives[] = {
 	{ "finish", do_finish, true },     { "log", do_log, true },
 	{ "progress", do_log, true },      { "release", do_log, true },
 	{ "large", do_log, true },         { "abandon", do_abandon, true },
-	{ "part", do_part, true },         { "trigger", do_trigger, true },
+	{ "part", do_part, true },         { "starve", http_do_starve, true },
+	{ "trigger", do_trigger, true },
 };
 
 const struct stage stage_http = { .name = "http",

@@ -37,6 +37,11 @@ static void plain_close(struct session *s)
 	struct plain *d = s->data;
 
 	http_close(s);
+	if (s->fail_at && d->http.rig) {
+		http_feed(s);
+		expect_alive(&d->p.rig);
+		http_rest(s);
+	}
 	if (d->http.rig && d->relay)
 		pair_close(&d->p);
 	else if (d->http.rig)
@@ -129,15 +134,19 @@ static bool do_held(struct session *s, struct line *l)
 	struct http_exchange *ex;
 	const char *what = l->word[0];
 
-	for (int i = 0; i < 500 && !r->n_held; i++)
-		cleat_loop_step(r->l, 10);
+	for (int i = 0; i < 500 && !r->n_held && !(s->fail_at && http_has_ended(s, l->conn)); i++) {
+		cleat_loop_step(r->l, r->fa.failures ? 1 : 10);
+		if (i == 40)
+			fail_alloc_calm(&r->fa);
+	}
+	s->gave_up = !r->n_held && s->fail_at && fail_alloc_hit(&r->fa);
 	if (!r->n_held)
 		return session_fail(s, "the service keeps nothing");
 	ex = r->held[0];
 	if (strcmp(what, "begin") == 0)
 		http_exchange_begin(ex, 200, STR_LIT("a/b"), NULL, 0);
 	else if (strcmp(what, "write") == 0)
-		http_exchange_write(ex, str_of(l->rest[1]), false);
+		s->gave_up = http_exchange_write(ex, str_of(l->rest[1]), false) != CLEAT_OK;
 	else
 		memmove(r->held, r->held + 1, --r->n_held * sizeof *r->held);
 	if (strcmp(what, "reply") == 0)
@@ -146,23 +155,17 @@ static bool do_held(struct session *s, struct line *l)
 		http_exchange_end(ex);
 	else if (strcmp(what, "abort") == 0)
 		http_exchange_abort(ex);
-	return true;
+	return !s->gave_up || session_fail(s, "what is written is not taken");
 }
 
 static const struct directive directives[] = {
-	{ "options", do_options, true },
-	{ "count", do_count, true },
-	{ "logged", do_logged, true },
-	{ "advance", do_advance, false },
-	{ "connect", http_do_connect, true },
-	{ "close", http_do_close, false },
-	{ "slam", http_do_close, false },
-	{ "half", http_do_close, true },
-	{ "drain", do_drain, true },
-	{ "reply", do_held, true },
-	{ "begin", do_held, true },
-	{ "write", do_held, true },
-	{ "end", do_held, true },
+	{ "options", do_options, true },      { "count", do_count, true },
+	{ "logged", do_logged, true },        { "advance", do_advance, false },
+	{ "connect", http_do_connect, true }, { "close", http_do_close, false },
+	{ "slam", http_do_close, false },     { "half", http_do_close, true },
+	{ "starve", http_do_starve, true },   { "drain", do_drain, true },
+	{ "reply", do_held, true },           { "begin", do_held, true },
+	{ "write", do_held, true },           { "end", do_held, true },
 	{ "abort", do_held, true },
 };
 

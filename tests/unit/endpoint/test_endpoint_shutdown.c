@@ -144,10 +144,7 @@ static void close_publicly(struct bench *b, struct guests *g)
 	cleat_server_free(b->s);
 	if (g)
 		see_off(g);
-	cleat_loop_free(b->h.l);
-	assert_int_equal(b->h.fa.live, 0);
-	assert_int_equal(open_fds(), b->h.fds);
-	alarm(0);
+	rig_ground_done(&b->h);
 }
 
 TEST(the_server_may_be_freed_at_any_moment)
@@ -218,6 +215,30 @@ TEST(what_cannot_be_listened_on_says_why)
 					 CLEAT_OK);
 			assert_non_null(cleat_server_http_url(b.s, 0));
 		}
+		close_publicly(&b, NULL);
+	}
+}
+
+/* Listening fails as a whole, and can be tried again. */
+TEST(listening_without_memory)
+{
+	static const char *const names[] = { "one.example", NULL };
+	const cleat_http_options o = { .allow_hosts = names, .allow_origins = names };
+	bool hit = true;
+
+	for (size_t n = 1; hit; n++) {
+		struct bench b;
+		int rc;
+
+		bench_base(&b, &(struct bench_options){ 0 });
+		b.h.fa.countdown = n;
+		rc = cleat_server_listen_http(b.s, "127.0.0.1:0", &o);
+		hit = fail_alloc_hit(&b.h.fa);
+		assert_true(rc == CLEAT_OK || (hit && rc == CLEAT_ENOMEM));
+		assert_int_equal(!cleat_server_http_url(b.s, 0), rc != CLEAT_OK);
+		if (rc)
+			assert_int_equal(cleat_server_listen_http(b.s, "127.0.0.1:0", &o),
+					 CLEAT_OK);
 		close_publicly(&b, NULL);
 	}
 }

@@ -50,9 +50,11 @@ static void svc_head(void *ctx, struct http_exchange *ex)
 		else
 			http_exchange_abort(ex);
 	} else if (path_is(ex, "/early-all")) {
-		if (http_exchange_begin(ex, 200, STR_LIT("text/plain"), NULL, 0) == CLEAT_OK)
-			http_exchange_write(ex, STR_LIT("all"), false);
-		http_exchange_end(ex);
+		if (http_exchange_begin(ex, 200, STR_LIT("text/plain"), NULL, 0) == CLEAT_OK &&
+		    http_exchange_write(ex, STR_LIT("all"), false) == CLEAT_OK)
+			http_exchange_end(ex);
+		else
+			http_exchange_abort(ex);
 	} else if (path_is(ex, "/late")) {
 		r->held[r->n_held++] = ex;
 	} else if (path_is(ex, "/limit")) {
@@ -390,8 +392,10 @@ void wait_more(struct client *c)
 	size_t had = c->n;
 
 	look(c);
-	while (c->n == had && !c->eof) {
-		cleat_loop_step(c->r->l, 10);
+	for (int idle = 0; c->n == had && !c->eof; idle++) {
+		if (idle == 40) /* memory comes back, for which the answer may have waited */
+			fail_alloc_calm(&c->r->fa);
+		cleat_loop_step(c->r->l, c->r->fa.failures ? 1 : 10);
 		look(c);
 	}
 }

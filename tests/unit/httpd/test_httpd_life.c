@@ -1,5 +1,5 @@
 /* test_httpd_life.c - the end of a server in every state of its connections, from inside and
- * outside of its callbacks; and lack of memory at every point.
+ * outside of its callbacks; and lack of memory in the calls of a service. (Elsewhere: tests/wire/transcripts/httpd.)
  */
 #include "test.h"
 #include "unit/httpd/httpd_rig.h"
@@ -163,83 +163,6 @@ TEST(freed_from_inside)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-/* Reads to the end of the connection, or to the end of `answers` whole answers. */
-static size_t read_whole(struct client *c, struct answer *a, size_t answers)
-{
-	size_t n = 0;
-
-	while (n < answers && read_answer(c, a, false)) {
-		/* Whatever arrives whole is right. */
-		assert_true(a->status == 200 || a->status == 403 || a->status == 500);
-		if (a->status == 200 && n == 0)
-			assert_string_equal(a->body, "GET /one");
-		if (a->status == 200 && n == 2)
-			assert_int_equal(a->n, 50000);
-		if (a->status == 200 && n == 3)
-			assert_string_equal(a->body, "tick");
-		if (a->status == 500)
-			return n;
-		n++;
-	}
-	return n;
-}
-
-/* One client through everything that takes memory. True when all of it was answered. */
-static bool scenario(struct rig *r, struct answer *a)
-{
-	static char body[3001];
-	struct client *c = dial(r);
-	bool all;
-
-	memset(body, 'b', 3000);
-	put(c, GET("/one") "POST /two HTTP/1.1\r\nHost: h\r\nContent-Length: 3000\r\n\r\n");
-	rig_turn(r);
-	put(c, body);
-	put(c, GET("/big?50000") GET("/stream"));
-	put(c, GET("/five"));
-	for (look(c); r->n_held == 0 && !c->eof; look(c))
-		cleat_loop_step(r->l, 10);
-	if (r->n_held) {
-		struct http_exchange *ex = r->held[0];
-
-		r->n_held = 0;
-		if (http_exchange_write(ex, STR_LIT("tick"), false) == CLEAT_OK)
-			http_exchange_end(ex);
-		else
-			http_exchange_abort(ex);
-	}
-	all = read_whole(c, a, 5) == 5;
-	hang_up(c);
-	WAIT_FOR(r, rig_stats(r).connections == 0);
-	return all;
-}
-
-/* The n-th allocation fails, once or from then on. The client gets whole answers or a closed
- * connection, never something else; and the next client is served. */
-TEST(no_memory)
-{
-	struct answer *a = &last_answer;
-
-	for (int forever = 0; forever < 2; forever++) {
-		for (size_t n = 1;; n++) {
-			struct rig r;
-			bool hit;
-
-			rig_open(&r);
-			r.fa.countdown = n;
-			r.fa.forever = forever;
-			hit = !scenario(&r, a);
-			hit = hit || fail_alloc_hit(&r.fa);
-			r.fa.countdown = 0;
-			r.fa.forever = false;
-			expect_alive(&r);
-			rig_close(&r);
-			if (!hit)
-				break;
-		}
-	}
-}
-
 /* A large answer is sent without a copy, but what the socket does not take has to be kept. Without
  * memory for that it is cut short, and everybody can see that. */
 RIG_TEST_PLAIN(no_memory_for_the_rest_of_an_answer)
@@ -307,20 +230,19 @@ RIG_TEST_PLAIN(no_memory_in_the_calls_of_a_service)
 
 TEST(no_memory_for_a_server)
 {
-	for (size_t n = 1;; n++) {
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct httpd_options o = { 0 };
 		struct httpd *h;
-		struct fail_alloc fa;
 		struct address a;
 		struct listener l;
 		int rc;
 
-		fail_alloc_init(&fa, 0, false);
+		fail_alloc_calm(&fa);
 		o.loop = cleat_loop_new(&fa.hook);
 		o.mem = &fa.hook;
 		assert_int_equal(address_parse(":0", &a, NULL), CLEAT_OK);
 		assert_int_equal(listener_open(&a, NULL, &l, NULL), CLEAT_OK);
-		fa.countdown = n;
+		fail_alloc_arm(&fa);
 		rc = httpd_new(&o, &h);
 		if (rc == CLEAT_OK)
 			rc = httpd_add(h, &l, NULL);
@@ -329,8 +251,5 @@ TEST(no_memory_for_a_server)
 		listener_close(&l); /* ours when it failed */
 		httpd_free(h);
 		cleat_loop_free(o.loop);
-		assert_int_equal(fa.live, 0);
-		if (rc == CLEAT_OK)
-			break;
 	}
 }

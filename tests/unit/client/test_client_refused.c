@@ -6,8 +6,7 @@
  */
 #include "test.h"
 #include "unit/child/child_support.h"
-
-#include <cleat/cleat.h>
+#include "unit/client/test_client.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,20 +19,6 @@ static char url[200], stream[200]; /* of the server */
 
 /* ---- the server --------------------------------------------------------------------------- */
 
-static int tool_echo(cleat_request *req)
-{
-	return cleat_reply_text(req, cleat_arg_str(req, "text"));
-}
-
-static cleat_server *new_server(void)
-{
-	cleat_server *s = cleat_server_new("refused", "1", NULL);
-
-	cleat_server_add_tool(
-		s, &(cleat_tool){ .signature = "echo(text: string)", .call = tool_echo });
-	return s;
-}
-
 static pid_t server;
 
 static int start_server(void **state)
@@ -45,7 +30,7 @@ static int start_server(void **state)
 	assert_int_equal(pipe(tell), 0);
 	server = fork();
 	if (server == 0) {
-		cleat_server *s = new_server();
+		cleat_server *s = new_server(NULL);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (cleat_server_listen_http(s, "127.0.0.1:0", NULL) == CLEAT_OK)
@@ -280,6 +265,6 @@ TEST_GROUP(start_server, stop_server)
 TEST_START(argc, argv)
 {
 	if (argc > 1)
-		return cleat_server_main(new_server(), 1, argv);
+		return cleat_server_main(new_server(NULL), 1, argv);
 	return TEST_GO_ON;
 }

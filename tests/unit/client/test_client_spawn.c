@@ -1,19 +1,11 @@
 /* test_client_spawn.c - clients of real programs: the examples, this program as a server that behaves
- * badly, and programs that are no servers at all.
+ * badly, and programs that are no servers at all. (Noise, signals, what cannot be started: test_link_stream.c.)
  */
 #include "test.h"
+#include "unit/child/child_support.h"
 #include "unit/client/test_client.h"
 
-#include "loop/loop.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static char self[PATH_MAX], examples[PATH_MAX];
+static char examples[PATH_MAX];
 
 static const char *const revisions_of_stdio[] = { "2024-11-05", "2025-11-25", "2026-07-28" };
 
@@ -39,11 +31,6 @@ static int tool_cwd(cleat_request *req)
 	return cleat_reply_text(req, getcwd(path, sizeof path) ? path : "");
 }
 
-static int tool_pid(cleat_request *req)
-{
-	return cleat_reply_textf(req, "%ld", (long)getpid());
-}
-
 static int tool_mutter(cleat_request *req)
 {
 	fprintf(stderr, "first line\nsecond line\n");
@@ -51,39 +38,24 @@ static int tool_mutter(cleat_request *req)
 	return cleat_reply_nothing(req);
 }
 
-static int serve(const char *how)
+static int serve(void)
 {
 	cleat_server *s = new_server(NULL);
-	char *argv[] = { self, NULL };
+	char program[] = "server", *argv[] = { program, NULL };
 
-	if (strcmp(how, "--exit") == 0)
-		return 5;
-	if (strcmp(how, "--deaf") == 0) /* neither answers nor ends */
-		for (;;)
-			pause();
 	cleat_server_add_tool(s, &(cleat_tool){ .name = "die", .call = tool_die });
 	cleat_server_add_tool(s,
 			      &(cleat_tool){ .signature = "env(name: string)", .call = tool_env });
 	cleat_server_add_tool(s, &(cleat_tool){ .name = "cwd", .call = tool_cwd });
-	cleat_server_add_tool(s, &(cleat_tool){ .name = "pid", .call = tool_pid });
 	cleat_server_add_tool(s, &(cleat_tool){ .name = "mutter", .call = tool_mutter });
-	if (strcmp(how, "--noisy") == 0) {
-		printf("Starting the server ...\nDEBUG: ready\n");
-		fflush(stdout);
-	}
 	return cleat_server_main(s, 1, argv);
 }
 
-static cleat_client *spawn_self(const char *how, const cleat_client_options *o)
+static cleat_client *spawn_self(const cleat_client_options *o)
 {
-	const char *const argv[] = { self, how, NULL };
+	const char *const argv[] = { myself(), "--serve", NULL };
 
 	return cleat_client_spawn(argv, o);
-}
-
-static bool gone(int pid)
-{
-	return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
@@ -129,29 +101,6 @@ TEST(the_examples_are_spoken_to)
 		}
 }
 
-TEST(what_cannot_be_started_says_so)
-{
-	const char *const nowhere[] = { "/nonexistent/server", NULL };
-	const char *const unknown[] = { "no-such-program-anywhere", NULL };
-	const char *const directory[] = { "/tmp", NULL };
-	const char *const *const all[] = { nowhere, unknown, directory };
-
-	for (size_t i = 0; i < CLEAT_COUNT(all); i++) {
-		cleat_client *c = cleat_client_spawn(all[i], NULL);
-		cleat_result *r = cleat_client_callf(c, "echo", NULL);
-
-		assert_int_equal(cleat_result_step(r), CLEAT_STEP_SPAWN);
-		assert_int_equal(cleat_client_error_step(c), CLEAT_STEP_SPAWN);
-		assert_has(cleat_result_error(r)->message, all[i][0]);
-		assert_true(cleat_result_error(r)->os_errno != 0);
-		cleat_result_free(r);
-		assert_int_not_equal(cleat_client_open(c), CLEAT_OK);
-		assert_int_not_equal(cleat_client_error(c)->status, CLEAT_OK);
-		assert_int_equal(cleat_client_pid(c), 0);
-		cleat_client_free(c);
-	}
-}
-
 TEST(a_program_that_is_no_server)
 {
 	static const char *const programs[][3] = { { "/bin/true", NULL },
@@ -173,22 +122,11 @@ TEST(a_program_that_is_no_server)
 	}
 }
 
-TEST(a_server_that_says_nothing_times_out)
-{
-	cleat_client_options o = { .probe_timeout_ms = 50, .connect_timeout_ms = 200 };
-	cleat_client *c = spawn_self("--deaf", &o);
-	cleat_result *r = cleat_client_callf(c, "echo", NULL);
-
-	assert_fails(r, CLEAT_ETIMEOUT);
-	assert_int_equal(cleat_client_error(c)->status, CLEAT_ETIMEOUT);
-	cleat_client_free(c);
-}
-
 TEST(a_server_that_dies_ends_its_calls)
 {
 	for (size_t i = 0; i < CLEAT_COUNT(revisions_of_stdio); i++) {
 		cleat_client_options o = { .protocol = revisions_of_stdio[i] };
-		cleat_client *c = spawn_self("--serve", &o);
+		cleat_client *c = spawn_self(&o);
 		struct ending e = { 0 };
 		cleat_result *r;
 
@@ -219,7 +157,7 @@ TEST(a_server_that_dies_is_started_again)
 					   .restart = true,
 					   .on_state = on_state,
 					   .userdata = &ready };
-		cleat_client *c = spawn_self("--serve", &o);
+		cleat_client *c = spawn_self(&o);
 		cleat_result *r;
 
 		assert_int_equal(cleat_client_open(c), CLEAT_OK);
@@ -234,14 +172,6 @@ TEST(a_server_that_dies_is_started_again)
 	}
 }
 
-TEST(noise_before_the_first_message_is_skipped)
-{
-	cleat_client *c = spawn_self("--noisy", NULL);
-
-	assert_text(cleat_client_callf(c, "echo", "{text: 'heard'}"), "heard");
-	cleat_client_free(c);
-}
-
 static void collect_line(cleat_client *c, const char *line, void *userdata)
 {
 	char *all = userdata;
@@ -254,7 +184,7 @@ TEST(its_errors_come_line_by_line)
 {
 	char lines[1000] = "";
 	cleat_client_options o = { .on_stderr = collect_line, .userdata = lines };
-	cleat_client *c = spawn_self("--serve", &o);
+	cleat_client *c = spawn_self(&o);
 	uint64_t until = loop_now() + 60000;
 
 	cleat_result_free(cleat_client_callf(c, "mutter", NULL));
@@ -272,42 +202,16 @@ TEST(its_surroundings_are_chosen)
 
 	setenv("CLEAT_TEST_OURS", "ours", 1);
 	setenv("CLEAT_TEST_SECRET", "secret", 1);
-	c = spawn_self("--serve", &o);
+	c = spawn_self(&o);
 	assert_text(cleat_client_callf(c, "env", "{name: 'CLEAT_TEST_SET'}"), "yes");
 	assert_text(cleat_client_callf(c, "env", "{name: 'CLEAT_TEST_OURS'}"), "ours");
 	assert_text(cleat_client_callf(c, "env", "{name: 'CLEAT_TEST_SECRET'}"), "(not set)");
 	assert_text(cleat_client_callf(c, "cwd", NULL), "/");
 	cleat_client_free(c);
 	o.inherit_env = true;
-	c = spawn_self("--serve", &o);
+	c = spawn_self(&o);
 	assert_text(cleat_client_callf(c, "env", "{name: 'CLEAT_TEST_SECRET'}"), "secret");
 	assert_text(cleat_client_callf(c, "env", "{name: 'CLEAT_TEST_SET'}"), "yes");
-	cleat_client_free(c);
-}
-
-TEST(the_child_has_the_pid_that_is_told)
-{
-	cleat_client *c = spawn_self("--serve", NULL);
-	char pid[20];
-
-	assert_int_equal(cleat_client_open(c), CLEAT_OK);
-	snprintf(pid, sizeof pid, "%d", cleat_client_pid(c));
-	assert_text(cleat_client_callf(c, "pid", NULL), pid);
-	cleat_client_free(c);
-}
-
-TEST(a_server_that_was_killed_is_gone)
-{
-	cleat_client *c = spawn_self("--serve", NULL);
-	struct ending e = { 0 };
-
-	assert_int_equal(cleat_client_open(c), CLEAT_OK);
-	cleat_client_startf(c, ENDING(&e), "hang", NULL);
-	while (!e.progress)
-		cleat_loop_step(cleat_client_loop(c), 1000);
-	kill(cleat_client_pid(c), SIGKILL);
-	wait_ending(c, &e);
-	assert_has(e.text, "signal 9");
 	cleat_client_free(c);
 }
 
@@ -315,7 +219,7 @@ TEST(a_server_that_was_killed_is_gone)
  * looked, so that no call of ours was lost with it. */
 TEST(one_that_died_between_two_calls_is_started_again)
 {
-	cleat_client *c = spawn_self("--serve", NULL);
+	cleat_client *c = spawn_self(NULL);
 	int first;
 
 	assert_text(cleat_client_callf(c, "echo", "{text: 'one'}"), "one");
@@ -334,7 +238,7 @@ TEST(two_children_on_one_loop)
 {
 	cleat_loop *loop = cleat_loop_new(NULL);
 	cleat_client_options o = { .loop = loop };
-	cleat_client *a = spawn_self("--serve", &o), *b = spawn_self("--serve", &o);
+	cleat_client *a = spawn_self(&o), *b = spawn_self(&o);
 	struct ending e = { 0 };
 
 	cleat_client_startf(a, ENDING(&e), "hang", NULL);
@@ -346,39 +250,11 @@ TEST(two_children_on_one_loop)
 	cleat_loop_free(loop);
 }
 
-/* Nothing is left of the process: no zombie, no descriptor. */
-TEST(nothing_is_left_behind)
-{
-	int before, after;
-
-	for (int i = 0; i < 3; i++) {
-		cleat_client *c = spawn_self("--serve", NULL);
-
-		assert_text(cleat_client_callf(c, "echo", "{text: 'x'}"), "x");
-		cleat_client_free(c);
-		after = dup(0); /* the lowest free descriptor */
-		close(after);
-		if (i == 0)
-			before = after; /* libuv keeps some for itself, once */
-		assert_int_equal(after, before);
-		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-	}
-}
-
 TEST_START(argc, argv)
 {
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *slash;
-
-	if (n <= 0) {
-		print_message("this system does not tell where the program is: skipped\n");
-		return 0;
-	}
-	self[n] = '\0';
 	if (argc > 1)
-		return serve(argv[1]);
-	snprintf(examples, sizeof examples, "%s", self);
-	slash = strrchr(examples, '/');
-	snprintf(slash, sizeof examples - (size_t)(slash - examples), "/../examples");
+		return serve();
+	snprintf(examples, sizeof examples, "%.*s/../examples",
+		 (int)(strrchr(myself(), '/') - myself()), myself());
 	return TEST_GO_ON;
 }

@@ -1,5 +1,5 @@
-/* test_link_http_own.c - the HTTP link against our own server: both eras, sessions, the GET stream,
- * HTTP+SSE, and answers that are resumed after their connection was cut at any byte.
+/* test_link_http_own.c - the HTTP link against our own server: sessions that expire, and answers that are resumed after
+ * their connection was cut at any byte. (Everything that is in order: test_client_matrix.c.)
  */
 #include "test.h"
 #include "unit/endpoint/endpoint_rig.h"
@@ -60,84 +60,6 @@ static void pair_initialize(struct pair *p)
 	expect_told(&p->r, TOLD_ACCEPTED);
 }
 
-PAIR_TEST(modern_requests_are_answered, "/mcp")
-{
-	const struct http_field field = { STR_LIT("Mcp-Param-Region"), STR_LIT("\xC3\xA9") };
-	struct link_message m = MODERN_REQUEST(1, "tools/call");
-
-	m.name = STR_LIT("echo");
-	assert_int_equal(rig_send(&p->r, m, MODERN_CALL("1", "echo", "{\"text\":\"hi\"}")),
-			 CLEAT_OK);
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "echo hi");
-	m.name = STR_LIT("region");
-	m.fields = &field;
-	m.n_fields = 1;
-	assert_int_equal(
-		rig_send(&p->r, m, MODERN_CALL("2", "region", "{\"region\":\"\xC3\xA9\"}")),
-		CLEAT_OK);
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "there");
-	m.n_fields = 0; /* a header is missing: 400 with the reason as a message */
-	assert_int_equal(
-		rig_send(&p->r, m, MODERN_CALL("3", "region", "{\"region\":\"\xC3\xA9\"}")),
-		CLEAT_OK);
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "-32020");
-	assert_int_equal(p->r.told[p->r.taken - 1].status, 400);
-	m.name = STR_LIT("chat");
-	assert_int_equal(rig_send(&p->r, m,
-				  REQUEST("4", "tools/call",
-					  LOGGING ",\"name\":\"chat\",\"arguments\":{\"n\":2}")),
-			 CLEAT_OK);
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "<1>");
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "<2>");
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "said");
-	expect_nothing_told(&p->r);
-}
-
-/* 2026-07-28: the server sees the connection close, and that is the cancellation. */
-PAIR_TEST(forgetting_cancels, "/mcp")
-{
-	struct link_message m = MODERN_REQUEST(1, "tools/call");
-
-	m.name = STR_LIT("park");
-	assert_int_equal(rig_send(&p->r, m, MODERN_CALL("1", "park", "{}")), CLEAT_OK);
-	RIG_WAIT(&p->r, n_parked == 1);
-	p->r.link->ops->forget(p->r.link, TAG(1));
-	RIG_WAIT(&p->r, n_cancelled == 1);
-	expect_nothing_told(&p->r);
-}
-
-PAIR_TEST(a_session_lives_and_ends, "/mcp")
-{
-	struct told *t;
-
-	pair_initialize(p);
-	p->r.link->ops->listen(p->r.link);
-	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("2", "echo", "{\"text\":\"hi\"}")),
-			 CLEAT_OK);
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "echo hi");
-	/* A question on the stream of the call, and its answer. */
-	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("3", "ask", "{}")), CLEAT_OK);
-	t = expect_told(&p->r, TOLD_MESSAGE);
-	expect_text(t, "elicitation/create");
-	assert_int_equal(rig_send(&p->r,
-				  (struct link_message){ .kind = LINK_ANSWER,
-							 .tag = t->tag,
-							 .rev = REV_2025_11_25 },
-				  "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\","
-				  "\"content\":{\"confirm\":true,\"sure\":true}}}"),
-			 CLEAT_OK);
-	t = expect_told(&p->r, TOLD_MESSAGE);
-	assert_ptr_equal(t->tag, TAG(1));
-	/* What nobody asked for comes on the GET stream. */
-	cleat_server_add_tools(p->b.s, &(cleat_tool){ .name = "late", .call = tool_who }, 1);
-	t = expect_told(&p->r, TOLD_MESSAGE);
-	expect_text(t, "list_changed");
-	assert_null(t->tag);
-	p->r.link->ops->close(p->r.link);
-	expect_told(&p->r, TOLD_CLOSED);
-	assert_int_equal(stats_of(&p->b).sessions, 0);
-}
-
 PAIR_TEST(a_session_that_expires_is_lost, "/mcp")
 {
 	pair_initialize(p);
@@ -150,17 +72,6 @@ PAIR_TEST(a_session_that_expires_is_lost, "/mcp")
 	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("3", "echo", "{\"text\":\"hi\"}")),
 			 CLEAT_OK);
 	expect_text(expect_told(&p->r, TOLD_MESSAGE), "echo hi");
-}
-
-PAIR_TEST(the_old_way_works, "/sse")
-{
-	pair_initialize(p);
-	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("2", "chat", "{\"n\":1}")),
-			 CLEAT_OK);
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "<1>");
-	expect_text(expect_told(&p->r, TOLD_MESSAGE), "said");
-	p->r.link->ops->close(p->r.link);
-	expect_told(&p->r, TOLD_CLOSED);
 }
 
 /* ---- cutting ---------------------------------------------------------------------------------- */

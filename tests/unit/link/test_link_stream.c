@@ -369,37 +369,6 @@ TEST(test_close_in_any_state)
 	}
 }
 
-/* How long it takes to close, in milliseconds. What it writes meanwhile is drained. */
-static uint64_t close_the_most_stubborn(void)
-{
-	struct link_rig r;
-	uint64_t took;
-	int pid;
-
-	link_sh(&r, "trap '' TERM; echo '{}'; while :; do echo '{\"a\":1}'; echo oh >&2; done");
-	rig_up_now(&r);
-	UNTIL(r.loop, r.messages > 0);
-	pid = link_child_pid(r.link);
-	took = loop_now();
-	rig_close_now(&r);
-	took = loop_now() - took;
-	assert_int_equal(kill(pid, 0), -1);
-	rig_done(&r);
-	return took;
-}
-
-/* With the real times: end of input, 2 s, SIGTERM, 2 s, SIGKILL. A machine that has a lot else to do may need
- * several attempts to show it. */
-TEST(test_the_most_stubborn_child_is_closed_within_6_seconds)
-{
-	uint64_t took;
-	int attempts = 5;
-
-	while ((took = close_the_most_stubborn()) >= 6000)
-		assert_true(--attempts);
-	assert_true(took >= 4000);
-}
-
 /* What an event does must not pull the floor from under the link. */
 TEST(test_ops_inside_events)
 {

@@ -92,8 +92,6 @@ static inline int read_city(cleat_request *req)
 static inline int complete_city(cleat_request *req)
 {
 	cleat_reply_suggest(req, "oslo");
-	if (cleat_request_context(req, "country"))
-		cleat_reply_suggest(req, cleat_request_context(req, "country"));
 	return cleat_reply_nothing(req);
 }
 

@@ -1,5 +1,6 @@
 /* test_client_api.c - <cleat/client.h> as a program uses it, on a server in the same process: blocking
- * calls, calls that do not wait, giving up, ending, and everything that a program can get wrong.
+ * calls, calls that do not wait, giving up, ending, and everything that a program can get wrong. (All operations in
+ * every revision: test_client_matrix.c.)
  */
 #include "test.h"
 #include "unit/client/test_client.h"
@@ -9,107 +10,6 @@
 #include <poll.h>
 
 /* ---- blocking calls ----------------------------------------------------------------------- */
-
-static void call_tools(cleat_client *c)
-{
-	cleat_doc *args = cleat_doc_newf(NULL, "{text: %s}", "from a value");
-	cleat_result *r;
-
-	assert_text(cleat_client_callf(c, "echo", "{text: %s}", "hello"), "hello");
-	assert_text(cleat_client_call(c, "echo", cleat_doc_root(args)), "from a value");
-	cleat_doc_free(args);
-	assert_text(cleat_client_callf(c, "steps", NULL), "done");
-	assert_text(cleat_client_call(c, "steps", NULL), "done");
-	r = cleat_client_callf(c, "fail", NULL);
-	assert_true(cleat_result_is_tool_error(r));
-	assert_string_equal(cleat_result_text(r), "it did not work");
-	assert_int_equal(cleat_result_step(r), CLEAT_STEP_ANSWER);
-	assert_fails(r, CLEAT_EREMOTE);
-	r = cleat_client_callf(c, "nobody", NULL);
-	assert_int_equal(cleat_result_error(r)->rpc_code, CLEAT_RPC_INVALID_PARAMS);
-	assert_fails(r, CLEAT_EREMOTE);
-}
-
-static void read_and_prompt(cleat_client *c)
-{
-	assert_text(cleat_client_read(c, "text://motto"), "Make it fast.");
-	assert_text(cleat_client_read(c, "city://rome"), "rome is a city");
-	assert_fails(cleat_client_read(c, "text://nothing"), CLEAT_EREMOTE);
-	/* Arguments of prompts are text, whatever the template makes of them. */
-	assert_text(cleat_client_promptf(c, "greet", "{name: %s, times: %d, loud: true}", "Ann", 3),
-		    "Greet Ann 3 times, loud: true");
-	assert_fails(cleat_client_promptf(c, "greet", NULL), CLEAT_EREMOTE);
-}
-
-static void list_all(cleat_client *c)
-{
-	static const size_t counts[] = { [CLEAT_LIST_TOOLS] = 7,
-					 [CLEAT_LIST_RESOURCES] = 1,
-					 [CLEAT_LIST_TEMPLATES] = 1,
-					 [CLEAT_LIST_PROMPTS] = 1 };
-
-	for (size_t i = 0; i < CLEAT_COUNT(counts); i++) {
-		cleat_result *r = cleat_client_list(c, (enum cleat_list)i);
-
-		assert_ok(r);
-		assert_int_equal(cleat_json_size(cleat_result_items(r)), counts[i]);
-		cleat_result_free(r);
-	}
-	assert_fails(cleat_client_list(c, (enum cleat_list)77), CLEAT_EINVAL);
-}
-
-static void complete(cleat_client *c, bool has_context)
-{
-	static const char *const refs[][2] = { { "city://{name}", "name" }, { "greet", "name" } };
-	cleat_doc *known = cleat_doc_newf(NULL, "{country: 'norway'}");
-
-	for (size_t i = 0; i < CLEAT_COUNT(refs); i++) {
-		cleat_result *r = cleat_client_complete(c, refs[i][0], refs[i][1], "o", NULL);
-
-		assert_ok(r);
-		assert_int_equal(cleat_json_size(cleat_result_items(r)), 1);
-		cleat_result_free(r);
-		r = cleat_client_complete(c, refs[i][0], refs[i][1], NULL, cleat_doc_root(known));
-		assert_ok(r);
-		if (has_context) /* since 2025-06-18 */
-			assert_string_equal(
-				cleat_json_str(cleat_json_at(cleat_result_items(r), 1), ""),
-				"norway");
-		cleat_result_free(r);
-	}
-	cleat_doc_free(known);
-}
-
-TEST(every_blocking_call_in_every_revision)
-{
-	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++) {
-		cleat_client_options o = { .protocol = revisions[i] };
-		const char *revision = revisions[i] ? revisions[i] : "2026-07-28";
-		cleat_result *r;
-		struct rig g;
-
-		rig_begin(&g, &o);
-		call_tools(g.c);
-		read_and_prompt(g.c);
-		list_all(g.c);
-		complete(g.c, strcmp(revision, "2025-06-18") >= 0);
-		r = cleat_client_requestf(g.c, "tools/call", "{name: %s, arguments: {text: %s}}",
-					  "echo", "by hand");
-		assert_text(r, "by hand");
-		r = cleat_client_ping(g.c);
-		assert_ok(r);
-		assert_false(cleat_result_is_cached(r));
-		cleat_result_free(r);
-		assert_string_equal(cleat_client_revision(g.c), revision);
-		assert_string_equal(cleat_client_server_name(g.c), "rig");
-		assert_string_equal(cleat_client_server_version(g.c), "1.2.3");
-		assert_int_equal(cleat_client_era(g.c), strcmp(revision, "2026-07-28")
-								? CLEAT_ERA_LEGACY
-								: CLEAT_ERA_MODERN);
-		assert_int_equal(cleat_client_pid(g.c), 0);
-		rig_end(&g);
-	}
-}
 
 TEST(a_value_is_decoded_into_a_struct)
 {
@@ -137,6 +37,10 @@ RIG_TEST(open_waits_until_the_server_is_ready)
 	assert_int_equal(cleat_client_open(g->c), CLEAT_OK);
 	assert_int_equal(cleat_client_error(g->c)->status, CLEAT_OK);
 	assert_non_null(cleat_client_server(g->c));
+	assert_string_equal(cleat_client_server_name(g->c), "rig");
+	assert_string_equal(cleat_client_server_version(g->c), "1.2.3");
+	assert_int_equal(cleat_client_pid(g->c), 0);
+	assert_text(cleat_client_read(g->c, "city://rome"), "rome is a city");
 	assert_true(cleat_client_server_can(g->c, "tools"));
 	assert_int_equal(cleat_client_open(g->c), CLEAT_OK);
 }

@@ -12,7 +12,7 @@
 #define STRING(key, header) "'" key "':{'type':'string','x-mcp-header':'" header "'},"
 
 /* conformance: http-custom-headers. All encodings at once. */
-TEST(arguments_become_headers)
+BOOK_TEST(arguments_become_headers)
 {
 	static const char tool[] =
 		"{'name':'test_custom_headers','inputSchema':{'type':'object','properties':{" REGION
@@ -37,10 +37,8 @@ TEST(arguments_become_headers)
 		"'trailing_space_val':'us-west1 ','internal_space_val':'us west 1',"
 		"'control_char_val':'line1\\nline2','crlf_val':'line1\\r\\nline2',"
 		"'tab_val':'\\tindented','query':'SELECT * FROM users'}";
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
 
-	assert_int_equal(learn(b, tool, &err), CLEAT_OK);
+	assert_int_equal(learn(b, tool, err), CLEAT_OK);
 	expect_fields(b, "test_custom_headers", args,
 		      "mcp-param-region: us-west1\n"
 		      "mcp-param-priority: 42\n"
@@ -57,7 +55,6 @@ TEST(arguments_become_headers)
 		      "mcp-param-controlchar: =?base64?bGluZTEKbGluZTI=?=\n"
 		      "mcp-param-crlf: =?base64?bGluZTENCmxpbmUy?=\n"
 		      "mcp-param-tab: =?base64?CWluZGVudGVk?=\n");
-	toolbook_free(b);
 }
 
 TEST(values_are_converted_by_their_type)
@@ -207,24 +204,17 @@ TEST(wrong_annotations_refuse_the_tool_and_no_other)
 	toolbook_free(b);
 }
 
-TEST(the_reason_may_be_of_no_interest)
+BOOK_TEST(the_reason_may_be_of_no_interest)
 {
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
-
 	assert_int_equal(learn_properties(b, ONE(""), NULL), CLEAT_EINVAL);
 	assert_true(toolbook_refused(b, STR_LIT("t"), NULL));
-	assert_true(toolbook_refused(b, STR_LIT("t"), &err));
-	assert_non_null(strstr(err.message, "x-mcp-header"));
-	toolbook_free(b);
+	assert_true(toolbook_refused(b, STR_LIT("t"), err));
+	assert_non_null(strstr(err->message, "x-mcp-header"));
 }
 
 /* Otherwise a server could make the search for a duplicate take minutes. */
-TEST(there_is_a_limit_for_annotations)
+BOOK_TEST(there_is_a_limit_for_annotations)
 {
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
-
 	for (int n = 256; n <= 100000; n += 99744) {
 		struct buf text;
 		cleat_doc *d;
@@ -237,10 +227,9 @@ TEST(there_is_a_limit_for_annotations)
 		buf_appendz(&text, "}}}");
 		d = cleat_doc_parse(buf_str(&text).p, buf_size(&text), NULL, NULL, NULL);
 		assert_non_null(d);
-		assert_int_equal(toolbook_learn(b, cleat_doc_root(d), &err),
+		assert_int_equal(toolbook_learn(b, cleat_doc_root(d), err),
 				 n == 256 ? CLEAT_OK : CLEAT_EINVAL);
 		cleat_doc_free(d);
 		buf_done(&text);
 	}
-	toolbook_free(b);
 }

@@ -233,36 +233,51 @@ static bool at_least(const struct bench *b, const char *revision)
 
 static void lists(struct bench *b)
 {
-	cleat_result *r = cleat_client_list(b->c, CLEAT_LIST_TOOLS);
+	static const size_t least[] = { [CLEAT_LIST_TOOLS] = 50,
+					[CLEAT_LIST_RESOURCES] = 3,
+					[CLEAT_LIST_TEMPLATES] = 2,
+					[CLEAT_LIST_PROMPTS] = 3 };
 
-	assert_ok(r);
-	assert_true(cleat_json_size(cleat_result_items(r)) > 50);
-	cleat_result_free(r);
-	r = cleat_client_list(b->c, CLEAT_LIST_TEMPLATES);
-	assert_ok(r);
-	assert_true(cleat_json_size(cleat_result_items(r)) > 2);
-	cleat_result_free(r);
+	for (size_t i = 0; i < CLEAT_COUNT(least); i++) {
+		cleat_result *r = cleat_client_list(b->c, (enum cleat_list)i);
+
+		assert_ok(r);
+		assert_true(cleat_json_size(cleat_result_items(r)) > least[i]);
+		cleat_result_free(r);
+	}
+	assert_fails(cleat_client_list(b->c, (enum cleat_list)77), CLEAT_EINVAL);
 }
 
 static void calls(struct bench *b)
 {
+	cleat_doc *args = cleat_doc_newf(NULL, "{text: %s}", "from a value");
 	cleat_result *r;
 
 	assert_text(cleat_client_callf(b->c, "test_simple_text", NULL),
 		    "This is a simple text response for testing.");
-	r = cleat_client_callf(b->c, "structured", NULL);
+	assert_text(cleat_client_call(b->c, "echo", cleat_doc_root(args)), "from a value");
+	cleat_doc_free(args);
+	assert_text(cleat_client_requestf(b->c, "tools/call", "{name: %s, arguments: {text: %s}}",
+					  "echo", "by hand"),
+		    "by hand");
+	r = cleat_client_call(b->c, "structured", NULL);
 	assert_ok(r);
 	if (at_least(b, "2025-06-18"))
 		assert_int_equal(cleat_json_type(cleat_result_json(r)), CLEAT_JSON_OBJECT);
 	cleat_result_free(r);
 	r = cleat_client_callf(b->c, "test_error_handling", NULL);
 	assert_true(cleat_result_is_tool_error(r));
+	assert_int_equal(cleat_result_step(r), CLEAT_STEP_ANSWER);
+	assert_fails(r, CLEAT_EREMOTE);
+	r = cleat_client_callf(b->c, "nobody", NULL);
+	assert_int_equal(cleat_result_error(r)->rpc_code, CLEAT_RPC_INVALID_PARAMS);
 	assert_fails(r, CLEAT_EREMOTE);
 	assert_text(cleat_client_callf(b->c, "test_x_mcp_header", "{region: %s}", "Malm\xc3\xb6"),
 		    "region=Malm\xc3\xb6");
 	assert_fails(cleat_client_requestf(b->c, "no/such/method", NULL), CLEAT_EREMOTE);
 	r = cleat_client_ping(b->c);
 	assert_ok(r);
+	assert_false(cleat_result_is_cached(r));
 	cleat_result_free(r);
 }
 
@@ -320,21 +335,25 @@ static void questions(struct bench *b)
 
 static void reads_and_prompts(struct bench *b)
 {
+	cleat_doc *known = cleat_doc_newf(NULL, "{arg1: 'X'}");
 	cleat_result *r = cleat_client_read(b->c, "test://static-text");
 
 	assert_ok(r);
 	assert_true(cleat_result_text(r)[0]);
 	cleat_result_free(r);
 	assert_fails(cleat_client_read(b->c, "nowhere://x"), CLEAT_EREMOTE);
-	r = cleat_client_promptf(b->c, "test_prompt_with_arguments", "{arg1: %s, arg2: %s}", "one",
-				 "two");
+	/* Arguments of prompts are text, whatever the template makes of them. */
+	assert_text(cleat_client_promptf(b->c, "test_prompt_with_arguments",
+					 "{arg1: %d, arg2: true}", 3),
+		    "Prompt with arguments: arg1='3', arg2='true'");
+	assert_fails(cleat_client_promptf(b->c, "test_prompt_with_arguments", NULL), CLEAT_EREMOTE);
+	r = cleat_client_complete(b->c, "test_prompt_with_arguments", "arg2", NULL,
+				  cleat_doc_root(known));
 	assert_ok(r);
-	assert_has(cleat_result_text(r), "one");
+	assert_string_equal(cleat_json_str(cleat_json_at(cleat_result_items(r), 1), ""),
+			    "testValueX2");
 	cleat_result_free(r);
-	r = cleat_client_complete(b->c, "test_prompt_with_arguments", "arg1", "", NULL);
-	assert_ok(r);
-	assert_int_equal(cleat_json_type(cleat_result_items(r)), CLEAT_JSON_ARRAY);
-	cleat_result_free(r);
+	cleat_doc_free(known);
 }
 
 struct heard {

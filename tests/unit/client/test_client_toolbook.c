@@ -6,26 +6,23 @@
 
 /* ---- the list --------------------------------------------------------------------------------- */
 
-TEST(what_is_no_tool_is_not_learned)
+BOOK_TEST(what_is_no_tool_is_not_learned)
 {
 	static const char *const rows[] = {
 		"{}", "{'name':''}", "{'name':7}", "{'name':null}",         "{'title':'t'}",
 		"[]", "'t'",         "null",       "{'name':{'name':'t'}}", "[{'name':'t'}]",
 	};
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
 
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		assert_int_equal(learn(b, rows[i], &err), CLEAT_EINVAL);
-		assert_non_null(strstr(err.message, "no name"));
+		assert_int_equal(learn(b, rows[i], err), CLEAT_EINVAL);
+		assert_non_null(strstr(err->message, "no name"));
 		assert_false(toolbook_knows(b, STR_LIT("t")));
 		assert_false(toolbook_knows(b, STR_LIT("")));
 	}
-	assert_int_equal(toolbook_learn(b, NULL, &err), CLEAT_EINVAL);
-	toolbook_free(b);
+	assert_int_equal(toolbook_learn(b, NULL, err), CLEAT_EINVAL);
 }
 
-TEST(any_schema_can_be_learned)
+BOOK_TEST(any_schema_can_be_learned)
 {
 	static const char *const rows[] = {
 		"{'name':'t'}",
@@ -36,46 +33,35 @@ TEST(any_schema_can_be_learned)
 		"{'name':'t','inputSchema':{'properties':{'a':7,'b':null,'c':[],'d':true}}}",
 		"{'name':'t','inputSchema':{'properties':'x'},'annotations':7}",
 	};
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
 
 	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
-		assert_int_equal(learn(b, rows[i], &err), CLEAT_OK);
+		assert_int_equal(learn(b, rows[i], err), CLEAT_OK);
 		assert_true(toolbook_knows(b, STR_LIT("t")));
 		expect_fields(b, "t", "{'a':1}", "");
 	}
-	toolbook_free(b);
 }
 
-TEST(names_are_compared_byte_by_byte)
+BOOK_TEST(names_are_compared_byte_by_byte)
 {
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
-
-	assert_int_equal(learn(b, "{'name':'a\\u0000b'}", &err), CLEAT_OK);
-	assert_int_equal(learn(b, "{'name':'T'}", &err), CLEAT_OK);
+	assert_int_equal(learn(b, "{'name':'a\\u0000b'}", err), CLEAT_OK);
+	assert_int_equal(learn(b, "{'name':'T'}", err), CLEAT_OK);
 	assert_true(toolbook_knows(b, STR_LIT("a\0b")));
 	assert_false(toolbook_knows(b, STR_LIT("a")));
 	assert_false(toolbook_knows(b, STR_LIT("a\0c")));
 	assert_false(toolbook_knows(b, STR_LIT("t")));
 	assert_false(toolbook_knows(b, (struct str){ 0 }));
-	toolbook_free(b);
 }
 
-TEST(of_two_with_one_name_the_later_counts)
+BOOK_TEST(of_two_with_one_name_the_later_counts)
 {
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
-
 	toolbook_begin(b);
-	assert_int_equal(learn_properties(b, ONE("Old"), &err), CLEAT_OK);
-	assert_int_equal(learn_properties(b, ONE(""), &err), CLEAT_EINVAL);
-	assert_true(toolbook_refused(b, STR_LIT("t"), &err));
-	assert_int_equal(learn_properties(b, ONE("New"), &err), CLEAT_OK);
+	assert_int_equal(learn_properties(b, ONE("Old"), err), CLEAT_OK);
+	assert_int_equal(learn_properties(b, ONE(""), err), CLEAT_EINVAL);
+	assert_true(toolbook_refused(b, STR_LIT("t"), err));
+	assert_int_equal(learn_properties(b, ONE("New"), err), CLEAT_OK);
 	toolbook_end(b);
-	assert_false(toolbook_refused(b, STR_LIT("t"), &err));
+	assert_false(toolbook_refused(b, STR_LIT("t"), err));
 	expect_fields(b, "t", "{'value':'x'}", "mcp-param-new: x\n");
-	toolbook_free(b);
 }
 
 TEST(a_new_list_forgets_what_is_not_in_it)
@@ -105,11 +91,9 @@ TEST(a_new_list_forgets_what_is_not_in_it)
 	toolbook_free(NULL);
 }
 
-TEST(the_book_has_an_end)
+BOOK_TEST(the_book_has_an_end)
 {
-	struct toolbook *b = open_book(NULL);
 	struct buf text;
-	cleat_error err;
 	cleat_doc *d;
 
 	buf_init(&text, NULL, SIZE_MAX / 2);
@@ -117,11 +101,11 @@ TEST(the_book_has_an_end)
 		char tool[64];
 
 		snprintf(tool, sizeof tool, "{'name':'tool%d'}", i);
-		assert_int_equal(learn(b, tool, &err), i < 10000 ? CLEAT_OK : CLEAT_ELIMIT);
+		assert_int_equal(learn(b, tool, err), i < 10000 ? CLEAT_OK : CLEAT_ELIMIT);
 	}
-	assert_non_null(strstr(err.message, "tool10000"));
+	assert_non_null(strstr(err->message, "tool10000"));
 	assert_false(toolbook_knows(b, STR_LIT("tool10000")));
-	assert_int_equal(learn(b, "{'name':'tool77'}", &err), CLEAT_OK); /* in its own place */
+	assert_int_equal(learn(b, "{'name':'tool77'}", err), CLEAT_OK); /* in its own place */
 	toolbook_clear(b);
 	/* 16 MiB: a few large schemas */
 	buf_appendz(&text, "{\"name\":\"big0\",\"outputSchema\":{\"description\":\"");
@@ -131,15 +115,14 @@ TEST(the_book_has_an_end)
 	for (char i = '0'; i < '4'; i++) {
 		text.data[12] = i;
 		d = cleat_doc_parse(buf_str(&text).p, buf_size(&text), NULL, NULL, NULL);
-		assert_int_equal(toolbook_learn(b, cleat_doc_root(d), &err),
+		assert_int_equal(toolbook_learn(b, cleat_doc_root(d), err),
 				 i < '2' ? CLEAT_OK : CLEAT_ELIMIT);
 		cleat_doc_free(d);
 	}
-	assert_int_equal(learn(b, "{'name':'small'}", &err), CLEAT_OK);
+	assert_int_equal(learn(b, "{'name':'small'}", err), CLEAT_OK);
 	assert_true(toolbook_knows(b, STR_LIT("big1")));
 	assert_false(toolbook_knows(b, STR_LIT("big2")));
 	buf_done(&text);
-	toolbook_free(b);
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
@@ -214,19 +197,15 @@ TEST(results_fit_what_the_tool_promised)
 	}
 }
 
-TEST(nothing_promised_nothing_checked)
+BOOK_TEST(nothing_promised_nothing_checked)
 {
-	struct toolbook *b = open_book(NULL);
-	cleat_error err;
-
-	assert_int_equal(check(b, "{'structuredContent':7}", &err), CLEAT_OK);
-	assert_int_equal(learn(b, "{'name':'t','inputSchema':{}}", &err), CLEAT_OK);
-	assert_int_equal(check(b, "{'structuredContent':7}", &err), CLEAT_OK);
-	assert_int_equal(check(b, "{}", &err), CLEAT_OK);
-	assert_int_equal(learn(b, "{'name':'t','outputSchema':null}", &err), CLEAT_OK);
-	assert_int_equal(check(b, "{}", &err), CLEAT_OK);
+	assert_int_equal(check(b, "{'structuredContent':7}", err), CLEAT_OK);
+	assert_int_equal(learn(b, "{'name':'t','inputSchema':{}}", err), CLEAT_OK);
+	assert_int_equal(check(b, "{'structuredContent':7}", err), CLEAT_OK);
+	assert_int_equal(check(b, "{}", err), CLEAT_OK);
+	assert_int_equal(learn(b, "{'name':'t','outputSchema':null}", err), CLEAT_OK);
+	assert_int_equal(check(b, "{}", err), CLEAT_OK);
 	assert_int_equal(noted.n, 0);
-	toolbook_free(b);
 }
 
 /* 2025-11-25 basic, JSON Schema Usage: nothing is fetched, and a dialect that is not known is handled
@@ -264,11 +243,9 @@ TEST(a_schema_that_cannot_be_used_is_noted_once)
 }
 
 /* What takes too long to be checked has not been found to fit. */
-TEST(a_check_has_a_limit)
+BOOK_TEST(a_check_has_a_limit)
 {
-	struct toolbook *b = open_book(NULL);
 	struct buf text;
-	cleat_error err;
 	cleat_doc *d;
 
 	buf_init(&text, NULL, SIZE_MAX / 2);
@@ -278,14 +255,13 @@ TEST(a_check_has_a_limit)
 	for (int i = 0; i < 100; i++)
 		buf_putc(&text, ']');
 	buf_putc(&text, '}');
-	assert_int_equal(learn(b, "{'name':'t','outputSchema':{'items':{'$ref':'#'}}}", &err),
+	assert_int_equal(learn(b, "{'name':'t','outputSchema':{'items':{'$ref':'#'}}}", err),
 			 CLEAT_OK);
 	d = cleat_doc_parse(buf_str(&text).p, buf_size(&text), NULL, NULL, NULL);
-	assert_int_equal(toolbook_check(b, STR_LIT("t"), cleat_doc_root(d), &err), CLEAT_EPROTO);
-	assert_non_null(strstr(err.message, "outputSchema"));
+	assert_int_equal(toolbook_check(b, STR_LIT("t"), cleat_doc_root(d), err), CLEAT_EPROTO);
+	assert_non_null(strstr(err->message, "outputSchema"));
 	cleat_doc_free(d);
 	buf_done(&text);
-	toolbook_free(b);
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */

@@ -112,4 +112,16 @@ static inline void expect_fields(struct toolbook *b, const char *name, const cha
 	buf_done(&out);
 }
 
+/* A case on a book of its own, with a place for errors. */
+#define BOOK_TEST(name)                                                                            \
+	static void name##_on(struct toolbook *b, cleat_error *err);                               \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		struct toolbook *b = open_book(NULL);                                              \
+                                                                                                   \
+		name##_on(b, &(cleat_error){ 0 });                                                 \
+		toolbook_free(b);                                                                  \
+	}                                                                                          \
+	static void name##_on(struct toolbook *b, __attribute__((unused)) cleat_error *err)
+
 #endif

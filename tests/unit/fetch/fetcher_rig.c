@@ -138,35 +138,6 @@ const char *web_url(const struct rig *r, const char *path)
 	return url[next];
 }
 
-struct fetch_options got_options(struct rig *r, struct got *g, const char *path)
-{
-	return (struct fetch_options){ .method = "GET",
-				       .url = web_url(r, path),
-				       .on_head = got_head,
-				       .on_body = got_body,
-				       .on_end = got_end,
-				       .ctx = g };
-}
-
-struct got *got_new(struct rig *r)
-{
-	struct got *g = calloc(1, sizeof *g);
-
-	assert_non_null(g);
-	g->r = r;
-	return g;
-}
-
-void got_start(struct got *g, const struct fetch_options *o)
-{
-	cleat_error e = { 0 };
-
-	g->f = fetch_start(g->r->h, o, &e);
-	if (!g->f)
-		fail_msg("%s", e.message);
-	assert_int_equal(g->heads + g->bodies + g->ends, 0); /* never from in there */
-}
-
 void set_fields(struct fetch_options *o, const char *const *lines)
 {
 	static struct http_field fields[300];
@@ -177,27 +148,48 @@ void set_fields(struct fetch_options *o, const char *const *lines)
 
 /* ---- requests ----------------------------------------------------------------------------------- */
 
+struct got *got_new(struct rig *r, struct fetch_options *o, const char *const *fields)
+{
+	struct got *g = calloc(1, sizeof *g);
+
+	assert_non_null(g);
+	g->r = r;
+	if (!o->method)
+		o->method = "GET";
+	if (!o->url || o->url[0] == '/')
+		o->url = web_url(r, o->url ? o->url : "/");
+	if (fields)
+		set_fields(o, fields);
+	o->on_head = got_head;
+	o->on_body = got_body;
+	o->on_end = got_end;
+	o->ctx = g;
+	return g;
+}
+
+struct got *web_start(struct rig *r, struct fetch_options o, const char *const *fields)
+{
+	struct got *g = got_new(r, &o, fields);
+	cleat_error e = { 0 };
+
+	g->f = fetch_start(r->h, &o, &e);
+	if (!g->f)
+		fail_msg("%s", e.message);
+	assert_int_equal(g->heads + g->bodies + g->ends, 0); /* never from in there */
+	return g;
+}
+
 struct got *start_get(struct rig *r, const char *path)
 {
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, path);
-
-	got_start(g, &o);
-	return g;
+	return START(r, .url = path);
 }
 
 struct got *start_post(struct rig *r, const char *path, struct str body)
 {
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, path);
-	const struct http_field type = { STR_LIT("Content-Type"), STR_LIT("application/json") };
+	static const char *const type[] = { "Content-Type: application/json", NULL };
 
-	o.method = "POST";
-	o.body = body;
-	o.fields = &type;
-	o.n_fields = 1;
-	got_start(g, &o);
-	return g;
+	return web_start(r, (struct fetch_options){ .method = "POST", .url = path, .body = body },
+			 type);
 }
 
 struct got *wait_end(struct got *g)
@@ -218,14 +210,7 @@ struct got *do_post(struct rig *r, const char *path, struct str body)
 
 struct got *get_url(struct rig *r, const char *url, struct str body)
 {
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, "/");
-
-	o.url = url;
-	o.method = body.n ? "POST" : "GET";
-	o.body = body;
-	got_start(g, &o);
-	return wait_end(g);
+	return wait_end(START(r, .method = body.n ? "POST" : "GET", .url = url, .body = body));
 }
 
 void got_ok(struct got *g, int status, const char *body)

@@ -65,12 +65,12 @@ struct got {
 
 void got_free_client(struct rig *r);
 const char *web_url(const struct rig *r, const char *path);
-struct fetch_options got_options(struct rig *r, struct got *g, const char *path);
-struct got *got_new(struct rig *r);
-void got_start(struct got *g, const struct fetch_options *o);
 /* Good until the next call. */
 void set_fields(struct fetch_options *o, const char *const *lines);
-
+/* Begins a fetch. `o`: without a method a GET, a URL may be a path only; `fields`: lines, or NULL. */
+struct got *got_new(struct rig *r, struct fetch_options *o, const char *const *fields);
+struct got *web_start(struct rig *r, struct fetch_options o, const char *const *fields);
+#define START(r, ...) web_start(r, (struct fetch_options){ __VA_ARGS__ }, NULL)
 struct got *start_get(struct rig *r, const char *path);
 struct got *start_post(struct rig *r, const char *path, struct str body);
 struct got *wait_end(struct got *g);

@@ -141,17 +141,12 @@ RIG_TEST(request_is_sent_as_it_was_asked_for)
 				  "Authorization: Bearer token",
 				  "X-Spaces:\t  in the middle  ",
 				  NULL };
-	struct got *g;
-	struct fetch_options o;
+	const struct fetch_options o = { .method = "POST",
+					 .url = "/mcp/a%20b?q=1#fragment",
+					 .body = { "{\"a\":\0 1}", 9 } };
 
 	r->o.answer = STR_LIT(OK_HELLO);
-	g = got_new(r);
-	o = got_options(r, g, "/mcp/a%20b?q=1#fragment");
-	o.method = "POST";
-	set_fields(&o, headers);
-	o.body = (struct str){ "{\"a\":\0 1}", 9 };
-	got_start(g, &o);
-	got_ok(wait_end(g), 200, "hello");
+	got_ok(wait_end(web_start(r, o, headers)), 200, "hello");
 	assert_memory_equal(r->o.request, "POST /mcp/a%20b?q=1 HTTP/1.1\r\n", 30);
 	assert_true(sent_line(r, "Accept: application/json, text/event-stream"));
 	assert_true(sent_line(r, "Content-Type: application/json"));
@@ -170,18 +165,13 @@ RIG_TEST(methods_alternate_and_leave_nothing_behind)
 {
 	r->o.answer = STR_LIT(OK_HELLO);
 	for (int i = 0; i < 3; i++) {
-		struct got *g = got_new(r);
-		struct fetch_options o = got_options(r, g, "/d");
-
 		got_ok(do_post(r, "/p", STR_LIT("body")), 200, "hello");
 		assert_memory_equal(r->o.request, "POST /p ", 8);
 		assert_true(sent_line(r, "Content-Length: 4"));
 		got_ok(do_get(r, "/g"), 200, "hello");
 		assert_memory_equal(r->o.request, "GET /g ", 7);
 		assert_null(strstr(r->o.request, "Content-"));
-		o.method = "DELETE";
-		got_start(g, &o);
-		got_ok(wait_end(g), 200, "hello");
+		got_ok(wait_end(START(r, .method = "DELETE", .url = "/d")), 200, "hello");
 		assert_memory_equal(r->o.request, "DELETE /d ", 10);
 		assert_null(strstr(r->o.request, "Content-"));
 		got_ok(do_post(r, "/e", (struct str){ 0 }), 200, "hello");
@@ -391,15 +381,12 @@ RIG_TEST(proxy_gets_plain_requests_with_the_whole_url)
 RIG_TEST(proxy_is_asked_for_a_tunnel_and_sees_no_secret)
 {
 	const char *headers[] = { "Authorization: Bearer token", NULL };
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, "/");
+	struct got *g;
 
 	use_as_proxy(r);
 	r->o.answer = STR_LIT("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nX: proxy's\r\n\r\n");
-	o.url = "https://far.example/x";
-	set_fields(&o, headers);
-	got_start(g, &o);
-	wait_end(g);
+	g = wait_end(
+		web_start(r, (struct fetch_options){ .url = "https://far.example/x" }, headers));
 	assert_int_equal(g->heads, 0);
 	assert_true(g->why.unsent);
 	assert_null(strstr(g->why.error.message, "secret"));
@@ -481,22 +468,15 @@ RIG_TEST(paused_fetch_reads_nothing_and_goes_on_where_it_was)
 
 RIG_TEST(paused_fetch_can_be_cancelled_and_does_not_time_out)
 {
-	struct got *g, *timed;
-	struct fetch_options o;
+	struct got *g;
 
 	r->o.answer = STR_LIT("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
-	g = got_new(r);
-	o = got_options(r, g, "/");
-	o.idle_ms = 20;
-	got_start(g, &o);
+	g = START(r, .idle_ms = 20);
 	fetch_pause(g->f, true); /* before it began */
 	WAIT_FOR(r, g->heads);
-	timed = got_new(r);
 	r->o.silent = true;
-	o.ctx = timed;
-	o.idle_ms = 60;
-	got_start(timed, &o);
-	got_failure(wait_end(timed), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 60 ms");
+	got_failure(wait_end(START(r, .idle_ms = 60)), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
+		    "no byte for 60 ms");
 	assert_int_equal(g->ends, 0);
 	assert_int_equal(g->n, 0);
 	fetch_cancel(g->f);
@@ -521,21 +501,16 @@ RIG_TEST_PLAIN(trace_shows_headers_but_no_secrets)
 {
 	const char *headers[] = { "Authorization: Bearer secret", "X-Api-Key: secret",
 				  "Content-Type: application/json", NULL };
-	struct got *g;
-	struct fetch_options o;
+	const struct fetch_options o = { .method = "POST",
+					 .url = "/mcp?key=secret",
+					 .body = { "secret", 6 } };
 
 	traced[0] = '\0';
 	web_open(r, (struct fetcher_options){ .trace = on_trace, .ctx = traced });
 	r->o.answer =
 		STR_LIT("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nMcp-Session-Id: secret\r\n"
 			"Set-Cookie: a=secret\r\nContent-Length: 6\r\n\r\nsecret");
-	g = got_new(r);
-	o = got_options(r, g, "/mcp?key=secret");
-	o.method = "POST";
-	set_fields(&o, headers);
-	o.body = STR_LIT("secret");
-	got_start(g, &o);
-	got_ok(wait_end(g), 200, "secret");
+	got_ok(wait_end(web_start(r, o, headers)), 200, "secret");
 	assert_null(strstr(traced, "secret"));
 	assert_non_null(strstr(traced, "> POST /mcp?...\n"));
 	assert_non_null(strstr(traced, "> Authorization: ...\n"));

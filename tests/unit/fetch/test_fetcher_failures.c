@@ -125,11 +125,8 @@ RIG_TEST_WITH(unknown_name_is_a_failure_of_dns, .connect_ms = 20000)
 RIG_TEST(fetch_can_be_cancelled_while_its_name_is_resolved)
 {
 	for (int i = 0; i < 10; i++) {
-		struct got *g = got_new(r);
-		struct fetch_options o = got_options(r, g, "/");
+		struct got *g = START(r, .url = "http://nosuch.invalid/");
 
-		o.url = "http://nosuch.invalid/";
-		got_start(g, &o);
 		cleat_loop_step(r->l, 0);
 		if (!g->ends)
 			fetch_cancel(g->f);
@@ -176,16 +173,12 @@ RIG_TEST(server_that_says_nothing_more_is_given_up)
 	static const size_t cuts[] = { 0, 5, 30, sizeof answer - 6, sizeof answer - 3 };
 
 	for (size_t i = 0; i < CLEAT_COUNT(cuts); i++) {
-		struct got *g = got_new(r);
-		struct fetch_options o = got_options(r, g, "/");
+		struct got *g;
 
 		r->o.answer = STR_LIT(OK_HELLO);
 		r->o.silent = cuts[i] == 0;
 		r->o.cut = cuts[i];
-		o.method = "POST";
-		o.idle_ms = 30;
-		got_start(g, &o);
-		wait_end(g);
+		g = wait_end(START(r, .method = "POST", .idle_ms = 30));
 		assert_false(g->why.unsent);
 		assert_int_equal(g->heads, i >= 3);
 		assert_int_equal(g->why.http_status, i >= 3 ? 200 : 0);
@@ -219,16 +212,9 @@ static void drip_script(struct origin *o, struct line *c)
 /* Every byte counts: 500 ms altogether, with a limit of 400 between two. */
 RIG_TEST(slow_answer_is_waited_for_as_long_as_something_comes)
 {
-	struct got *g;
-	struct fetch_options o;
-
 	drip = loop_timer_new(r->l, on_drip, NULL);
 	r->o.script = drip_script;
-	g = got_new(r);
-	o = got_options(r, g, "/");
-	o.idle_ms = 400;
-	got_start(g, &o);
-	got_ok(wait_end(g), 200, "xxxxx");
+	got_ok(wait_end(START(r, .idle_ms = 400)), 200, "xxxxx");
 	loop_timer_free(drip);
 }
 
@@ -238,30 +224,21 @@ RIG_TEST_PLAIN(large_body_may_take_longer_than_the_limit)
 {
 	size_t n = 7 << 20;
 	char *body = calloc(1, n), path[64];
-	struct got *g;
-	struct fetch_options o;
+	struct fetch_options o = { .method = "POST", .body = { body, n }, .idle_ms = 300 };
 
 	assert_non_null(body);
 	snprintf(path, sizeof path, "/tmp/cleat-client-%ld.sock", (long)getpid());
 	web_open(r, (struct fetcher_options){ .unix_socket = path });
 	r->o.slow = true;
 	r->o.answer = STR_LIT(OK_HELLO);
-	g = got_new(r);
-	o = got_options(r, g, "/");
-	o.method = "POST";
-	o.body = (struct str){ body, n };
-	o.idle_ms = 300;
-	got_start(g, &o);
-	got_ok(wait_end(g), 200, "hello");
+	got_ok(wait_end(web_start(r, o, NULL)), 200, "hello");
 	assert_true(r->o.request_n > n);
 	/* And when nothing follows, that is noticed. */
 	r->o.slow = false;
-	g = got_new(r);
-	o.ctx = g;
 	o.idle_ms = 100;
 	r->o.silent = true;
-	got_start(g, &o);
-	got_failure(wait_end(g), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT, "no byte for 100 ms");
+	got_failure(wait_end(web_start(r, o, NULL)), CLEAT_STEP_TIMEOUT, CLEAT_ETIMEOUT,
+		    "no byte for 100 ms");
 	free(body);
 }
 
@@ -284,17 +261,15 @@ RIG_TEST_PLAIN(endless_answer_is_stopped_at_the_limit)
 	memcpy(chunk + 6 + 65535, "\r\n", 2);
 	web_open(r, (struct fetcher_options){ 0 });
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct got *g = got_new(r);
-		struct fetch_options o = got_options(r, g, "/");
+		const uint64_t most = 1 << 20;
+		struct got *g;
 
 		r->o.answer = str_of(cases[i].head);
 		r->o.pump = (struct str){ chunk + cases[i].from,
 					  cases[i].from ? cases[i].n : cases[i].n - 1 };
-		o.max_body = 1 << 20;
-		got_start(g, &o);
-		wait_end(g);
-		assert_true(g->n <= o.max_body);
-		assert_true(g->n > o.max_body / 2);
+		g = wait_end(START(r, .max_body = most));
+		assert_true(g->n <= most);
+		assert_true(g->n > most / 2);
 		got_failure(g, CLEAT_STEP_PROTOCOL, CLEAT_ELIMIT, "more than 1048576 bytes");
 		WAIT_FOR(r, origin_connections(&r->o) == 0);
 	}
@@ -306,12 +281,8 @@ RIG_TEST(body_of_exactly_the_limit_is_not_too_much)
 {
 	r->o.answer = STR_LIT(OK_HELLO);
 	for (size_t max = 4; max <= 5; max++) {
-		struct got *g = got_new(r);
-		struct fetch_options o = got_options(r, g, "/");
+		struct got *g = wait_end(START(r, .max_body = max));
 
-		o.max_body = max;
-		got_start(g, &o);
-		wait_end(g);
 		if (max == 5)
 			got_ok(g, 200, "hello");
 		else

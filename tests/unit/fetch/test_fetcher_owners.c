@@ -159,10 +159,10 @@ static void redirect_once(struct origin *o, struct line *c)
 static void attempt(struct fail_alloc *fa, bool *worked)
 {
 	struct rig r = { .l = cleat_loop_new(NULL) };
-	struct got *g = got_new(&r);
 	const char *headers[] = { "A: b", NULL };
-	struct fetch_options o;
+	struct fetch_options o = { .method = "POST", .body = { "{}", 2 }, .idle_ms = 5000 };
 	cleat_error e = { 0 };
+	struct got *g;
 
 	assert_non_null(r.l);
 	origin_open(&r.o, NULL);
@@ -171,11 +171,7 @@ static void attempt(struct fail_alloc *fa, bool *worked)
 		&(struct fetcher_options){
 			.loop = r.l, .mem = &fa->hook, .ca_file = "/dev/null", .proxy = "" },
 		&e);
-	o = got_options(&r, g, "/");
-	o.method = "POST";
-	set_fields(&o, headers);
-	o.body = STR_LIT("{}");
-	o.idle_ms = 5000;
+	g = got_new(&r, &o, headers);
 	g->f = r.h ? fetch_start(r.h, &o, &e) : NULL;
 	if (g->f)
 		e = wait_end(g)->why.error;

@@ -30,19 +30,15 @@ static struct got *ask(struct rig *r, const char *method, const char *path, int 
 {
 	static const char *const headers[] = { "Authorization: Bearer token", "X: y",
 					       "Content-Type: application/json", NULL };
-	struct got *g = got_new(r);
-	struct fetch_options o = got_options(r, g, path);
+	struct fetch_options o = { .method = method, .url = path };
 
 	snprintf(location, sizeof location, "%s", where);
 	code = status;
 	hops = n;
 	r->o.script = redirect_script;
-	o.method = method;
-	set_fields(&o, headers);
 	if (strcmp(method, "POST") == 0)
 		o.body = STR_LIT("{\"a\":1}");
-	got_start(g, &o);
-	return wait_end(g);
+	return wait_end(web_start(r, o, headers));
 }
 
 RIG_TEST(same_origin_is_followed_with_headers_and_body)
@@ -211,7 +207,6 @@ RIG_TEST(redirect_that_breaks_off_after_its_header_is_followed)
 RIG_TEST(cancel_and_silence_between_redirects)
 {
 	struct got *g;
-	struct fetch_options o;
 
 	for (int i = 0; i < 2; i++) {
 		/* its body never comes */
@@ -219,10 +214,7 @@ RIG_TEST(cancel_and_silence_between_redirects)
 			"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 5\r\n\r\nh");
 		r->o.script = big_script;
 		r->o.requests = 0;
-		g = got_new(r);
-		o = got_options(r, g, "/");
-		o.idle_ms = i ? 30 : 0;
-		got_start(g, &o);
+		g = START(r, .idle_ms = i ? 30 : 0);
 		WAIT_FOR(r, r->o.requests == 1);
 		web_turn(r);
 		if (i) {
@@ -262,14 +254,11 @@ RIG_TEST(verbatim_answers_are_answers_whatever_they_say)
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct got *g = got_new(r);
-		struct fetch_options o = got_options(r, g, "/here");
 		size_t before = r->o.requests;
+		struct got *g;
 
 		r->o.answer = str_of(cases[i].bytes);
-		o.verbatim = true;
-		got_start(g, &o);
-		wait_end(g);
+		g = wait_end(START(r, .url = "/here", .verbatim = true));
 		assert_int_equal(r->o.requests, before + 1);
 		if (cases[i].status)
 			got_ok(g, cases[i].status, cases[i].body);

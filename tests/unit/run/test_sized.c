@@ -28,6 +28,13 @@ static size_t asked_size;
 
 /* ---- uses: each gives the status that its function ended with, and the words in `why` ---- */
 
+/* One that is an expression of `p` and `size`. */
+#define USE(name, value)                                                                           \
+	static int name(void *p, size_t size)                                                      \
+	{                                                                                          \
+		return value;                                                                      \
+	}
+
 static int of_server(int rc)
 {
 	why = *cleat_server_error(server);
@@ -110,11 +117,7 @@ static int use_methods(void *p, size_t size)
 	*(cleat_method *)p = (cleat_method){ .name = "com.example/m", .call = handler };
 	return of_server(cleat_server_add_methods_(server, p, 1, size));
 }
-
-static int use_http(void *p, size_t size)
-{
-	return of_server(cleat_server_listen_http_(server, "127.0.0.1:0", p, size));
-}
+USE(use_http, of_server(cleat_server_listen_http_(server, "127.0.0.1:0", p, size)))
 
 static int use_main_parse(void *p, size_t size)
 {
@@ -184,66 +187,24 @@ static int of_client(cleat_client *c)
 	cleat_client_free(c);
 	return rc;
 }
+USE(use_spawn, of_client(cleat_client_spawn_((const char *[]){ "true", NULL }, p, size)))
+USE(use_connect, of_client(cleat_client_connect_("unix-stream:/nowhere", p, size)))
+USE(use_inproc, of_client(cleat_client_inproc_(server, p, size)))
+USE(use_attach, of_client(cleat_client_attach_(0, 1, p, size)))
 
-static int use_spawn(void *p, size_t size)
-{
-	return of_client(cleat_client_spawn_((const char *[]){ "true", NULL }, p, size));
-}
-
-static int use_connect(void *p, size_t size)
-{
-	return of_client(cleat_client_connect_("unix-stream:/nowhere", p, size));
-}
-
-static int use_inproc(void *p, size_t size)
-{
-	return of_client(cleat_client_inproc_(server, p, size));
-}
-
-static int use_attach(void *p, size_t size)
-{
-	return of_client(cleat_client_attach_(0, 1, p, size));
-}
-
-static void waits_not(void *p)
+static cleat_call_options *waits_not(void *p)
 {
 	*(cleat_call_options *)p =
 		(cleat_call_options){ .on_done = on_done, .userdata = &done_status };
+	return p;
 }
-
-static int use_startf(void *p, size_t size)
-{
-	waits_not(p);
-	return started(cleat_client_startf_(client, p, size, "tool", NULL));
-}
-
-static int use_start_call(void *p, size_t size)
-{
-	waits_not(p);
-	return started(cleat_client_start_call_(client, p, size, "tool", NULL));
-}
-
-static int use_start_requestf(void *p, size_t size)
-{
-	waits_not(p);
-	return started(cleat_client_start_requestf_(client, p, size, "tools/list", NULL));
-}
-
-static int use_start_list(void *p, size_t size)
-{
-	waits_not(p);
-	return started(cleat_client_start_list_(client, p, size, CLEAT_LIST_TOOLS));
-}
-
-static int use_call_withf(void *p, size_t size)
-{
-	return of_result(cleat_client_call_withf_(client, p, size, "tool", NULL));
-}
-
-static int use_request_withf(void *p, size_t size)
-{
-	return of_result(cleat_client_request_withf_(client, p, size, "tools/list", NULL));
-}
+USE(use_startf, started(cleat_client_startf_(client, waits_not(p), size, "tool", NULL)))
+USE(use_start_call, started(cleat_client_start_call_(client, waits_not(p), size, "tool", NULL)))
+USE(use_start_requestf,
+    started(cleat_client_start_requestf_(client, waits_not(p), size, "tools/list", NULL)))
+USE(use_start_list, started(cleat_client_start_list_(client, waits_not(p), size, CLEAT_LIST_TOOLS)))
+USE(use_call_withf, of_result(cleat_client_call_withf_(client, p, size, "tool", NULL)))
+USE(use_request_withf, of_result(cleat_client_request_withf_(client, p, size, "tools/list", NULL)))
 
 static void on_end(cleat_watch *w, const cleat_error *end)
 {
@@ -309,16 +270,8 @@ static int of_wire(cleat_wire *w)
 	cleat_wire_free(w);
 	return rc;
 }
-
-static int use_wire_client(void *p, size_t size)
-{
-	return of_wire(cleat_wire_client_(p, size, NULL, 0));
-}
-
-static int use_wire_of_client(void *p, size_t size)
-{
-	return of_wire(cleat_wire_client_(NULL, 0, p, size));
-}
+USE(use_wire_client, of_wire(cleat_wire_client_(p, size, NULL, 0)))
+USE(use_wire_of_client, of_wire(cleat_wire_client_(NULL, 0, p, size)))
 
 static int use_schema_new(void *p, size_t size)
 {

@@ -430,7 +430,7 @@ static bool do_program(struct session *s, struct line *l)
 	else if (strcmp(l->word[0], "close") == 0)
 		client_close(rig->c);
 	else if (strcmp(l->word[0], "advance") == 0)
-		rig_pass(rig, strtoull(l->word[1], NULL, 10));
+		rig_wait(rig, strtoull(l->word[1], NULL, 10));
 	return true;
 }
 

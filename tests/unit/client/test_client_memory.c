@@ -112,14 +112,14 @@ static void live(struct fail_alloc *fa, bool modern, bool http)
 	if (!http) {
 		begun += begin_calls(&rig);
 		rig_down(&rig, "gone");
-		rig_pass(&rig, 1000);
+		rig_wait(&rig, 1000);
 		rig_up(&rig);
 		for (int i = 0; i < 12; i++)
 			serve(&rig, &served);
 	}
 	/* Time ends what an answer that could not be read has left. */
-	rig_pass(&rig, 400000);
-	rig_pass(&rig, 400000);
+	rig_wait(&rig, 400000);
+	rig_wait(&rig, 400000);
 	assert_int_equal(rig.n_done, begun);
 	/* Memory is back: everything works. */
 	fa->countdown = 0;
@@ -129,7 +129,7 @@ static void live(struct fail_alloc *fa, bool modern, bool http)
 	for (int i = 0; i < 12 && rig.n_done == begun; i++) {
 		if (client_phase(rig.c) == CLIENT_OPENING)
 			rig_up(&rig);
-		rig_pass(&rig, 1000);
+		rig_wait(&rig, 1000);
 		serve(&rig, &served);
 	}
 	assert_int_equal(rig.n_done, begun + 1);

@@ -21,7 +21,7 @@ RIG_TEST(the_breaker_opens_and_closes)
 	for (int i = 0; i < 4; i++) {
 		rig->random = 0;
 		rig_down(rig, "gone");
-		rig_pass(rig, 100);
+		rig_wait(rig, 100);
 		revive(rig);
 	}
 	rig_call(rig, CALL_T);
@@ -32,24 +32,24 @@ RIG_TEST(the_breaker_opens_and_closes)
 	rig_pump(rig);
 	rig_expect(rig, CLEAT_ECLOSED, CLEAT_STEP_EXCHANGE,
 		   "lost 5 times within a minute and is tried again in 30 s");
-	rig_pass(rig, 29999);
+	rig_wait(rig, 29999);
 	assert_int_equal(rig->opens, opens);
-	rig_pass(rig, 1);
+	rig_wait(rig, 1);
 	assert_int_equal(rig->opens, opens + 1);
 	/* half open: calls wait for this one try */
 	rig_call(rig, CALL_T);
 	rig_down(rig, "gone");
 	rig_expect(rig, CLEAT_ECLOSED, CLEAT_STEP_EXCHANGE, "gone");
-	rig_pass(rig, 29999);
+	rig_wait(rig, 29999);
 	assert_int_equal(rig->opens, opens + 1);
-	rig_pass(rig, 1);
+	rig_wait(rig, 1);
 	assert_int_equal(rig->opens, opens + 2);
 	revive(rig);
 	rig_call(rig, CALL_T);
 	rig_answer(rig, OK);
 	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 	/* one that lived long is restarted as usual */
-	rig_pass(rig, 61000);
+	rig_wait(rig, 61000);
 	rig->random = 1000;
 	rig_down(rig, "gone");
 	assert_int_equal(rig_pump(rig), 1000);

@@ -1,6 +1,6 @@
 /* test_run_stream.c - messages over a stream: slices, slow readers, limits, the end of input. */
 #include "test.h"
-#include "unit/run/test_run_rig.h"
+#include "unit/run/stream_rig.h"
 
 /* ---- messages ----------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include "support.h"
 #include "support_files.h"
 #include "test.h"
-#include "unit/run/test_run_rig.h"
+#include "unit/run/stream_rig.h"
 
 /* ---- the other side vanishes -------------------------------------------------------------- */
 

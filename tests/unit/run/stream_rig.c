@@ -1,31 +1,7 @@
-/* test_run_rig.h - a stream over real pipes or sockets, with a peer that echoes. */
-#ifndef TEST_RUN_RIG_H
-#define TEST_RUN_RIG_H
+/* stream_rig.c - see stream_rig.h. */
+#include "unit/run/stream_rig.h"
 
-#include "net/outbox.h"
-#include "net/stream.h"
-#include "test.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-/* ---- a peer that echoes ------------------------------------------------------------------- */
-
-/* Answers each line with itself. "big N" with a line of N z; "defer" is answered by finish(). */
-struct echo {
-	struct peer peer;
-	struct peer_sink sink;
-	size_t received, oversize, closed, inflight, unsent;
-	bool congested;
-};
-
-static inline void answer(struct echo *e, const char *p, size_t n)
+void answer(struct echo *e, const char *p, size_t n)
 {
 	struct buf *b = e->sink.begin(e->sink.ctx, NULL);
 
@@ -39,8 +15,8 @@ static inline void answer(struct echo *e, const char *p, size_t n)
 	e->congested = e->congested || e->sink.congested(e->sink.ctx);
 }
 
-static inline size_t echo_receive(struct peer *p, struct str line, void *tag,
-				  const struct peer_headers *headers)
+static size_t echo_receive(struct peer *p, struct str line, void *tag,
+			   const struct peer_headers *headers)
 {
 	struct echo *e = (struct echo *)(void *)p;
 	char text[64];
@@ -69,7 +45,7 @@ static inline size_t echo_receive(struct peer *p, struct str line, void *tag,
 	return 1;
 }
 
-static inline void echo_oversize(struct peer *p, size_t limit)
+static void echo_oversize(struct peer *p, size_t limit)
 {
 	struct echo *e = (struct echo *)(void *)p;
 	char text[64];
@@ -78,12 +54,12 @@ static inline void echo_oversize(struct peer *p, size_t limit)
 	answer(e, text, (size_t)snprintf(text, sizeof text, "over %zu", limit));
 }
 
-static inline void echo_close(struct peer *p)
+static void echo_close(struct peer *p)
 {
 	((struct echo *)(void *)p)->closed++;
 }
 
-static inline size_t echo_inflight(const struct peer *p)
+static size_t echo_inflight(const struct peer *p)
 {
 	return ((const struct echo *)(const void *)p)->inflight;
 }
@@ -93,20 +69,7 @@ static const struct peer_ops echo_ops = { .receive = echo_receive,
 					  .close = echo_close,
 					  .inflight = echo_inflight };
 
-/* ---- a connection under test -------------------------------------------------------------- */
-
-struct rig {
-	cleat_loop *l;
-	struct stream *s;
-	struct echo echo;
-	bool over;
-	int status;
-	char notes[1024];
-	int in[2], out[2]; /* in[1] is where the test writes, out[0] where it reads */
-	const cleat_allocator *mem;
-};
-
-static inline void on_note(void *ctx, int level, const char *text)
+static void on_note(void *ctx, int level, const char *text)
 {
 	struct rig *r = ctx;
 	size_t n = strlen(r->notes);
@@ -114,7 +77,7 @@ static inline void on_note(void *ctx, int level, const char *text)
 	snprintf(r->notes + n, sizeof r->notes - n, "%d %s\n", level, text);
 }
 
-static inline void on_closed(void *ctx, struct stream *s, int status)
+static void on_closed(void *ctx, struct stream *s, int status)
 {
 	struct rig *r = ctx;
 
@@ -126,7 +89,7 @@ static inline void on_closed(void *ctx, struct stream *s, int status)
 	r->s = NULL;
 }
 
-static inline int open_rig(struct rig *r, int in, int out)
+int open_rig(struct rig *r, int in, int out)
 {
 	struct stream_options o = { .loop = r->l,
 				    .mem = r->mem,
@@ -149,8 +112,7 @@ static inline int open_rig(struct rig *r, int in, int out)
 	return CLEAT_OK;
 }
 
-/* Nothing here can be tested without one. */
-static inline cleat_loop *new_loop(void)
+cleat_loop *new_loop(void)
 {
 	cleat_loop *l = cleat_loop_new(NULL);
 
@@ -158,13 +120,13 @@ static inline cleat_loop *new_loop(void)
 	return l;
 }
 
-static inline void make_pipes(struct rig *r)
+void make_pipes(struct rig *r)
 {
 	assert_int_equal(pipe(r->in), 0);
 	assert_int_equal(pipe(r->out), 0);
 }
 
-static inline void begin_pipes(struct rig *r)
+void begin_pipes(struct rig *r)
 {
 	*r = (struct rig){ .l = new_loop() };
 	make_pipes(r);
@@ -173,8 +135,7 @@ static inline void begin_pipes(struct rig *r)
 	fcntl(r->in[1], F_SETFL, O_NONBLOCK);
 }
 
-/* One socket both ways, with as little room as the system gives. */
-static inline void begin_socket(struct rig *r)
+void begin_socket(struct rig *r)
 {
 	int small = 1, s[2];
 
@@ -190,14 +151,14 @@ static inline void begin_socket(struct rig *r)
 	fcntl(s[1], F_SETFL, O_NONBLOCK);
 }
 
-static inline void close_fd(int *fd)
+void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
 }
 
-static inline void end(struct rig *r)
+void end(struct rig *r)
 {
 	bool same = r->in[0] == r->out[1];
 
@@ -211,15 +172,14 @@ static inline void end(struct rig *r)
 	}
 }
 
-static inline void put(struct rig *r, const char *text)
+void put(struct rig *r, const char *text)
 {
 	size_t n = strlen(text);
 
 	assert_int_equal(write(r->in[1], text, n), (ssize_t)n);
 }
 
-/* Whatever is there now. */
-static inline size_t get(struct rig *r, char *to, size_t room)
+size_t get(struct rig *r, char *to, size_t room)
 {
 	ssize_t n = read(r->out[0], to, room);
 
@@ -228,7 +188,7 @@ static inline size_t get(struct rig *r, char *to, size_t room)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-static inline void expect(struct rig *r, const char *text)
+void expect(struct rig *r, const char *text)
 {
 	char got[4096];
 	size_t n = 0, want = strlen(text);
@@ -243,14 +203,8 @@ static inline void expect(struct rig *r, const char *text)
 	assert_string_equal(got, text);
 }
 
-static inline void run_to_end(struct rig *r)
+void run_to_end(struct rig *r)
 {
 	while (!r->over)
 		cleat_loop_step(r->l, -1);
 }
-
-/* A case on a rig, which it begins itself; PIPES_TEST: on two pipes. */
-#define RIG_TEST(name)   TEST_ON(name, struct rig, r, (void)0, end)
-#define PIPES_TEST(name) TEST_ON(name, struct rig, r, begin_pipes(r), end)
-
-#endif

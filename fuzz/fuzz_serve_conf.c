@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size && data[0] < CLEAT_COUNT(options))
 		conf_add_option(c, options[data[0]], text + 1);
 	else
-		conf_add_text(c, "fuzz.json", NULL, (struct str){ text, size });
+		conf_parse(c, conf_new_file(c, "fuzz.json"), text, size);
 	look_at_all(c);
 	conf_free(c);
 	free(text);

@@ -8,6 +8,8 @@
 void reply_reset(cleat_request *req);
 /* Sends the answer that the reply and the handler's status amount to. */
 void reply_send(cleat_request *req);
+/* cleat_reply_json() of text that a writer (json/writer.h) has made: it is sent as it is. */
+int reply_json_text(cleat_request *req, struct str json);
 /* The bodies of results, after the era's head. */
 void reply_write_tool(struct jw *w, cleat_request *req);
 void reply_write_resource(struct jw *w, cleat_request *req);

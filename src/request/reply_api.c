@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "field/field.h"
 #include "request/output.h"
+#include "request/reply.h"
 #include "request/server.h"
 #include "json/copy.h"
 #include "json/parse.h"
@@ -356,6 +357,14 @@ int cleat_reply_json(cleat_request *req, const cleat_json *value)
 	if (buf_status(&req->structured) == CLEAT_OK && output_is_looked_at(req))
 		rc = json_copy(&req->arena, value, &req->value);
 	return end_structured(req, rc, NULL);
+}
+
+int reply_json_text(cleat_request *req, struct str json)
+{
+	struct jw w = start_structured(req);
+
+	jw_raw(&w, json);
+	return end_structured(req, CLEAT_OK, NULL);
 }
 
 /* ---- prompts, completions, the rest --------------------------------------------------------- */

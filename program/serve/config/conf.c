@@ -176,7 +176,7 @@ static const char *parse_error(const char *message)
 	return message;
 }
 
-static void parse(struct conf *c, struct conf_file *f, char *text, size_t n)
+void conf_parse(struct conf *c, struct conf_file *f, char *text, size_t n)
 {
 	cleat_error err = { 0 };
 	const char *other;
@@ -202,7 +202,7 @@ static void parse(struct conf *c, struct conf_file *f, char *text, size_t n)
 	conf_check(c, f);
 }
 
-static struct conf_file *new_file(struct conf *c, const char *path)
+struct conf_file *conf_new_file(struct conf *c, const char *path)
 {
 	struct conf_file *f;
 
@@ -212,7 +212,8 @@ static struct conf_file *new_file(struct conf *c, const char *path)
 		return NULL;
 	}
 	f = &c->files[c->n_files];
-	*f = (struct conf_file){ .path = arena_strdup(&c->arena, path),
+	*f = (struct conf_file){ .dir = ".",
+				 .path = arena_strdup(&c->arena, path),
 				 .root = json_empty_object() };
 	if (!f->path) {
 		c->no_memory = true;
@@ -346,12 +347,12 @@ static void read_file(struct conf *c, const char *path, const cleat_json *from)
 	else
 		rc = slurp(c, fd, &text, &n);
 	other = rc ? NULL : other_kind(path, text, n);
-	f = rc || other ? NULL : new_file(c, path);
+	f = rc || other ? NULL : conf_new_file(c, path);
 	if (f) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;
 		f->dir = directory_of(c, path);
-		parse(c, f, text, n);
+		conf_parse(c, f, text, n);
 	} else if (rc && from) {
 		conf_problem(c, from, "cannot read %s: %s", path, strerror(rc));
 	} else if (rc || other) {
@@ -425,16 +426,15 @@ void conf_add_file(struct conf *c, const char *path)
 
 /* ---- the command line ---- */
 
-void conf_add_text(struct conf *c, const char *path, const char *option, struct str json)
+void conf_add_value(struct conf *c, const char *path, const char *option, const cleat_json *root)
 {
-	struct conf_file *f = new_file(c, path);
-	char *text = arena_strndup(&c->arena, json.p, json.n);
+	struct conf_file *f = conf_new_file(c, path);
 
-	if (!f || !text) {
-		c->no_memory = true;
+	if (!f)
 		return;
-	}
 	f->option = option;
 	f->dir = current_directory(c);
-	parse(c, f, text, json.n);
+	f->root = root;
+	f->count = json_nodes(root);
+	conf_check(c, f);
 }

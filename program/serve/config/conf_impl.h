@@ -56,8 +56,12 @@ struct conf {
 /* The file that a value stands in, or (*v becomes that) what stands for it: conf_stand_in(). NULL: none. */
 struct conf_file *conf_file_of(const struct conf *c, const cleat_json **v);
 
+/* Another document, {} at first; NULL: there are too many, or no memory, which was noted. */
+struct conf_file *conf_new_file(struct conf *c, const char *path);
+/* The document's text, which is changed, and stays. */
+void conf_parse(struct conf *c, struct conf_file *f, char *text, size_t n);
 /* A document that is not a file: what an option of the command line stands for (NULL: of none). */
-void conf_add_text(struct conf *c, const char *path, const char *option, struct str json);
+void conf_add_value(struct conf *c, const char *path, const char *option, const cleat_json *root);
 
 /* ---- conf_place.c ---- */
 

@@ -10,13 +10,13 @@
 
 #include "base/error.h"
 #include "serve/config/oneline.h"
-#include "json/parse.h"
+#include "json/build.h"
 #include "json/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DOCUMENT_MAX = 1 << 20, NAME_MAX_BYTES = 48 };
+enum { NAME_MAX_BYTES = 48 };
 
 struct option {
 	struct conf *c;
@@ -242,25 +242,25 @@ void conf_add_option(struct conf *c, const char *option, const char *value)
 	struct option o = { .c = c, .value = value };
 	cleat_error err = { 0 };
 	const char *shown = option;
-	struct buf b;
+	const cleat_json *root;
+	struct build b;
 	int rc = CLEAT_EINVAL;
 
 	error_set(&err, rc, "there is no such option");
-	buf_init(&b, &c->mem, DOCUMENT_MAX);
-	jw_init(&o.w, &b);
+	build_init(&b, &c->arena);
+	jw_build(&o.w, &b);
 	for (size_t i = 0; i < CLEAT_COUNT(known); i++) {
 		if (strcmp(known[i].option, option) != 0)
 			continue;
 		shown = known[i].shown;
 		rc = known[i].put(&o, &err);
 	}
-	if (!rc && buf_status(&b) == CLEAT_ELIMIT)
-		rc = error_set(&err, CLEAT_ELIMIT, "that is too long");
-	if (rc == CLEAT_ENOMEM || (!rc && buf_status(&b)))
+	if (!rc)
+		rc = build_finish(&b, &root, &err);
+	if (rc == CLEAT_ENOMEM)
 		c->no_memory = true;
 	else if (rc)
 		conf_add_problem(c, shown, err.message);
 	else
-		conf_add_text(c, "command line", shown, buf_str(&b));
-	buf_done(&b);
+		conf_add_value(c, "command line", shown, root);
 }

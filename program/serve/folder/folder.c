@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "request/reply.h"
 #include "serve/folder/names.h"
 #include "serve/folder/source.h"
 #include "serve/kit/tool.h"
@@ -341,19 +342,10 @@ void folder_size(struct buf *out, uint64_t bytes)
 
 int folder_reply(cleat_request *req, struct buf *text, struct buf *json)
 {
-	cleat_error err = { 0 };
-	cleat_doc *doc;
-	int rc;
-
 	if (buf_status(text) || buf_status(json))
 		return buf_status(text) ? buf_status(text) : buf_status(json);
-	doc = cleat_doc_parse(buf_str(json).p, buf_size(json), NULL, NULL, &err);
-	if (!doc)
-		return err.status;
 	cleat_reply_textn(req, buf_str(text).p, buf_size(text));
-	rc = cleat_reply_json(req, cleat_doc_root(doc));
-	cleat_doc_free(doc);
-	return rc;
+	return reply_json_text(req, buf_str(json));
 }
 
 void folder_uri(const struct folder *f, struct str path, struct buf *out)

@@ -7,6 +7,7 @@
 #include "serve/prompts/frontmatter.h"
 
 #include "base/error.h"
+#include "json/build.h"
 #include "json/parse.h"
 #include "json/writer.h"
 
@@ -135,7 +136,7 @@ static bool write_single(struct front_reader *r, struct str s, size_t *ret_end)
 	return write_scratch(r);
 }
 
-/* "..." is taken over as the JSON string that it is; if it is none, json_parse() says so at the end. */
+/* "..." is taken over as the JSON string that it is; if it is none, the build says so at the end. */
 static bool write_double(struct front_reader *r, struct str s, size_t *ret_end)
 {
 	size_t i = 1;
@@ -406,28 +407,23 @@ static bool find_front(struct str text, struct str *ret_front, struct str *ret_b
 
 static int read_front(struct arena *ar, struct str front, const cleat_json **ret, cleat_error *err)
 {
-	struct buf out, scratch;
+	struct buf scratch;
+	struct build out;
 	struct jw w;
 	struct front_reader r = {
 		.text = front, .number = 1, .scratch = &scratch, .w = &w, .err = err
 	};
 	int rc;
 
-	buf_init(&out, &ar->mem, 8 * FRONTMATTER_MAX);
+	build_init(&out, ar);
 	buf_init(&scratch, &ar->mem, FRONTMATTER_MAX + 1);
-	jw_init(&w, &out);
-	if (!write_all(&r))
-		rc = err->status;
-	else if (buf_status(&out))
-		rc = error_set(err, CLEAT_ENOMEM, "out of memory");
-	else
-		rc = json_parse(ar, buf_str(&out), NULL, ret, err);
+	jw_build(&w, &out);
+	rc = write_all(&r) ? build_finish(&out, ret, err) : err->status;
 	if (rc == CLEAT_EPROTO)
 		rc = error_set(err, CLEAT_EINVAL, "a text in \"...\" has a wrong escape");
 	else if (!rc && json_check_all_keys(*ret, err))
 		rc = err->status = CLEAT_EINVAL;
 	buf_done(&scratch);
-	buf_done(&out);
 	return rc;
 }
 

@@ -113,16 +113,14 @@ static void prompt_free(void *userdata)
 /* {"properties": ...} of a field table, in the conf's arena. */
 static const cleat_json *names_of(struct draft *b, const cleat_field *fields)
 {
-	const cleat_json *names = NULL;
-	struct buf text;
+	const cleat_json *names;
+	struct build made;
 	struct jw w;
 
-	buf_init(&text, &b->rt->mem, 4 << 20);
-	jw_init(&w, &text);
+	build_init(&made, conf_arena(b->conf));
+	jw_build(&w, &made);
 	field_write_schema(&w, fields, FIELD_SCHEMA_ARGUMENTS);
-	if (!buf_status(&text))
-		json_parse(conf_arena(b->conf), buf_str(&text), NULL, &names, NULL);
-	buf_done(&text);
+	build_finish(&made, &names, NULL);
 	return names;
 }
 

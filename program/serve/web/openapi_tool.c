@@ -7,6 +7,7 @@
 
 #include "serve/web/web_request.h"
 #include "uri/template.h"
+#include "json/build.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -307,13 +308,13 @@ static void put_hints(const struct operation *op, struct jw *w)
 static const cleat_json *tool_node(const struct operation *op, const char *schema)
 {
 	static const char *const limits[] = { "timeout", "output_limit", "concurrency" };
-	const cleat_allocator mem = arena_allocator(op->ar);
 	const char *about = description(op);
-	struct buf text;
+	const cleat_json *node;
+	struct build b;
 	struct jw w;
 
-	buf_init(&text, &mem, 2 * TOOL_MAX);
-	jw_init(&w, &text);
+	build_init(&b, op->ar);
+	jw_build(&w, &b);
 	jw_obj(&w);
 	jw_key(&w, "description");
 	put_plain(&w, about ? about : "");
@@ -325,10 +326,8 @@ static const cleat_json *tool_node(const struct operation *op, const char *schem
 		if (cleat_json_get(op->api->node, limits[i]))
 			jw_kv_value(&w, limits[i], cleat_json_get(op->api->node, limits[i]));
 	jw_obj_end(&w);
-	if (buf_status(&text) != CLEAT_OK)
-		return NULL;
-	/* Gone with the arena. */
-	return cleat_doc_root(cleat_doc_parse(buf_str(&text).p, buf_size(&text), NULL, &mem, NULL));
+	build_finish(&b, &node, NULL);
+	return node;
 }
 
 const cleat_json *operation_tool(struct operation *op)

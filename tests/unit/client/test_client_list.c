@@ -1,30 +1,16 @@
-/* test_client_list.c - lists: what they may hold, and how long what is known of a tool is good. Single cases are
- * transcripts: tests/wire/transcripts/client/list.txt.
- */
+/* test_client_list.c - what lists may hold; see tests/wire/transcripts/client/list.txt, too. */
 #include "test.h"
 #include "unit/client/client_rig.h"
-
-#define PAGE(items, more) "\"result\":{\"tools\":[" items "]" more "}"
 
 static size_t items(struct rig *rig)
 {
 	return cleat_json_size(cleat_result_items(rig_result(rig)));
 }
 
-/* ---- pages ------------------------------------------------------------------------------------- */
-
-RIG_TEST(pages_and_cursors_have_limits)
+MODERN_TEST(a_cursor_has_a_limit)
 {
 	static char huge[80000];
-	char page[64];
 
-	rig_modern(rig, &(cleat_client_options){ .max_pages = 3 }, false);
-	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
-	for (int i = 0; i < 3; i++) {
-		snprintf(page, sizeof page, PAGE("", ",\"nextCursor\":\"%d\""), i);
-		rig_answer(rig, page);
-	}
-	rig_expect(rig, CLEAT_ELIMIT, CLEAT_STEP_PROTOCOL, "max_pages");
 	rig_list(rig, NULL, CLEAT_LIST_TOOLS);
 	snprintf(huge, sizeof huge, "\"result\":{\"tools\":[],\"nextCursor\":\"%070000d\"}", 0);
 	rig_answer(rig, huge);
@@ -64,42 +50,6 @@ TEST(a_list_has_the_limits_of_a_message)
 			assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
 			assert_int_equal(items(&rig), 150);
 		}
-		rig_done(&rig);
-	}
-}
-
-/* ---- tools ------------------------------------------------------------------------------------- */
-
-#define WITH_OUTPUT                                                                                \
-	PAGE("{\"name\":\"o\",\"inputSchema\":{\"type\":\"object\"},"                              \
-	     "\"outputSchema\":{\"type\":\"object\",\"required\":[\"n\"]}}",                       \
-	     "")
-
-/* server/tools, List Changed Notification: what was promised in a list that is not good any more, or by
- * a server that is gone, is not held against results. */
-TEST(a_promise_lasts_as_long_as_its_list)
-{
-	for (int gone = 0; gone < 2; gone++) {
-		struct rig rig;
-
-		rig_legacy(&rig, NULL, false, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
-		rig_call(&rig, "tools/list", NULL);
-		rig_answer(&rig, WITH_OUTPUT);
-		rig_call(&rig, "tools/call", "{\"name\":\"o\"}");
-		rig_answer(&rig, "\"result\":{\"content\":[],\"structuredContent\":{\"m\":1}}");
-		rig_expect(&rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL, "tools/call o: ");
-		if (gone)
-			rig_down(&rig, "exited");
-		else
-			rig_say(&rig, "{\"jsonrpc\":\"2.0\",\"method\":"
-				      "\"notifications/tools/list_changed\"}");
-		rig_call(&rig, "tools/call", "{\"name\":\"o\"}");
-		if (gone) {
-			rig_up(&rig);
-			rig_answer(&rig, RIG_INITIALIZE("2025-11-25", RIG_CAPS));
-		}
-		rig_answer(&rig, "\"result\":{\"content\":[],\"structuredContent\":{\"m\":1}}");
-		assert_int_equal(cleat_result_status(rig_result(&rig)), CLEAT_OK);
 		rig_done(&rig);
 	}
 }

@@ -2,30 +2,7 @@
 #include "test.h"
 #include "unit/client/client_rig.h"
 
-/* The id of the newest request, as a number. */
-static int id(struct rig *rig)
-{
-	return (int)(uintptr_t)rig_request(rig)->tag;
-}
-
-static void acknowledge(struct rig *rig, int subscription, const char *filter)
-{
-	rig_say(rig,
-		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
-		"\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":%d},"
-		"\"notifications\":{%s}}}",
-		subscription, filter);
-}
-
-static void notify(struct rig *rig, int subscription, const char *what, const char *more)
-{
-	rig_say(rig,
-		"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s\",\"params\":{\"_meta\":"
-		"{\"io.modelcontextprotocol/subscriptionId\":%d}%s}}",
-		what, subscription, more);
-}
-
-/* ---- modern ------------------------------------------------------------------------------------ */
+#define SUBSCRIPTION "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":2}"
 
 static cleat_watch *victims[3];
 
@@ -51,8 +28,9 @@ MODERN_TEST(watches_may_be_freed_in_their_callbacks)
 						&(cleat_watch_options){ .lists = CLEAT_CHANGE_TOOLS,
 									.on_change = free_all });
 	rig_pump(rig);
-	acknowledge(rig, id(rig), "\"toolsListChanged\":true");
-	notify(rig, id(rig), "tools/list_changed", "");
+	rig_say(rig, NOTE("notifications/subscriptions/acknowledged",
+			  SUBSCRIPTION ",\"notifications\":{\"toolsListChanged\":true}"));
+	rig_say(rig, NOTE("notifications/tools/list_changed", SUBSCRIPTION));
 	assert_string_equal(rig->changes, "1\n"); /* the others were gone before they could hear */
 	assert_string_equal(rig_last(rig)->method, "notifications/cancelled");
 	cleat_client_watch(rig->c, &(cleat_watch_options){ .on_end = free_at_end });

@@ -129,50 +129,49 @@ static struct got *try_server(const struct tls_server *s, struct fetcher_options
 	return g;
 }
 
+/* A case on a server of "localhost" that runs; PLAIN: that the case opens. */
+#define TLS_TEST(name)                                                                             \
+	TEST_ON(name, struct tls_server, s,                                                        \
+		(server_open(s, "cert.pem", "key.pem"), server_start(s)), server_close)
+#define TLS_TEST_PLAIN(name) TEST_ON(name, struct tls_server, s, (void)0, server_close)
+
 /* ---- tests ------------------------------------------------------------------------------------- */
 
-TEST(server_of_a_named_authority_is_trusted)
+TLS_TEST(server_of_a_named_authority_is_trusted)
 {
 	static char body[60000];
-	struct tls_server s;
 	struct rig r;
 
 	memset(body, 'x', sizeof body);
-	server_open(&s, "cert.pem", "key.pem");
-	server_start(&s);
 	web_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++)
-		got_ok(get_url(&r, s.url, (struct str){ body, sizeof body }), 200, "hello");
-	assert_int_equal(s.accepted, 1); /* the connection is kept */
+		got_ok(get_url(&r, s->url, (struct str){ body, sizeof body }), 200, "hello");
+	assert_int_equal(s->accepted, 1); /* the connection is kept */
 	web_close(&r);
-	server_close(&s);
 }
 
 TEST(server_that_cannot_be_verified_is_refused_before_anything_is_sent)
 {
 	static const struct {
-		const char *cert, *key;
-		struct fetcher_options o;
-		const char *ca, *words;
+		const char *cert, *key, *ca, *words;
 	} cases[] = {
-		{ "cert.pem", "key.pem", { 0 }, NULL, "ca_file names an authority of your own" },
-		{ "cert.pem", "key.pem", { 0 }, "cert2.pem", "ca_file names" },
-		{ "cert2.pem", "key2.pem", { 0 }, "cert2.pem", "for another name" },
-		{ "old.pem", "oldkey.pem", { 0 }, "old.pem", "certificate has expired" },
-		{ "early.pem", "earlykey.pem", { 0 }, "early.pem", "not yet valid" },
-		{ "cert.pem", "key.pem", { 0 }, "empty.pem", "PEM" },
-		{ "cert.pem", "key.pem", { 0 }, "key.pem", "PEM" },
+		{ "cert.pem", "key.pem", NULL, "ca_file names an authority of your own" },
+		{ "cert.pem", "key.pem", "cert2.pem", "ca_file names" },
+		{ "cert2.pem", "key2.pem", "cert2.pem", "for another name" },
+		{ "old.pem", "oldkey.pem", "old.pem", "certificate has expired" },
+		{ "early.pem", "earlykey.pem", "early.pem", "not yet valid" },
+		{ "cert.pem", "key.pem", "empty.pem", "PEM" },
+		{ "cert.pem", "key.pem", "key.pem", "PEM" },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
-		struct fetcher_options o = cases[i].o;
+		const char *ca = cases[i].ca ? PATH(cases[i].ca) : NULL;
 		struct tls_server s;
 		struct got *g;
 
 		server_open(&s, cases[i].cert, cases[i].key);
 		server_start(&s);
-		o.ca_file = cases[i].ca ? PATH(cases[i].ca) : NULL;
-		g = try_server(&s, o);
+		g = try_server(&s, (struct fetcher_options){ .ca_file = ca });
 		server_close(&s);
 		assert_true(g->why.unsent);
 		assert_non_null(strstr(g->why.error.message, "TLS with localhost:"));
@@ -180,97 +179,85 @@ TEST(server_that_cannot_be_verified_is_refused_before_anything_is_sent)
 	}
 }
 
-TEST(whoever_asks_for_it_trusts_anybody)
+TLS_TEST_PLAIN(whoever_asks_for_it_trusts_anybody)
 {
-	struct tls_server s;
-
-	server_open(&s, "cert2.pem", "key2.pem");
-	server_start(&s);
-	got_ok(try_server(&s, (struct fetcher_options){ .insecure = true }), 200, "hello");
-	server_close(&s);
+	server_open(s, "cert2.pem", "key2.pem");
+	server_start(s);
+	got_ok(try_server(s, (struct fetcher_options){ .insecure = true }), 200, "hello");
 }
 
-TEST(versions_before_1_2_are_refused)
+TLS_TEST_PLAIN(versions_before_1_2_are_refused)
 {
-	struct tls_server s;
 	struct got *g;
 
-	server_open(&s, "cert.pem", "key.pem");
-	SSL_CTX_set_min_proto_version(s.context, TLS1_VERSION);
-	SSL_CTX_set_max_proto_version(s.context, TLS1_1_VERSION);
-	SSL_CTX_set_security_level(s.context, 0);
-	server_start(&s);
-	g = try_server(&s, (struct fetcher_options){ .insecure = true });
-	server_close(&s);
-	assert_int_equal(s.accepted, 0);
+	server_open(s, "cert.pem", "key.pem");
+	SSL_CTX_set_min_proto_version(s->context, TLS1_VERSION);
+	SSL_CTX_set_max_proto_version(s->context, TLS1_1_VERSION);
+	SSL_CTX_set_security_level(s->context, 0);
+	server_start(s);
+	g = try_server(s, (struct fetcher_options){ .insecure = true });
 	got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "TLS with localhost:");
+	assert_int_equal(s->accepted, 0);
 }
 
-TEST(client_shows_its_certificate)
+TLS_TEST_PLAIN(client_shows_its_certificate)
 {
-	struct tls_server s;
 	struct got *g;
 
-	server_open(&s, "cert.pem", "key.pem");
-	SSL_CTX_set_verify(s.context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-	assert_int_equal(SSL_CTX_load_verify_locations(s.context, PATH("cert2.pem"), NULL), 1);
-	server_start(&s);
-	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
-						     .client_cert = PATH("cert2.pem"),
-						     .client_key = PATH("key2.pem") });
+	server_open(s, "cert.pem", "key.pem");
+	SSL_CTX_set_verify(s->context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	assert_int_equal(SSL_CTX_load_verify_locations(s->context, PATH("cert2.pem"), NULL), 1);
+	server_start(s);
+	g = try_server(s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
+						    .client_cert = PATH("cert2.pem"),
+						    .client_key = PATH("key2.pem") });
 	got_ok(g, 200, "hello");
-	assert_string_equal(s.subject, "/CN=other");
+	assert_string_equal(s->subject, "/CN=other");
 	/* Without one, TLS 1.3 finds out when the request has left. */
-	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
+	g = try_server(s, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	assert_false(g->ok);
 	assert_true(g->why.step == CLEAT_STEP_EXCHANGE || g->why.step == CLEAT_STEP_TLS);
 	free(g);
 	/* A key that belongs to another one. */
-	g = try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
-						     .client_cert = PATH("cert2.pem"),
-						     .client_key = PATH("key.pem") });
+	g = try_server(s, (struct fetcher_options){ .ca_file = PATH("cert.pem"),
+						    .client_cert = PATH("cert2.pem"),
+						    .client_key = PATH("key.pem") });
 	assert_true(g->why.unsent);
 	got_failure(g, CLEAT_STEP_TLS, CLEAT_EIO, "check client certificate and key");
-	server_close(&s);
 }
 
 /* RFC 9112, 9.8: with TLS too. */
-TEST(answer_that_was_cut_off_is_not_taken_for_complete)
+TLS_TEST_PLAIN(answer_that_was_cut_off_is_not_taken_for_complete)
 {
-	struct tls_server s;
-
-	server_open(&s, "cert.pem", "key.pem");
-	s.answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nnot all of it";
-	s.truncate = true;
-	server_start(&s);
-	got_failure(try_server(&s, (struct fetcher_options){ .ca_file = PATH("cert.pem") }),
+	server_open(s, "cert.pem", "key.pem");
+	s->answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nnot all of it";
+	s->truncate = true;
+	server_start(s);
+	got_failure(try_server(s, (struct fetcher_options){ .ca_file = PATH("cert.pem") }),
 		    CLEAT_STEP_EXCHANGE, CLEAT_EIO, "in the middle of the answer");
-	server_close(&s);
 }
 
 /* SIGPIPE would end this program. */
-TEST(server_that_hangs_up_while_much_is_sent_is_a_failure)
+TLS_TEST_PLAIN(server_that_hangs_up_while_much_is_sent_is_a_failure)
 {
 	size_t n = 8 << 20;
 	char *body = calloc(1, n);
-	struct tls_server s;
 	struct rig r;
 	struct got *g;
 
 	assert_non_null(body);
-	server_open(&s, "cert.pem", "key.pem");
-	s.hang_up = true;
-	server_start(&s);
+	server_open(s, "cert.pem", "key.pem");
+	s->hang_up = true;
+	server_start(s);
 	web_open(&r, (struct fetcher_options){ .ca_file = PATH("cert.pem") });
 	for (int i = 0; i < 5; i++) {
-		g = get_url(&r, s.url, (struct str){ body, n });
+		g = get_url(&r, s->url, (struct str){ body, n });
 		assert_false(g->ok);
 		assert_int_equal(g->why.step, CLEAT_STEP_EXCHANGE);
 		free(g);
 	}
 	free(body);
 	web_close(&r);
-	server_close(&s);
 }
 
 RIG_TEST(port_that_does_not_speak_tls_is_recognised)
@@ -306,16 +293,12 @@ RIG_TEST_PLAIN(handshake_has_a_time_limit)
 	got_failure(g, CLEAT_STEP_TLS, CLEAT_ETIMEOUT, "TLS with 127.0.0.1:");
 }
 
-TEST(plain_request_to_a_tls_port_fails)
+TLS_TEST(plain_request_to_a_tls_port_fails)
 {
-	struct tls_server s;
 	struct got *g;
 
-	server_open(&s, "cert.pem", "key.pem");
-	server_start(&s);
-	snprintf(s.url, sizeof s.url, "http://localhost:%u/", s.port);
-	g = try_server(&s, (struct fetcher_options){ 0 });
-	server_close(&s);
+	snprintf(s->url, sizeof s->url, "http://localhost:%u/", s->port);
+	g = try_server(s, (struct fetcher_options){ 0 });
 	assert_false(g->ok);
 	free(g);
 }

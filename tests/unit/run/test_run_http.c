@@ -278,52 +278,23 @@ TEST(idle_server_ends_at_once)
 	}
 }
 
-/* <cleat/http.h>: "those that run may finish". 2026-07-28, a session, HTTP+SSE of 2024-11-05. */
+/* <cleat/http.h>: "those that run may finish". (In sessions, and over HTTP+SSE: shutdown.txt of the transcripts.) */
 TEST(running_call_is_answered_after_sigterm)
 {
-	for (int kind = 0; kind < 3; kind++) {
-		struct site s;
-		int fd, other;
-		char text[512], target[128];
+	struct site s;
+	int fd;
 
-		open_site(&s, 1, plain);
-		fd = dial(s.ports[0]);
-		if (kind == 0) {
-			send_call(fd, "until_told", "");
-		} else if (kind == 1) {
-			send_post(fd, "/mcp", begin_session(s.ports[0], ""),
-				  call(7, "until_told", "{}"));
-		} else {
-			const char *at;
-
-			put(fd, "GET /sse HTTP/1.1\r\nHost: localhost\r\n"
-				"Accept: text/event-stream\r\n\r\n");
-			text[0] = 0;
-			for (size_t n = 0;
-			     !(at = strstr(text, "/messages")) || !strchr(at, '\n');) {
-				ssize_t k = read(fd, text + n, sizeof text - 1 - n);
-
-				assert_true(k > 0);
-				n += (size_t)k;
-				text[n] = 0;
-			}
-			snprintf(target, sizeof target, "%.*s", (int)strcspn(at, "\r\n"), at);
-			other = dial(s.ports[0]);
-			send_post(other, target, "", INITIALIZE);
-			assert_int_equal(take_answer(other), 202);
-			other = dial(s.ports[0]);
-			send_post(other, target, "", call(7, "until_told", "{}"));
-			assert_int_equal(take_answer(other), 202);
-		}
-		wait_ready(&s.c);
-		kill(s.c.pid, SIGTERM);
-		assert_string_equal(heard(), "STOPPING=1");
-		put(s.go, "!");
-		slurp(fd, answer, sizeof answer);
-		assert_has(answer, "was told");
-		assert_int_equal(close_site(&s), 0);
-		assert_string_equal(s.c.errors, "");
-	}
+	open_site(&s, 1, plain);
+	fd = dial(s.ports[0]);
+	send_call(fd, "until_told", "");
+	wait_ready(&s.c);
+	kill(s.c.pid, SIGTERM);
+	assert_string_equal(heard(), "STOPPING=1");
+	put(s.go, "!");
+	assert_int_equal(take_answer(fd), 200);
+	assert_has(answer, "was told");
+	assert_int_equal(close_site(&s), 0);
+	assert_string_equal(s.c.errors, "");
 }
 
 /* Its client has gone, and could come back for the answer only if the server stayed. */

@@ -12,20 +12,6 @@ PIPES_TEST(every_line_is_answered_in_order)
 	expect(r, "three\n");
 }
 
-RIG_TEST(one_byte_at_a_time)
-{
-	static const char text[] = "{\"a\":1}\n[2,3]\n";
-	char c[2] = "";
-
-	begin_socket(r);
-	for (const char *p = text; *p; p++) {
-		c[0] = *p;
-		put(r, c);
-		cleat_loop_step(r->l, -1);
-	}
-	expect(r, text);
-}
-
 /* One read, one write: all answers to what came together leave together. */
 PIPES_TEST(answers_leave_in_one_piece)
 {

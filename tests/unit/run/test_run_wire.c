@@ -1,4 +1,5 @@
-/* test_run_wire.c - a server as bytes in, bytes out: slices, full output, other threads, clocks. */
+/* test_run_wire.c - a server as bytes in, bytes out: full output, other threads, clocks. (Slices and the end of input:
+ * every transcript of tests/wire.) */
 #include "test.h"
 #include "unit/run/test_run.h"
 
@@ -45,18 +46,6 @@ static void expect_output(cleat_wire *w, const char *part)
 	free(copy);
 }
 
-WIRE_TEST(wire_answers_whatever_the_slices)
-{
-	const char *text = call(1, "hello", "{\"name\":\"Oslo\"}");
-
-	for (const char *p = text; *p; p++)
-		assert_int_equal(cleat_wire_feed(w, p, 1), CLEAT_OK);
-	expect_output(w, "hello Oslo");
-	assert_int_equal(cleat_wire_inflight(w), 0);
-	assert_int_equal(feed(w, "{]\n"), CLEAT_OK); /* answered, not an error here */
-	expect_output(w, "-32700");
-}
-
 TEST(wire_of_nothing_is_harmless)
 {
 	cleat_server *bad = cleat_server_new(NULL, NULL, NULL);
@@ -100,24 +89,6 @@ WIRE_TEST(wire_holds_input_back)
 	assert_true(most < OUTBOX_HIGH + 2 * SIZE);
 	assert_int_equal(feed(w, call(200, "hello", "{\"name\":\"x\"}")), CLEAT_OK);
 	expect_output(w, "hello x");
-}
-
-WIRE_TEST(wire_eof_takes_the_last_line_and_cancels)
-{
-	char text[512];
-
-	feed(w, call(1, "later", "{}"));
-	assert_int_equal(cleat_wire_inflight(w), 1);
-	snprintf(text, sizeof text, "%s", call(2, "hello", "{\"name\":\"last\"}"));
-	text[strlen(text) - 1] = 0;
-	feed(w, text);
-	cleat_wire_eof(w);
-	expect_output(w, "hello last");
-	assert_true(cleat_request_cancelled(deferred[0]));
-	assert_int_equal(cleat_wire_inflight(w), 0);
-	assert_int_equal(feed(w, "\n"), CLEAT_ECLOSED);
-	cleat_wire_eof(w);
-	cleat_request_finish(deferred[0], CLEAT_OK);
 }
 
 static void *finish_first(void *arg)
@@ -233,6 +204,9 @@ WIRE_TEST(wire_runs_blocking_handlers_inline)
 	feed(w, call(1, "where", "{}"));
 	expect_output(w, "inline");
 	assert_int_equal(atomic_load(&worker_calls), 0);
+	cleat_wire_eof(w);
+	cleat_wire_eof(w);
+	assert_int_equal(feed(w, "\n"), CLEAT_ECLOSED);
 }
 
 WIRE_TEST(wire_with_a_loop_uses_workers)

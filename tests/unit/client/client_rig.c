@@ -313,7 +313,8 @@ bool rig_init(struct rig *rig, const cleat_client_options *o)
 	opts.userdata = rig;
 	opts.on_note = rig_on_note;
 	opts.on_state = rig_on_state;
-	opts.on_message = rig_on_message;
+	if (!opts.on_message)
+		opts.on_message = rig_on_message;
 	opts.on_log = rig_on_log;
 	rig->c = client_new(&opts, &hooks);
 	if (!rig->c)

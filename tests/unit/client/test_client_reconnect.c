@@ -5,56 +5,6 @@
 #define CALL_T "tools/call", "{\"name\":\"t\"}"
 #define OK     "\"result\":{\"content\":[]}"
 
-static void revive(struct rig *rig)
-{
-	rig_up(rig);
-	rig_answer(rig, RIG_DISCOVER(RIG_CAPS));
-	assert_int_equal(client_phase(rig->c), CLIENT_READY);
-}
-
-/* Five deaths within a minute: nothing for 30 s, then one try. */
-RIG_TEST(the_breaker_opens_and_closes)
-{
-	unsigned opens;
-
-	rig_modern(rig, &(cleat_client_options){ .restart = true }, false);
-	for (int i = 0; i < 4; i++) {
-		rig->random = 0;
-		rig_down(rig, "gone");
-		rig_wait(rig, 100);
-		revive(rig);
-	}
-	rig_call(rig, CALL_T);
-	rig_down(rig, "gone");
-	opens = rig->opens;
-	assert_int_equal(client_phase(rig->c), CLIENT_WAITING);
-	rig_call(rig, CALL_T);
-	rig_pump(rig);
-	rig_expect(rig, CLEAT_ECLOSED, CLEAT_STEP_EXCHANGE,
-		   "lost 5 times within a minute and is tried again in 30 s");
-	rig_wait(rig, 29999);
-	assert_int_equal(rig->opens, opens);
-	rig_wait(rig, 1);
-	assert_int_equal(rig->opens, opens + 1);
-	/* half open: calls wait for this one try */
-	rig_call(rig, CALL_T);
-	rig_down(rig, "gone");
-	rig_expect(rig, CLEAT_ECLOSED, CLEAT_STEP_EXCHANGE, "gone");
-	rig_wait(rig, 29999);
-	assert_int_equal(rig->opens, opens + 1);
-	rig_wait(rig, 1);
-	assert_int_equal(rig->opens, opens + 2);
-	revive(rig);
-	rig_call(rig, CALL_T);
-	rig_answer(rig, OK);
-	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
-	/* one that lived long is restarted as usual */
-	rig_wait(rig, 61000);
-	rig->random = 1000;
-	rig_down(rig, "gone");
-	assert_int_equal(rig_pump(rig), 1000);
-}
-
 /* A server that knows no session is given up, but not for ever: a later call begins another one. */
 RIG_TEST(a_server_that_lost_its_sessions_may_recover)
 {

@@ -1,11 +1,8 @@
-/* test_client_spawn.c - clients of real programs: the examples, this program as a server that behaves
- * badly, and programs that are no servers at all. (Noise, signals, what cannot be started: test_link_stream.c.)
+/* test_client_spawn.c - clients of real programs: this program as a server that behaves badly, and programs that are no servers at all. (Noise, signals, what cannot be started: test_link_stream.c.)
  */
 #include "test.h"
 #include "unit/child/child_support.h"
 #include "unit/client/test_client.h"
-
-static char examples[PATH_MAX];
 
 static const char *const revisions_of_stdio[] = { "2024-11-05", "2025-11-25", "2026-07-28" };
 
@@ -59,47 +56,6 @@ static cleat_client *spawn_self(const cleat_client_options *o)
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
-
-TEST(the_examples_are_spoken_to)
-{
-	static const struct {
-		const char *program, *name, *tool, *args, *said;
-	} cases[] = {
-		{ "hello", "adder", "add", "{\"a\":2,\"b\":0.5}", "2.5" },
-		{ "deferred", "deferred", "build", "{\"target\":\"docs\"}", "docs is built" },
-		{ "weather", "weather", "forecast", "{\"city\":\"Oslo\"}",
-		  "{\"city\":\"Oslo\",\"sky\":\"clouds\",\"high\":16,\"low\":8}" },
-	};
-
-	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
-		for (size_t k = 0; k < CLEAT_COUNT(revisions_of_stdio); k++) {
-			char path[2 * PATH_MAX];
-			const char *const argv[] = { path, NULL };
-			cleat_client_options o = { .protocol = revisions_of_stdio[k] };
-			cleat_doc *args = cleat_doc_parse(cases[i].args, strlen(cases[i].args),
-							  NULL, NULL, NULL);
-			cleat_client *c;
-			int pid;
-
-			snprintf(path, sizeof path, "%s/%s", examples, cases[i].program);
-			if (access(path, X_OK)) {
-				cleat_doc_free(args);
-				print_message("no %s\n", path);
-				skip();
-			}
-			c = cleat_client_spawn(argv, &o);
-			assert_int_equal(cleat_client_pid(c), 0); /* not before it is needed */
-			assert_text(cleat_client_call(c, cases[i].tool, cleat_doc_root(args)),
-				    cases[i].said);
-			assert_string_equal(cleat_client_server_name(c), cases[i].name);
-			pid = cleat_client_pid(c);
-			assert_true(pid > 0);
-			assert_int_equal(kill(pid, 0), 0);
-			cleat_client_free(c);
-			assert_true(gone(pid));
-			cleat_doc_free(args);
-		}
-}
 
 TEST(a_program_that_is_no_server)
 {
@@ -160,15 +116,19 @@ TEST(a_server_that_dies_is_started_again)
 		cleat_client *c = spawn_self(&o);
 		cleat_result *r;
 
+		assert_int_equal(cleat_client_pid(c), 0); /* not before it is needed */
 		assert_int_equal(cleat_client_open(c), CLEAT_OK);
 		first = cleat_client_pid(c);
+		assert_int_equal(kill(first, 0), 0);
 		r = cleat_client_callf(c, "die", NULL);
 		assert_int_not_equal(cleat_result_status(r), CLEAT_OK);
 		cleat_result_free(r);
 		assert_text(cleat_client_callf(c, "echo", "{text: 'again'}"), "again");
 		assert_true(cleat_client_pid(c) > 0 && cleat_client_pid(c) != first);
 		assert_int_equal(ready, 2);
+		first = cleat_client_pid(c);
 		cleat_client_free(c);
+		assert_true(gone(first));
 	}
 }
 
@@ -254,7 +214,5 @@ TEST_START(argc, argv)
 {
 	if (argc > 1)
 		return serve();
-	snprintf(examples, sizeof examples, "%.*s/../examples",
-		 (int)(strrchr(myself(), '/') - myself()), myself());
 	return TEST_GO_ON;
 }

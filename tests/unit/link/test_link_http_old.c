@@ -23,13 +23,19 @@ static void old_new(struct rig_link *r, unsigned connect_ms)
 	assert_true(rig_link_with(r, base, (struct link_http_options){ .old_sse = true }, NULL));
 }
 
+/* Opens it, and gives what the server is asked. */
+static struct asked *old_open(struct rig_link *r)
+{
+	r->link->ops->open(r->link);
+	return next_asked(r);
+}
+
 static struct asked *old_start(struct rig_link *r, const char *events)
 {
 	struct asked *q;
 
 	old_new(r, LIMIT_MS);
-	r->link->ops->open(r->link);
-	q = next_asked(r);
+	q = old_open(r);
 	expect_line(q, "GET /mcp HTTP/1.1\r\n");
 	expect_field(q, "Accept", "text/event-stream");
 	say(r, q, STREAM);
@@ -107,8 +113,7 @@ TEST(the_endpoint_is_of_the_same_origin)
 		char port[16], line[128];
 
 		old_new(&r, LIMIT_MS);
-		r.link->ops->open(r.link);
-		q = next_asked(&r);
+		q = old_open(&r);
 		say(&r, q, STREAM "event: endpoint\ndata: ");
 		say(&r, q, cases[i].before);
 		snprintf(port, sizeof port, "%u", r.o.port);
@@ -156,15 +161,13 @@ TEST(what_is_no_such_stream_is_not_up)
 		struct asked *q;
 
 		old_new(&r, cases[i].step == CLEAT_STEP_TIMEOUT ? SHORT_MS : LIMIT_MS);
-		r.link->ops->open(r.link);
-		q = next_asked(&r);
+		q = old_open(&r);
 		say(&r, q, cases[i].answer);
 		t = expect_told(&r, TOLD_UP);
 		assert_int_equal(t->why.step, cases[i].step);
 		assert_int_equal(t->status, cases[i].status);
 		/* And it can be tried again. */
-		r.link->ops->open(r.link);
-		q = next_asked(&r);
+		q = old_open(&r);
 		say(&r, q, STREAM "event: endpoint\ndata: /m\n\n");
 		expect_up(&r);
 		rig_done(&r);
@@ -188,8 +191,7 @@ TEST(the_end_of_the_stream_is_the_end_of_the_session)
 		expect_told(&r, TOLD_DOWN);
 		expect_nothing_told(&r);
 		assert_int_equal(rig_send(&r, initialize, Q(1)), CLEAT_ECLOSED);
-		r.link->ops->open(r.link);
-		say(&r, next_asked(&r), STREAM "event: endpoint\ndata: /m?2\n\n");
+		say(&r, old_open(&r), STREAM "event: endpoint\ndata: /m?2\n\n");
 		expect_up(&r);
 		expect_line(rig_ask(&r, initialize), "POST /m?2 ");
 		rig_done(&r);
@@ -211,8 +213,7 @@ LINK_TEST_PLAIN(a_session_that_has_begun_is_given_up_with_its_stream)
 	expect_told(r, TOLD_DOWN);
 	expect_hung_up(r, stream);
 	expect_nothing_told(r);
-	r->link->ops->open(r->link);
-	say(r, next_asked(r), STREAM "event: endpoint\ndata: /m?2\n\n");
+	say(r, old_open(r), STREAM "event: endpoint\ndata: /m?2\n\n");
 	expect_up(r);
 }
 

@@ -96,7 +96,6 @@ TEST(a_tcp_connection_of_one_principal_is_a_connection)
 	c = join(&b);
 	say_who(c, "ann");
 	expect_counts(3, 2);
-	hang_up(c);
 	bench_close(&b);
 	expect_counts(3, 3);
 }

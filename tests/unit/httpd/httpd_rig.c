@@ -205,6 +205,8 @@ void rig_ground(struct rig *r)
 
 void rig_ground_done(struct rig *r)
 {
+	while (r->clients)
+		hang_up(r->clients);
 	cleat_loop_free(r->l);
 	assert_int_equal(r->fa.live, 0);
 	assert_int_equal(open_fds(), r->fds);
@@ -319,11 +321,18 @@ struct client *dial(struct rig *r)
 	assert_non_null(c);
 	c->r = r;
 	c->fd = dial_fd(r);
+	c->next = r->clients;
+	r->clients = c;
 	return c;
 }
 
 void hang_up(struct client *c)
 {
+	struct client **at = &c->r->clients;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
 	close(c->fd);
 	free(c);
 }
@@ -332,12 +341,6 @@ struct client *rig_begin(struct rig *r)
 {
 	rig_open(r);
 	return dial(r);
-}
-
-void rig_end(struct rig *r, struct client *c)
-{
-	hang_up(c);
-	rig_close(r);
 }
 
 void slam(struct client *c)

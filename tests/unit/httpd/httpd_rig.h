@@ -24,6 +24,7 @@ enum { HELD = 64 };
 
 struct rig {
 	cleat_loop *l;
+	struct client *clients; /* who is there at the end goes then */
 	struct fail_alloc fa;
 	struct httpd *h;
 	struct listener ear; /* what it was before it was given away */
@@ -81,6 +82,7 @@ void rig_pass(struct rig *r, uint64_t ms);
 
 struct client {
 	struct rig *r;
+	struct client *next;
 	int fd;
 	char buf[1 << 20];
 	size_t n;
@@ -102,7 +104,6 @@ void hang_up(struct client *c);
 
 /* Most tests: a server and one client. */
 struct client *rig_begin(struct rig *r);
-void rig_end(struct rig *r, struct client *c);
 
 /* With a reset. */
 void slam(struct client *c);

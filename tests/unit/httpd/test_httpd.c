@@ -25,7 +25,6 @@ RIG_TEST(pipelined_requests_are_answered_in_order)
 		expect(c, 200, path);
 	}
 	assert_int_equal(r->logged, 10);
-	hang_up(c);
 }
 
 /* A client that pipelines without end is not read any more, and nothing is lost. */
@@ -58,7 +57,7 @@ TEST(input_ahead_of_an_answer_is_bounded)
 	for (size_t i = 0; i < n; i++)
 		expect(c, 200, "GET /x");
 	assert_int_equal(r.requests, 1 + n);
-	rig_end(&r, c);
+	rig_close(&r);
 }
 
 /* ---- bodies ------------------------------------------------------------------------------- */
@@ -71,7 +70,6 @@ RIG_TEST(whoever_has_sent_the_body_is_not_told_to)
 	put(c, "POST /e HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n"
 	       "Expect: 100-continue\r\n\r\nbody");
 	expect(c, 200, "body");
-	hang_up(c);
 }
 
 /* Answered from outside while the body is coming: what is left of it is never taken for a request,
@@ -109,7 +107,7 @@ TEST(answers_while_the_body_is_coming)
 			expect_end(c);
 		assert_int_equal(r.requests, way == REPLY);
 		assert_int_equal(r.gone, 0);
-		rig_end(&r, c);
+		rig_close(&r);
 	}
 }
 
@@ -138,7 +136,7 @@ TEST(an_answer_and_the_rest_of_the_body_in_one_turn)
 		expect(c, stream ? 200 : 403, NULL);
 		assert_int_equal(r.requests, 2);
 		hang_up(other);
-		rig_end(&r, c);
+		rig_close(&r);
 	}
 }
 

@@ -25,7 +25,6 @@ RIG_TEST(large_answers_are_whole)
 			assert_int_equal(a->body[k], 'a' + k % 23);
 		expect(c, 200, "GET /next");
 	}
-	hang_up(c);
 }
 
 /* 40 MB do not fit into any socket: the rest waits, and the client's reading brings it. */
@@ -51,7 +50,6 @@ RIG_TEST(an_answer_that_does_not_fit_waits_for_room)
 	while (!strstr(c->buf, "GET /next"))
 		wait_more(c);
 	assert_int_equal(rig_stats(r).queued_bytes, 0);
-	hang_up(c);
 }
 
 /* ---- the client goes ---------------------------------------------------------------------- */
@@ -71,7 +69,6 @@ RIG_TEST(the_end_of_input_behind_a_large_answer)
 		wait_more(c);
 	}
 	assert_int_equal(r->requests, 2);
-	hang_up(c);
 }
 
 /* After a tolerated half-close a reset is still noticed, without writing. */
@@ -167,7 +164,6 @@ RIG_TEST(data_of_a_connection_is_released_with_it)
 	expect(c, 200, "GET /mark");
 	rig_free_server(r);
 	assert_int_equal(r->closed, 2);
-	hang_up(c);
 }
 
 TEST(addresses_of_clients)
@@ -235,5 +231,4 @@ RIG_TEST(connections_have_the_options_of_tcp)
 		assert_int_equal(value, cases[i].value);
 	}
 	assert_int_equal(fcntl(conn->end.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	hang_up(c);
 }

@@ -70,7 +70,7 @@ TEST(freed_at_once_in_every_state)
 			c->n = 0;
 			wait_more(c);
 		}
-		rig_end(&r, c);
+		rig_close(&r);
 	}
 }
 
@@ -106,7 +106,7 @@ TEST(drained_in_every_state)
 		assert_int_equal(r.gone, 0);
 		assert_int_equal(rig_stats(&r).connections, 0);
 		assert_int_equal(cleat_loop_step(r.l, -1), CLEAT_ECLOSED); /* nothing to wait for */
-		rig_end(&r, c);
+		rig_close(&r);
 	}
 }
 

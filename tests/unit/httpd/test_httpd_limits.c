@@ -39,7 +39,7 @@ TEST(deadlines_come_without_being_asked)
 	put(c, GET("/x"));
 	expect(c, 200, "GET /x");
 	expect_end(c);
-	rig_end(&r, c);
+	rig_close(&r);
 }
 
 /* Whoever is refused and goes on sending is listened to for some MiB, no longer. */
@@ -207,6 +207,4 @@ RIG_TEST_PLAIN(no_descriptors_left)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	expect(later, 200, "GET /later");
 	assert_int_equal(r->remarks, 1);
-	hang_up(later);
-	hang_up(shed);
 }

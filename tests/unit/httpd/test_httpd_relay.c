@@ -44,7 +44,6 @@ PAIR_TEST(a_stream_goes_through_in_pieces)
 	assert_int_equal(p->rig.bytes, 24);
 	put(c, GET("/again"));
 	expect(c, 200, "GET /again");
-	hang_up(c);
 }
 
 /* httpd/server.h: at most so many bytes wait, wherever they are; `must` is over by one. */
@@ -94,7 +93,6 @@ PAIR_TEST(a_reader_who_does_not_read_is_a_limit)
 	http_exchange_end(ex);
 	WAIT_BOTH(p, p->rig.logged == 1);
 	assert_int_equal(p->rig.bytes, taken + sizeof block);
-	hang_up(c);
 }
 
 PAIR_TEST(a_large_answer_goes_through_whole)
@@ -113,7 +111,6 @@ PAIR_TEST(a_large_answer_goes_through_whole)
 	assert_true(got > 30000000 && got < 30000500);
 	WAIT_FOR(&p->rig, p->rig.logged == 1);
 	assert_int_equal(p->rig.bytes, 30000000);
-	hang_up(c);
 }
 
 /* ---- who comes first ---------------------------------------------------------------------- */
@@ -217,7 +214,6 @@ TEST(what_the_front_cannot_send_is_broken_off)
 		assert_int_equal(p.rig.gone, 0);
 		WAIT_BOTH(&p, p.rig.gone == 1 && p.rig.logged == 1);
 		WAIT_BOTH(&p, (look(c), c->eof));
-		hang_up(c);
 		pair_close(&p);
 		assert_int_equal(p.rig.gone, 1);
 	}
@@ -294,7 +290,6 @@ PAIR_TEST(records_over_the_bound_are_counted)
 	back_turn(p);
 	assert_true(p->rig.logged > 10 && p->rig.logged < N);
 	assert_int_equal(p->rig.logged + http_relay_unlogged(p->relay), N);
-	hang_up(c);
 }
 
 TEST(remarks_are_made_in_the_back)

@@ -20,59 +20,53 @@ static struct client *open_stream(struct rig *r, const char *request)
 /* ---- writing ------------------------------------------------------------------------------ */
 
 /* What is written in one turn leaves in one piece, each write as a chunk (RFC 9112 section 7.1). */
-TEST(writes_of_one_turn_leave_together)
+RIG_TEST(writes_of_one_turn_leave_together)
 {
 	struct client *c;
-	struct rig r;
 
-	rig_open(&r);
-	c = open_stream(&r, GET("/stream") GET("/next"));
-	WAIT_FOR(&r, (look(c), strstr(c->buf, "\r\n\r\n") != NULL));
+	c = open_stream(r, GET("/stream") GET("/next"));
+	WAIT_FOR(r, (look(c), strstr(c->buf, "\r\n\r\n") != NULL));
 	assert_non_null(strstr(c->buf, "Transfer-Encoding: chunked\r\n"));
 	take_front(c, c->n);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(http_exchange_write(r.held[0], STR_LIT("tick"), false), CLEAT_OK);
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT(""), false), CLEAT_OK);
-	assert_int_equal(http_exchange_queued(r.held[0]), 3 * 9);
+		assert_int_equal(http_exchange_write(r->held[0], STR_LIT("tick"), false), CLEAT_OK);
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT(""), false), CLEAT_OK);
+	assert_int_equal(http_exchange_queued(r->held[0]), 3 * 9);
 	look(c);
 	assert_int_equal(c->n, 0); /* not before the loop turns */
-	cleat_loop_step(r.l, 0);
+	cleat_loop_step(r->l, 0);
 	look(c);
 	assert_string_equal(c->buf, "4\r\ntick\r\n4\r\ntick\r\n4\r\ntick\r\n");
 	take_front(c, c->n);
-	assert_int_equal(r.drained, 1);
-	http_exchange_end(r.held[0]);
+	assert_int_equal(r->drained, 1);
+	http_exchange_end(r->held[0]);
 	need(c, 5);
 	assert_memory_equal(c->buf, "0\r\n\r\n", 5);
 	take_front(c, 5);
 	expect(c, 200, "GET /next");
-	assert_int_equal(r.bytes, strlen("GET /next"));
-	rig_end(&r, c);
+	assert_int_equal(r->bytes, strlen("GET /next"));
 }
 
 /* What the request was is known as long as the log needs it, though its memory is gone. */
-TEST(a_stream_keeps_the_request_line_for_the_log)
+RIG_TEST(a_stream_keeps_the_request_line_for_the_log)
 {
 	const struct http_request *q;
 	struct client *c;
-	struct rig r;
 
-	rig_open(&r);
-	c = open_stream(&r, "GET /stream?secret HTTP/1.1\r\nHost: h\r\n\r\n");
-	rig_turn(&r);
-	q = http_exchange_request(r.held[0]);
+	c = open_stream(r, "GET /stream?secret HTTP/1.1\r\nHost: h\r\n\r\n");
+	rig_turn(r);
+	q = http_exchange_request(r->held[0]);
 	assert_int_equal(q->method, HTTP_METHOD_GET);
 	assert_true(str_eqz(q->path, "/stream"));
 	assert_null(q->query.p);
 	assert_int_equal(q->n_fields, 0);
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("12345"), false), CLEAT_OK);
-	r.now_us += 1234;
-	http_exchange_end(r.held[0]);
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("12345"), false), CLEAT_OK);
+	r->now_us += 1234;
+	http_exchange_end(r->held[0]);
 	expect(c, 200, "12345");
-	assert_string_equal(r.line, "GET /stream");
-	assert_int_equal(r.bytes, 5);
-	assert_int_equal(r.micros, 1234);
-	rig_end(&r, c);
+	assert_string_equal(r->line, "GET /stream");
+	assert_int_equal(r->bytes, 5);
+	assert_int_equal(r->micros, 1234);
 }
 
 RIG_TEST(calls_at_the_wrong_time)
@@ -158,73 +152,65 @@ TEST(what_waits_for_a_slow_reader_is_bounded)
 	assert_true(got > taken + 3000);
 	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("again"), false), CLEAT_OK);
 	assert_int_equal(r.gone, 0);
-	rig_end(&r, c);
+	rig_close(&r);
 }
 
 /* While one client does not read, others are served; when it takes nothing at all for write_timeout,
  * it is given up. */
-TEST(a_reader_that_takes_nothing_is_given_up)
+RIG_TEST(a_reader_that_takes_nothing_is_given_up)
 {
 	struct client *c, *other;
-	struct rig r;
 
-	rig_open(&r);
-	c = open_stream(&r, GET("/stream"));
-	fill(&r, 4096);
-	other = dial(&r);
+	c = open_stream(r, GET("/stream"));
+	fill(r, 4096);
+	other = dial(r);
 	put(other, GET("/x"));
 	expect(other, 200, "GET /x");
-	rig_pass(&r, 29999);
-	assert_int_equal(r.gone, 0);
+	rig_pass(r, 29999);
+	assert_int_equal(r->gone, 0);
 	/* A byte of progress, and it counts anew. */
-	while (rig_stats(&r).queued_bytes > 200 * 1024) {
+	while (rig_stats(r).queued_bytes > 200 * 1024) {
 		c->n = 0;
 		look(c);
-		cleat_loop_step(r.l, 10);
+		cleat_loop_step(r->l, 10);
 	}
-	fill(&r, 4096);
-	rig_pass(&r, 29999);
-	assert_int_equal(r.gone, 0);
-	rig_pass(&r, 1);
-	assert_int_equal(r.gone, 1);
-	assert_int_equal(r.status, 200);
-	assert_int_equal(rig_stats(&r).timeouts, 1);
-	assert_int_equal(rig_stats(&r).connections, 1);
+	fill(r, 4096);
+	rig_pass(r, 29999);
+	assert_int_equal(r->gone, 0);
+	rig_pass(r, 1);
+	assert_int_equal(r->gone, 1);
+	assert_int_equal(r->status, 200);
+	assert_int_equal(rig_stats(r).timeouts, 1);
+	assert_int_equal(rig_stats(r).connections, 1);
 	put(other, GET("/y"));
 	expect(other, 200, "GET /y");
-	hang_up(other);
-	rig_end(&r, c);
 }
 
 /* A service that writes whenever there is room keeps nobody else waiting. */
-TEST(a_pump_takes_turns_with_other_clients)
+RIG_TEST(a_pump_takes_turns_with_other_clients)
 {
 	struct client *c, *other;
 	size_t total = 0;
-	struct rig r;
 
-	rig_open(&r);
-	c = open_stream(&r, GET("/stream"));
-	r.pump = 500000;
-	assert_int_equal(http_exchange_write(r.held[0], STR_LIT("go"), false), CLEAT_OK);
-	other = dial(&r);
+	c = open_stream(r, GET("/stream"));
+	r->pump = 500000;
+	assert_int_equal(http_exchange_write(r->held[0], STR_LIT("go"), false), CLEAT_OK);
+	other = dial(r);
 	put(other, GET("/x"));
 	for (;;) {
 		look(other);
 		if (strstr(other->buf, "GET /x"))
 			break;
-		cleat_loop_step(r.l, 1);
+		cleat_loop_step(r->l, 1);
 	}
-	assert_true(r.pump > 0); /* it was served before the pump was empty */
+	assert_true(r->pump > 0); /* it was served before the pump was empty */
 	while (total < 500000) {
 		c->n = 0;
 		wait_more(c);
 		assert_false(c->eof);
 		total += c->n;
 	}
-	WAIT_FOR(&r, r.drained == 501);
-	hang_up(other);
-	rig_end(&r, c);
+	WAIT_FOR(r, r->drained == 501);
 }
 
 /* ---- the client goes ---------------------------------------------------------------------- */
@@ -318,5 +304,4 @@ RIG_TEST(a_request_allocates_nothing)
 		expect(c, 200, NULL);
 	}
 	assert_int_equal(r->fa.requests, before);
-	hang_up(c);
 }

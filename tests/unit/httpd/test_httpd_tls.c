@@ -225,7 +225,7 @@ TEST(a_handshake_that_does_not_end)
 	rig_pass(&r, 1);
 	assert_int_equal(rig_stats(&r).connections, 0);
 	assert_int_equal(rig_stats(&r).timeouts, 1);
-	rig_end(&r, c);
+	rig_close(&r);
 }
 
 static bool is_named(struct secure *c, const char *name)

@@ -69,11 +69,22 @@ static void on_letter(struct loop_call *call)
 
 #define LETTER(ch, loop) ((struct letter){ .call = { .fn = on_letter }, .c = (ch), .l = (loop) })
 
+/* A case on a loop, with nothing written down yet. */
+#define LOOP_TEST(name)                                                                            \
+	static void name##_on(cleat_loop *l);                                                      \
+	TEST_WITH(name, begin, NULL)                                                               \
+	{                                                                                          \
+		cleat_loop *l = new_loop();                                                        \
+                                                                                                   \
+		name##_on(l);                                                                      \
+		cleat_loop_free(l);                                                                \
+	}                                                                                          \
+	static void name##_on(cleat_loop *l)
+
 /* ---- steps -------------------------------------------------------------------------------- */
 
-TEST_WITH(step_with_nothing_attached_is_closed, begin, NULL)
+LOOP_TEST(step_with_nothing_attached_is_closed)
 {
-	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l);
 
 	assert_int_equal(cleat_loop_timeout(l), 0);
@@ -82,7 +93,6 @@ TEST_WITH(step_with_nothing_attached_is_closed, begin, NULL)
 	assert_int_equal(cleat_loop_step(l, -1), CLEAT_ECLOSED);
 	assert_string_equal(trace, "a");
 	assert_int_equal(cleat_loop_run(l), CLEAT_OK);
-	cleat_loop_free(l);
 }
 
 TEST_WITH(null_loops_are_harmless, begin, NULL)
@@ -94,9 +104,8 @@ TEST_WITH(null_loops_are_harmless, begin, NULL)
 	assert_int_equal(cleat_loop_run(NULL), CLEAT_EINVAL);
 }
 
-TEST_WITH(step_waits_no_longer_than_told, begin, NULL)
+LOOP_TEST(step_waits_no_longer_than_told)
 {
-	cleat_loop *l = new_loop();
 	uint64_t before = loop_now();
 
 	loop_attach(l);
@@ -106,29 +115,22 @@ TEST_WITH(step_waits_no_longer_than_told, begin, NULL)
 	assert_true(loop_now() - before >= 19);
 	assert_true(loop_now() - before < 5000);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
-TEST_WITH(wake_ends_a_wait_even_if_it_comes_before, begin, NULL)
+LOOP_TEST(wake_ends_a_wait_even_if_it_comes_before)
 {
-	cleat_loop *l = new_loop();
-
 	loop_attach(l);
 	cleat_loop_wake(l);
 	assert_int_equal(cleat_loop_step(l, -1), CLEAT_OK);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
-TEST_WITH(stop_before_run_counts, begin, NULL)
+LOOP_TEST(stop_before_run_counts)
 {
-	cleat_loop *l = new_loop();
-
 	loop_attach(l);
 	cleat_loop_stop(l);
 	assert_int_equal(cleat_loop_run(l), CLEAT_OK);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 static void *stopper(void *arg)
@@ -137,9 +139,8 @@ static void *stopper(void *arg)
 	return NULL;
 }
 
-TEST_WITH(stop_from_another_thread, begin, NULL)
+LOOP_TEST(stop_from_another_thread)
 {
-	cleat_loop *l = new_loop();
 	pthread_t t;
 
 	loop_attach(l);
@@ -147,7 +148,6 @@ TEST_WITH(stop_from_another_thread, begin, NULL)
 	assert_int_equal(cleat_loop_run(l), CLEAT_OK);
 	pthread_join(t, NULL);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 static cleat_loop *signalled;
@@ -180,22 +180,19 @@ static void step_inside(struct loop_call *c)
 	note(cleat_loop_step(x->l, 0) == CLEAT_EMISUSE ? 'm' : '?');
 }
 
-TEST_WITH(step_inside_a_step_is_refused, begin, NULL)
+LOOP_TEST(step_inside_a_step_is_refused)
 {
-	cleat_loop *l = new_loop();
 	struct letter x = { .call = { .fn = step_inside }, .l = l };
 
 	loop_post(l, &x.call);
 	cleat_loop_step(l, 0);
 	assert_string_equal(trace, "m");
-	cleat_loop_free(l);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-TEST_WITH(posts_keep_their_order, begin, NULL)
+LOOP_TEST(posts_keep_their_order)
 {
-	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l), b = LETTER('b', l), c = LETTER('c', l);
 
 	a.again = true;
@@ -207,12 +204,10 @@ TEST_WITH(posts_keep_their_order, begin, NULL)
 	assert_string_equal(trace, "ab"); /* what they post is for the next turn */
 	cleat_loop_step(l, 0);
 	assert_string_equal(trace, "abac");
-	cleat_loop_free(l);
 }
 
-TEST_WITH(cancelled_calls_do_not_run, begin, NULL)
+LOOP_TEST(cancelled_calls_do_not_run)
 {
-	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l), b = LETTER('b', l), c = LETTER('c', l);
 
 	loop_post(l, &a.call);
@@ -228,13 +223,11 @@ TEST_WITH(cancelled_calls_do_not_run, begin, NULL)
 	loop_cancel(l, &b.call);
 	cleat_loop_step(l, 0);
 	assert_string_equal(trace, "aca");
-	cleat_loop_free(l);
 }
 
 /* Deferred between steps: a foreign loop that waits for the descriptor must notice. */
-TEST_WITH(deferred_calls_make_the_descriptor_ready, begin, NULL)
+LOOP_TEST(deferred_calls_make_the_descriptor_ready)
 {
-	cleat_loop *l = new_loop();
 	struct letter a = LETTER('a', l);
 	struct pollfd p = { .fd = cleat_loop_fd(l), .events = POLLIN };
 
@@ -248,7 +241,6 @@ TEST_WITH(deferred_calls_make_the_descriptor_ready, begin, NULL)
 	assert_string_equal(trace, "a");
 	assert_int_equal(poll(&p, 1, 0), 0);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 struct defer_in_call {
@@ -270,9 +262,8 @@ static void post_that_defers(struct loop_call *c)
 	loop_defer(x->l, &x->defer);
 }
 
-TEST_WITH(deferred_calls_run_before_the_step_returns, begin, NULL)
+LOOP_TEST(deferred_calls_run_before_the_step_returns)
 {
-	cleat_loop *l = new_loop();
 	struct defer_in_call x = { .post.fn = post_that_defers, .defer.fn = run_deferred, .l = l };
 
 	loop_attach(l);
@@ -280,7 +271,6 @@ TEST_WITH(deferred_calls_run_before_the_step_returns, begin, NULL)
 	cleat_loop_step(l, -1);
 	assert_string_equal(trace, "pd");
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 struct turner {
@@ -299,9 +289,8 @@ static void on_turn(struct loop_turn *t)
 		loop_turn_remove(x->l, &x->victim->turn);
 }
 
-TEST_WITH(turns_may_remove_each_other, begin, NULL)
+LOOP_TEST(turns_may_remove_each_other)
 {
-	cleat_loop *l = new_loop();
 	struct turner a = { { .fn = on_turn }, l, NULL, 'a' };
 	struct turner b = { { .fn = on_turn }, l, &a, 'b' };
 	struct turner c = { { .fn = on_turn }, l, NULL, 'c' };
@@ -318,7 +307,6 @@ TEST_WITH(turns_may_remove_each_other, begin, NULL)
 	assert_null(strchr(trace + 1, 'c'));
 	loop_turn_remove(l, &b.turn);
 	loop_turn_remove(l, &b.turn);
-	cleat_loop_free(l);
 }
 
 /* ---- many threads ------------------------------------------------------------------------- */
@@ -364,10 +352,9 @@ static void *post_all(void *arg)
 	return NULL;
 }
 
-TEST_WITH(posts_from_many_threads_arrive_once_and_in_order, begin, NULL)
+LOOP_TEST(posts_from_many_threads_arrive_once_and_in_order)
 {
 	static struct poster posters[THREADS];
-	cleat_loop *l = new_loop();
 	int last[THREADS], total = 0;
 	pthread_t threads[THREADS];
 
@@ -389,7 +376,6 @@ TEST_WITH(posts_from_many_threads_arrive_once_and_in_order, begin, NULL)
 	for (int t = 0; t < THREADS; t++)
 		pthread_join(threads[t], NULL);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 static cleat_loop *posting;
@@ -436,9 +422,8 @@ static void *who_owns(void *arg)
 	return loop_is_owner(l) ? NULL : "not the owner";
 }
 
-TEST_WITH(owner_is_who_stepped_last, begin, NULL)
+LOOP_TEST(owner_is_who_stepped_last)
 {
-	cleat_loop *l = new_loop();
 	void *problem;
 	pthread_t t;
 
@@ -449,7 +434,6 @@ TEST_WITH(owner_is_who_stepped_last, begin, NULL)
 	assert_false(loop_is_owner(l));
 	cleat_loop_step(l, 0);
 	assert_true(loop_is_owner(l));
-	cleat_loop_free(l);
 }
 
 /* ---- timers ------------------------------------------------------------------------------- */
@@ -469,9 +453,8 @@ static void on_alarm(void *ctx)
 		loop_timer_free(a->t);
 }
 
-TEST_WITH(timers_fire_once_and_in_order, begin, NULL)
+LOOP_TEST(timers_fire_once_and_in_order)
 {
-	cleat_loop *l = new_loop();
 	struct alarm_ a = { .c = 'a' }, b = { .c = 'b', .free_in_call = true }, c = { .c = 'c' };
 
 	loop_attach(l);
@@ -494,14 +477,12 @@ TEST_WITH(timers_fire_once_and_in_order, begin, NULL)
 	loop_timer_free(c.t);
 	loop_timer_free(NULL);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 /* One that is overdue when the step begins is what the step was for: whoever waits for what it does
  * would wait in vain for something else. */
-TEST_WITH(a_step_that_ran_a_timer_does_not_wait, begin, NULL)
+LOOP_TEST(a_step_that_ran_a_timer_does_not_wait)
 {
-	cleat_loop *l = new_loop();
 	struct alarm_ a = { .c = 'a' };
 	uint64_t due;
 
@@ -517,7 +498,6 @@ TEST_WITH(a_step_that_ran_a_timer_does_not_wait, begin, NULL)
 	assert_true(loop_now() - due < 5000);
 	loop_timer_free(a.t);
 	loop_detach(l);
-	cleat_loop_free(l);
 }
 
 /* ---- descriptors -------------------------------------------------------------------------- */

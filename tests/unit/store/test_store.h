@@ -39,6 +39,17 @@ static inline struct store_stats stats(const struct store *st)
 	return ret;
 }
 
+#define free_store(st) (*(st))->ops->free(*(st))
+/* A case on a store with these limits. */
+#define STORE_TEST(name, sessions, event_bytes, session_bytes)                                     \
+	static void name##_at(struct store *st);                                                   \
+	TEST_ON(name, struct store *, it,                                                          \
+		*it = new_store(NULL, sessions, event_bytes, session_bytes), free_store)           \
+	{                                                                                          \
+		name##_at(*it);                                                                    \
+	}                                                                                          \
+	static void name##_at(struct store *st)
+
 /* ---- answers ------------------------------------------------------------------------------ */
 
 static int answer;

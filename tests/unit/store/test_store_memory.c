@@ -1,4 +1,4 @@
-/* test_store_memory.c - the store in memory (store/memory.c, store/events.c): behaviour, lack of
+/* test_store_memory.c - the store in memory (store/memory.c, store/events.c): single calls, limits, lack of
  * memory, and how long it takes. Callbacks that call back are in test_store_reentry.c, what must hold
  * for any sequence of calls is in test_store_model.c.
  */
@@ -13,9 +13,8 @@
 
 /* ---- sessions ----------------------------------------------------------------------------- */
 
-TEST(a_session_is_found_as_it_was_put_until_it_is_dropped)
+STORE_TEST(a_session_is_found_as_it_was_put_until_it_is_dropped, 0, 0, 0)
 {
-	struct store *st = new_store(NULL, 0, 0, 0);
 	struct store_session s = { STR_LIT("id-1"), STR_LIT("alice"), { "a\0b", 3 } };
 
 	assert_int_equal(get(st, "id-1"), CLEAT_ENOENT);
@@ -25,34 +24,20 @@ TEST(a_session_is_found_as_it_was_put_until_it_is_dropped)
 	assert_string_equal(got.principal, "alice");
 	assert_int_equal(got.data_n, 3);
 	assert_memory_equal(got.data, "a\0b", 3);
+	s.data = STR_LIT("two"); /* again: it is changed */
+	assert_int_equal(put_session(st, &s), CLEAT_OK);
+	assert_int_equal(get(st, "id-1"), CLEAT_OK);
+	assert_string_equal(got.data, "two");
 	assert_int_equal(get(st, "id-"), CLEAT_ENOENT);
 	assert_int_equal(get(st, "id-11"), CLEAT_ENOENT);
 	assert_int_equal(drop(st, "id-1"), CLEAT_OK);
 	assert_int_equal(drop(st, "id-1"), CLEAT_ENOENT);
 	assert_int_equal(get(st, "id-1"), CLEAT_ENOENT);
-	st->ops->free(st);
 }
 
-TEST(putting_a_session_again_changes_it_and_keeps_its_streams)
-{
-	struct store *st = new_store(NULL, 1, 0, 0);
-	struct store_session s = { STR_LIT("a"), STR_LIT(""), STR_LIT("two") };
-
-	assert_int_equal(put(st, "a"), CLEAT_OK);
-	assert_int_equal(append(st, "a", 7, 1, "x"), CLEAT_OK);
-	assert_int_equal(put_session(st, &s), CLEAT_OK); /* is not one more */
-	assert_int_equal(get(st, "a"), CLEAT_OK);
-	assert_string_equal(got.principal, "");
-	assert_string_equal(got.data, "two");
-	assert_int_equal(replay(st, "a", 7, 0), CLEAT_OK);
-	assert_string_equal(events, "1=x ");
-	st->ops->free(st);
-}
-
-TEST(limits_of_sessions_are_kept)
+STORE_TEST(limits_of_sessions_are_kept, 2, 0, 0)
 {
 	static char large[65536];
-	struct store *st = new_store(NULL, 2, 0, 0);
 	struct store_session s = { STR_LIT("a"), STR_LIT("p"), { large, sizeof large - 2 } };
 
 	assert_int_equal(put(st, ""), CLEAT_EINVAL);
@@ -68,13 +53,11 @@ TEST(limits_of_sessions_are_kept)
 	assert_int_equal(drop(st, "b"), CLEAT_OK);
 	assert_int_equal(put(st, "c"), CLEAT_OK);
 	assert_int_equal(stats(st).sessions, 2);
-	st->ops->free(st);
 }
 
 /* Each of these is a use of the session; stream_drop is not. */
-TEST(what_was_not_used_expires_the_oldest_first)
+STORE_TEST(what_was_not_used_expires_the_oldest_first, 0, 0, 0)
 {
-	struct store *st = new_store(NULL, 0, 0, 0);
 	char name[2] = "a";
 
 	for (now_ms = 1; now_ms <= 7; now_ms++, name[0]++)
@@ -98,7 +81,6 @@ TEST(what_was_not_used_expires_the_oldest_first)
 	assert_int_equal(stats(st).events, 0); /* went with c */
 	assert_string_equal(expire(st, UINT64_MAX), "g ");
 	assert_int_equal(stats(st).sessions, 0);
-	st->ops->free(st);
 }
 
 TEST(without_a_clock_the_loops_is_used)
@@ -169,100 +151,16 @@ TEST(append_and_replay_do_what_the_table_says)
 	}
 }
 
-TEST(events_are_any_bytes_also_none)
+STORE_TEST(events_are_any_bytes_also_none, 0, 0, 0)
 {
-	struct store *st = new_store(NULL, 0, 0, 0);
-
 	assert_int_equal(put(st, "s"), CLEAT_OK);
 	assert_int_equal(append_bytes(st, "s", 1, 1, (struct str){ NULL, 0 }), CLEAT_OK);
 	assert_int_equal(append_bytes(st, "s", 1, 2, (struct str){ "\n\0\xFF", 3 }), CLEAT_OK);
 	assert_int_equal(replay(st, "s", 1, 0), CLEAT_OK);
 	assert_memory_equal(events, "1= 2=\n\0\xFF ", 10);
-	st->ops->free(st);
-}
-
-TEST(dropping_a_stream_or_a_session_leaves_the_others)
-{
-	struct store *st = new_store(NULL, 0, 0, 0);
-
-	assert_int_equal(put(st, "a"), CLEAT_OK);
-	assert_int_equal(put(st, "b"), CLEAT_OK);
-	for (uint64_t n = 1; n <= 3; n++) { /* mixed in time */
-		assert_int_equal(append(st, "a", 1, n, "x"), CLEAT_OK);
-		assert_int_equal(append(st, "b", 1, n, "y"), CLEAT_OK);
-		assert_int_equal(append(st, "a", 2, n, "z"), CLEAT_OK);
-	}
-	assert_int_equal(stats(st).streams, 3);
-	assert_int_equal(stats(st).events, 9);
-	st->ops->stream_drop(st, STR_LIT("a"), 1);
-	st->ops->stream_drop(st, STR_LIT("a"), 1);
-	st->ops->stream_drop(st, STR_LIT("none"), 1);
-	assert_int_equal(replay(st, "a", 1, 0), CLEAT_OK);
-	assert_string_equal(events, "");
-	assert_int_equal(replay(st, "a", 1, 2), CLEAT_ENOENT);
-	assert_int_equal(replay(st, "a", 2, 0), CLEAT_OK);
-	assert_string_equal(events, "1=z 2=z 3=z ");
-	assert_int_equal(drop(st, "a"), CLEAT_OK);
-	assert_int_equal(replay(st, "b", 1, 1), CLEAT_OK);
-	assert_string_equal(events, "2=y 3=y ");
-	assert_int_equal(stats(st).streams, 1);
-	assert_int_equal(stats(st).events, 3);
-	assert_int_equal(put(st, "a"), CLEAT_OK); /* the same id is another session */
-	assert_int_equal(replay(st, "a", 2, 0), CLEAT_OK);
-	assert_string_equal(events, "");
-	st->ops->free(st);
 }
 
 /* ---- limits of events --------------------------------------------------------------------- */
-
-TEST(over_its_limit_a_session_loses_its_own_oldest)
-{
-	size_t cost = event_cost();
-	struct store *st = new_store(NULL, 0, 0, 3 * (cost + 1));
-
-	assert_int_equal(put(st, "a"), CLEAT_OK);
-	assert_int_equal(put(st, "b"), CLEAT_OK);
-	assert_int_equal(append(st, "b", 1, 1, "o"), CLEAT_OK);
-	assert_int_equal(append(st, "a", 1, 1, "x"), CLEAT_OK);
-	assert_int_equal(append(st, "a", 2, 1, "y"), CLEAT_OK);
-	assert_int_equal(append(st, "a", 1, 2, "x"), CLEAT_OK);
-	assert_int_equal(stats(st).events, 4);
-	assert_int_equal(append(st, "a", 2, 2, "y"), CLEAT_OK); /* 1 of stream 1 goes */
-	assert_int_equal(stats(st).events, 4);
-	assert_int_equal(replay(st, "a", 1, 0), CLEAT_ENOENT);
-	assert_string_equal(events, "");
-	assert_int_equal(replay(st, "a", 1, 1), CLEAT_OK);
-	assert_string_equal(events, "2=x ");
-	assert_int_equal(replay(st, "a", 2, 0), CLEAT_OK);
-	assert_string_equal(events, "1=y 2=y ");
-	assert_int_equal(replay(st, "b", 1, 0), CLEAT_OK); /* older, but another's */
-	assert_string_equal(events, "1=o ");
-	assert_int_equal(stats(st).bytes, 4 * (cost + 1));
-	st->ops->free(st);
-}
-
-TEST(over_the_limit_of_all_the_oldest_of_all_goes)
-{
-	size_t cost = event_cost();
-	struct store *st = new_store(NULL, 0, 3 * (cost + 1), 0);
-
-	assert_int_equal(put(st, "a"), CLEAT_OK);
-	assert_int_equal(put(st, "b"), CLEAT_OK);
-	assert_int_equal(append(st, "a", 1, 1, "x"), CLEAT_OK);
-	assert_int_equal(append(st, "b", 1, 1, "y"), CLEAT_OK);
-	assert_int_equal(append(st, "b", 1, 2, "y"), CLEAT_OK);
-	assert_int_equal(append(st, "b", 1, 3, "y"), CLEAT_OK); /* a's goes */
-	assert_int_equal(replay(st, "a", 1, 0), CLEAT_ENOENT);
-	assert_int_equal(replay(st, "a", 1, 1), CLEAT_OK); /* it has missed nothing */
-	assert_int_equal(replay(st, "b", 1, 0), CLEAT_OK);
-	assert_string_equal(events, "1=y 2=y 3=y ");
-	assert_int_equal(append(st, "a", 1, 1, "x"), CLEAT_EINVAL); /* numbers are remembered */
-	assert_int_equal(append(st, "a", 1, 2, "x"), CLEAT_OK);
-	assert_int_equal(replay(st, "a", 1, 1), CLEAT_OK);
-	assert_string_equal(events, "2=x ");
-	assert_int_equal(replay(st, "b", 1, 0), CLEAT_ENOENT);
-	st->ops->free(st);
-}
 
 TEST(an_event_that_can_never_fit_is_refused_and_costs_nobody_anything)
 {
@@ -298,10 +196,8 @@ TEST(an_event_that_can_never_fit_is_refused_and_costs_nobody_anything)
 
 /* Streams that have lost everything are remembered, but not without end. One that was forgotten is
  * missed, also by whoever asks from its beginning. */
-TEST(empty_streams_are_forgotten_at_last)
+STORE_TEST(empty_streams_are_forgotten_at_last, 0, event_cost(), 0)
 {
-	size_t cost = event_cost();
-	struct store *st = new_store(NULL, 0, cost, 0);
 	uint64_t most = EVENTS_QUIET_MAX + 1; /* the last one has an event */
 
 	assert_int_equal(put(st, "s"), CLEAT_OK);
@@ -323,7 +219,6 @@ TEST(empty_streams_are_forgotten_at_last)
 	assert_int_equal(replay(st, "s", 1, 0), CLEAT_ENOENT);
 	assert_int_equal(replay(st, "s", 1, 1), CLEAT_OK);
 	assert_string_equal(events, "2= ");
-	st->ops->free(st);
 }
 
 /* The limit is one of memory, also for the smallest events and one in each stream. */

@@ -168,59 +168,48 @@ TEST(client_resumes_with_a_ticket)
 /* ---- ends -------------------------------------------------------------------------------------- */
 
 /* RFC 8446, 6.1: close_notify ends one direction; the answer may still be sent. */
-TEST(goodbye_of_the_client)
+VERSIONS_TEST(goodbye_of_the_client)
 {
-	struct pair p;
-
-	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		pair_connect(&p, context, v, 3);
-		client_says(&p, STR_LIT("last words"));
-		assert_int_equal(SSL_shutdown(p.client), 0);
-		while (feed_server(&p))
-			;
-		assert_int_equal(p.rc, CLEAT_ECLOSED);
-		assert_int_equal(p.err.status, CLEAT_ECLOSED);
-		assert_bytes(&p.plain, STR_LIT("last words"));
-		/* What comes after it is not read. */
-		assert_int_equal(
-			tls_session_receive(p.server, STR_LIT("anything"), &p.plain, &p.wire, NULL),
-			CLEAT_ECLOSED);
-		assert_int_equal(tls_session_send(p.server, STR_LIT("the answer"), &p.wire),
-				 CLEAT_OK);
-		tls_session_finish(p.server, &p.wire);
-		while (feed_client(&p))
-			;
-		assert_bytes(&p.got, STR_LIT("the answer"));
-		assert_true(p.client_done);
-		pair_close(&p);
-	}
+	pair_connect(p, context, v, 3);
+	client_says(p, STR_LIT("last words"));
+	assert_int_equal(SSL_shutdown(p->client), 0);
+	while (feed_server(p))
+		;
+	assert_int_equal(p->rc, CLEAT_ECLOSED);
+	assert_int_equal(p->err.status, CLEAT_ECLOSED);
+	assert_bytes(&p->plain, STR_LIT("last words"));
+	/* What comes after it is not read. */
+	assert_int_equal(
+		tls_session_receive(p->server, STR_LIT("anything"), &p->plain, &p->wire, NULL),
+		CLEAT_ECLOSED);
+	assert_int_equal(tls_session_send(p->server, STR_LIT("the answer"), &p->wire), CLEAT_OK);
+	tls_session_finish(p->server, &p->wire);
+	while (feed_client(p))
+		;
+	assert_bytes(&p->got, STR_LIT("the answer"));
+	assert_true(p->client_done);
 }
 
-TEST(goodbye_of_the_server)
+VERSIONS_TEST(goodbye_of_the_server)
 {
-	struct pair p;
 	size_t n;
 
-	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		pair_connect(&p, context, v, ALL);
-		tls_session_finish(p.server, &p.wire);
-		n = buf_size(&p.wire);
-		assert_true(n > 0);
-		tls_session_finish(p.server, &p.wire);
-		assert_int_equal(buf_size(&p.wire), n);
-		assert_int_equal(tls_session_send(p.server, STR_LIT("more"), &p.wire),
-				 CLEAT_ECLOSED);
-		/* The client has not read it yet and goes on. */
-		client_says(&p, STR_LIT("wait"));
-		pair_run(&p);
-		assert_bytes(&p.plain, STR_LIT("wait"));
-		assert_true(p.client_done);
-		assert_int_equal(p.rc, CLEAT_OK);
-		assert_int_equal(SSL_shutdown(p.client), 1);
-		pair_run(&p);
-		assert_int_equal(p.rc, CLEAT_ECLOSED);
-		pair_close(&p);
-	}
+	pair_connect(p, context, v, ALL);
+	tls_session_finish(p->server, &p->wire);
+	n = buf_size(&p->wire);
+	assert_true(n > 0);
+	tls_session_finish(p->server, &p->wire);
+	assert_int_equal(buf_size(&p->wire), n);
+	assert_int_equal(tls_session_send(p->server, STR_LIT("more"), &p->wire), CLEAT_ECLOSED);
+	/* The client has not read it yet and goes on. */
+	client_says(p, STR_LIT("wait"));
+	pair_run(p);
+	assert_bytes(&p->plain, STR_LIT("wait"));
+	assert_true(p->client_done);
+	assert_int_equal(p->rc, CLEAT_OK);
+	assert_int_equal(SSL_shutdown(p->client), 1);
+	pair_run(p);
+	assert_int_equal(p->rc, CLEAT_ECLOSED);
 }
 
 PAIR_TEST(no_goodbye_before_the_handshake)
@@ -386,73 +375,56 @@ TEST(old_versions_are_refused)
 	}
 }
 
-TEST(record_that_was_tampered_with_shows_nothing)
+VERSIONS_TEST(record_that_was_tampered_with_shows_nothing)
 {
-	struct pair p;
+	for (size_t at = 5;; at++) { /* after the header */
+		char record[100];
+		int n;
 
-	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		for (size_t at = 5;; at++) { /* after the header */
-			char record[100];
-			int n;
-
-			pair_connect(&p, context, v, ALL);
-			client_says(&p, STR_LIT("text"));
-			n = BIO_read(p.out, record, sizeof record);
-			assert_in_range(n, 5, sizeof record - 1);
-			if (at >= (size_t)n)
-				break;
-			record[at] ^= 0x10;
-			assert_int_equal(tls_session_receive(p.server,
-							     (struct str){ record, (size_t)n },
-							     &p.plain, &p.wire, &p.err),
-					 CLEAT_EPROTO);
-			assert_string_equal(p.err.message,
-					    "TLS: decryption failed or bad record mac");
-			assert_int_equal(buf_size(&p.plain), 0);
-			assert_true(buf_size(&p.wire) > 0); /* an alert */
-			assert_false(tls_session_is_ready(p.server));
-			pair_close(&p);
-		}
-		pair_close(&p);
+		pair_connect(p, context, v, ALL);
+		client_says(p, STR_LIT("text"));
+		n = BIO_read(p->out, record, sizeof record);
+		assert_in_range(n, 5, sizeof record - 1);
+		if (at >= (size_t)n)
+			break;
+		record[at] ^= 0x10;
+		assert_int_equal(tls_session_receive(p->server, (struct str){ record, (size_t)n },
+						     &p->plain, &p->wire, &p->err),
+				 CLEAT_EPROTO);
+		assert_string_equal(p->err.message, "TLS: decryption failed or bad record mac");
+		assert_int_equal(buf_size(&p->plain), 0);
+		assert_true(buf_size(&p->wire) > 0); /* an alert */
+		assert_false(tls_session_is_ready(p->server));
+		pair_close(p);
 	}
 }
 
-TEST(incomplete_record_waits)
+VERSIONS_TEST(incomplete_record_waits)
 {
-	struct pair p;
 	char record[100];
 	int n;
 
-	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		pair_connect(&p, context, v, ALL);
-		client_says(&p, STR_LIT("text"));
-		n = BIO_read(p.out, record, sizeof record);
-		for (int i = 0; i < n; i++) {
-			assert_int_equal(buf_size(&p.plain), 0);
-			assert_int_equal(tls_session_receive(p.server,
-							     (struct str){ record + i, 1 },
-							     &p.plain, &p.wire, &p.err),
-					 CLEAT_OK);
-		}
-		assert_bytes(&p.plain, STR_LIT("text"));
-		pair_close(&p);
+	pair_connect(p, context, v, ALL);
+	client_says(p, STR_LIT("text"));
+	n = BIO_read(p->out, record, sizeof record);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(buf_size(&p->plain), 0);
+		assert_int_equal(tls_session_receive(p->server, (struct str){ record + i, 1 },
+						     &p->plain, &p->wire, &p->err),
+				 CLEAT_OK);
 	}
+	assert_bytes(&p->plain, STR_LIT("text"));
 }
 
-TEST(client_that_does_not_trust_us_is_quoted)
+VERSIONS_TEST(client_that_does_not_trust_us_is_quoted)
 {
-	struct pair p;
-
-	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		pair_open(&p, context, v, ALL);
-		SSL_CTX_set_verify(p.context, SSL_VERIFY_PEER, NULL);
-		pair_start(&p);
-		pair_run(&p);
-		assert_int_equal(p.rc, CLEAT_EPROTO);
-		assert_non_null(strstr(p.err.message, "the client gave TLS up: "));
-		assert_non_null(strstr(p.err.message, "unknown ca"));
-		pair_close(&p);
-	}
+	pair_open(p, context, v, ALL);
+	SSL_CTX_set_verify(p->context, SSL_VERIFY_PEER, NULL);
+	pair_start(p);
+	pair_run(p);
+	assert_int_equal(p->rc, CLEAT_EPROTO);
+	assert_non_null(strstr(p->err.message, "the client gave TLS up: "));
+	assert_non_null(strstr(p->err.message, "unknown ca"));
 }
 
 PAIR_TEST(renegotiation_is_refused)
@@ -515,21 +487,16 @@ TEST(endless_hello_is_refused_at_once)
 }
 
 /* RFC 6066, 4: a client may ask for tiny records; the text still arrives. */
-TEST(tiny_records)
+VERSIONS_TEST(tiny_records)
 {
-	struct pair p;
-
-	for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {
-		pair_open(&p, context, v, ALL);
-		SSL_CTX_set_tlsext_max_fragment_length(p.context, TLSEXT_max_fragment_length_512);
-		pair_start(&p);
-		pair_run(&p);
-		assert_int_equal(p.rc, CLEAT_OK);
-		assert_int_equal(tls_session_send(p.server, megabyte(3), &p.wire), CLEAT_OK);
-		pair_run(&p);
-		assert_bytes(&p.got, megabyte(3));
-		pair_close(&p);
-	}
+	pair_open(p, context, v, ALL);
+	SSL_CTX_set_tlsext_max_fragment_length(p->context, TLSEXT_max_fragment_length_512);
+	pair_start(p);
+	pair_run(p);
+	assert_int_equal(p->rc, CLEAT_OK);
+	assert_int_equal(tls_session_send(p->server, megabyte(3), &p->wire), CLEAT_OK);
+	pair_run(p);
+	assert_bytes(&p->got, megabyte(3));
 }
 
 /* ---- the rest of the program ------------------------------------------------------------------- */

@@ -275,5 +275,18 @@ static inline void assert_talking(struct pair *p)
 
 /* A case on a pair, which it opens itself. */
 #define PAIR_TEST(name) TEST_ON(name, struct pair, p, (void)0, pair_close)
+/* The same for each version. */
+#define VERSIONS_TEST(name)                                                                        \
+	static void name##_by(struct pair *p, int v);                                              \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		for (int v = TLS1_2_VERSION; v <= TLS1_3_VERSION; v++) {                           \
+			struct pair p = { 0 };                                                     \
+                                                                                                   \
+			name##_by(&p, v);                                                          \
+			pair_close(&p);                                                            \
+		}                                                                                  \
+	}                                                                                          \
+	static void name##_by(struct pair *p, int v)
 
 #endif

@@ -333,6 +333,8 @@ void hang_up(struct client *c)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
+	if (c->tls)
+		c->bye(c);
 	close(c->fd);
 	free(c);
 }
@@ -354,7 +356,7 @@ void slam(struct client *c)
 void put_bytes(struct client *c, const char *p, size_t n)
 {
 	while (n) {
-		ssize_t done = send(c->fd, p, n, MSG_NOSIGNAL);
+		ssize_t done = c->tls ? c->send(c, p, n) : send(c->fd, p, n, MSG_NOSIGNAL);
 
 		if (done < 0 && errno == EAGAIN) {
 			cleat_loop_step(c->r->l, 10);
@@ -377,7 +379,8 @@ void look(struct client *c)
 	ssize_t n;
 
 	while (!c->eof && c->n < sizeof c->buf - 1) {
-		n = recv(c->fd, c->buf + c->n, sizeof c->buf - 1 - c->n, 0);
+		n = c->tls ? c->recv(c, c->buf + c->n, sizeof c->buf - 1 - c->n)
+			   : recv(c->fd, c->buf + c->n, sizeof c->buf - 1 - c->n, 0);
 		if (n > 0) {
 			c->n += (size_t)n;
 			c->buf[c->n] = '\0';

@@ -83,6 +83,10 @@ void rig_pass(struct rig *r, uint64_t ms);
 struct client {
 	struct rig *r;
 	struct client *next;
+	void *tls; /* a session, whose calls these are; NULL: none */
+	ssize_t (*send)(struct client *c, const void *p, size_t n);
+	ssize_t (*recv)(struct client *c, void *p, size_t n);
+	void (*bye)(struct client *c);
 	int fd;
 	char buf[1 << 20];
 	size_t n;

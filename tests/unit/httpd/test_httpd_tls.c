@@ -25,164 +25,115 @@ static void open_tls(struct rig *r)
 
 /* ---- a client ----------------------------------------------------------------------------- */
 
-struct secure {
-	struct rig *r;
-	SSL *ssl;
-	int fd;
-	char buf[1 << 19];
-	size_t n;
-	int end; /* SSL_ERROR_... once it is over */
-};
-
-static bool again(struct secure *c, int rc)
+/* The result of a call as recv() would give it. */
+static ssize_t as_read(struct client *c, int rc)
 {
-	int e = SSL_get_error(c->ssl, rc);
+	int e = SSL_get_error(c->tls, rc);
 
-	if (e != SSL_ERROR_WANT_READ && e != SSL_ERROR_WANT_WRITE)
-		return false;
-	cleat_loop_step(c->r->l, 10);
-	return true;
+	if (rc > 0 || e == SSL_ERROR_ZERO_RETURN)
+		return rc > 0 ? rc : 0;
+	errno = e == SSL_ERROR_WANT_READ || e == SSL_ERROR_WANT_WRITE ? EAGAIN : EPROTO;
+	return -1;
 }
 
-static struct secure *secure_dial(struct rig *r)
+static ssize_t secure_send(struct client *c, const void *p, size_t n)
 {
-	struct secure *c = calloc(1, sizeof *c);
-	int rc;
+	ERR_clear_error();
+	return as_read(c, SSL_write(c->tls, p, (int)n));
+}
 
-	assert_non_null(c);
-	c->r = r;
-	c->fd = dial_fd(r);
-	c->ssl = SSL_new(client_context);
-	SSL_set_fd(c->ssl, c->fd);
-	do {
-		ERR_clear_error();
-		rc = SSL_connect(c->ssl);
-	} while (rc <= 0 && again(c, rc));
-	assert_int_equal(rc, 1);
+static ssize_t secure_recv(struct client *c, void *p, size_t n)
+{
+	ERR_clear_error();
+	return as_read(c, SSL_read(c->tls, p, (int)n));
+}
+
+static void secure_bye(struct client *c)
+{
+	SSL_free(c->tls);
+}
+
+static struct client *secure_dial(struct rig *r)
+{
+	struct client *c = dial(r);
+	SSL *ssl = SSL_new(client_context);
+
+	c->tls = ssl;
+	c->send = secure_send;
+	c->recv = secure_recv;
+	c->bye = secure_bye;
+	SSL_set_fd(ssl, c->fd);
+	ERR_clear_error();
+	while (as_read(c, SSL_connect(ssl)) < 0 && errno == EAGAIN)
+		cleat_loop_step(r->l, 10);
+	assert_true(SSL_is_init_finished(ssl));
 	return c;
-}
-
-static void secure_put(struct secure *c, const char *text)
-{
-	int rc;
-
-	do {
-		ERR_clear_error();
-		rc = SSL_write(c->ssl, text, (int)strlen(text));
-	} while (rc <= 0 && again(c, rc));
-	assert_true(rc > 0);
-}
-
-/* Reads what comes next. */
-static void secure_read(struct secure *c)
-{
-	int rc;
-
-	do {
-		ERR_clear_error();
-		rc = SSL_read(c->ssl, c->buf + c->n, (int)(sizeof c->buf - 1 - c->n));
-	} while (rc <= 0 && again(c, rc));
-	if (rc > 0)
-		c->n += (size_t)rc;
-	else
-		c->end = SSL_get_error(c->ssl, rc);
-}
-
-/* Reads until the text is there, or to the end. */
-static bool secure_until(struct secure *c, const char *text)
-{
-	while (!strstr(c->buf, text) && !c->end)
-		secure_read(c);
-	return strstr(c->buf, text) != NULL;
-}
-
-static void secure_forget(struct secure *c)
-{
-	memset(c->buf, 0, sizeof c->buf);
-	c->n = 0;
-}
-
-static void secure_close(struct secure *c)
-{
-	SSL_free(c->ssl);
-	close(c->fd);
-	free(c);
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
 
 RIG_TEST_PLAIN(requests_and_streams_work_behind_tls)
 {
-	struct secure *c;
+	struct client *c;
 
 	open_tls(r);
 	c = secure_dial(r);
 	for (int i = 0; i < 3; i++) {
-		secure_put(c, GET("/a") GET("/b"));
-		assert_true(secure_until(c, "GET /b"));
-		assert_non_null(strstr(c->buf, "GET /a"));
-		secure_forget(c);
+		put(c, GET("/a") GET("/big?200000") GET("/b"));
+		expect(c, 200, "GET /a");
+		expect(c, 200, NULL);
+		assert_int_equal(last_answer.n, 200000);
+		expect(c, 200, "GET /b");
 	}
-	secure_put(c, "GET /big?300000 HTTP/1.1\r\nHost: h\r\n\r\n" GET("/next"));
-	assert_true(secure_until(c, "GET /next"));
-	assert_true(c->n > 300000);
-	secure_forget(c);
-	secure_put(c, GET("/stream"));
+	put(c, GET("/stream"));
 	WAIT_FOR(r, r->n_held == 1);
 	assert_true(http_exchange_is_tls(r->held[0]));
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(http_exchange_write(r->held[0], STR_LIT("tick"), false), CLEAT_OK);
-	assert_true(secure_until(c, "4\r\ntick\r\n4\r\ntick\r\n4\r\ntick\r\n"));
 	WAIT_FOR(r, r->drained == 1);
 	http_exchange_end(r->held[0]);
-	assert_true(secure_until(c, "\r\n0\r\n\r\n"));
-	secure_close(c);
+	expect(c, 200, "tickticktick");
 }
 
 /* Answers that say so end with close_notify: nobody has cut them off. */
 RIG_TEST_PLAIN(the_end_is_announced)
 {
-	struct secure *c;
+	struct client *c;
 
 	open_tls(r);
 	c = secure_dial(r);
-	secure_put(c, "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
-	assert_false(secure_until(c, "never"));
-	assert_non_null(strstr(c->buf, "GET /x"));
-	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
-	secure_close(c);
+	put(c, "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+	expect(c, 200, "GET /x");
+	expect_end(c);
 	/* What cannot be parsed is answered too. */
 	c = secure_dial(r);
-	secure_put(c, "nonsense\r\n\r\n");
-	assert_false(secure_until(c, "never"));
-	assert_memory_equal(c->buf, "HTTP/1.1 501 ", 13);
-	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
-	secure_close(c);
+	put(c, "nonsense\r\n\r\n");
+	expect(c, 501, NULL);
+	expect_end(c);
+	hang_up(c);
 	/* And a server that drains says goodbye. */
 	c = secure_dial(r);
-	secure_put(c, GET("/x"));
-	assert_true(secure_until(c, "GET /x"));
+	put(c, GET("/x"));
+	expect(c, 200, "GET /x");
 	httpd_drain(r->h, on_done, r);
-	assert_false(secure_until(c, "never"));
-	assert_int_equal(c->end, SSL_ERROR_ZERO_RETURN);
+	expect_end(c);
 	WAIT_FOR(r, r->done);
-	secure_close(c);
 }
 
 RIG_TEST_PLAIN(a_client_that_goes_is_noticed)
 {
 	open_tls(r);
 	for (size_t i = 0; i < 2; i++) {
-		struct secure *c = secure_dial(r);
+		struct client *c = secure_dial(r);
 
-		secure_put(c, GET("/stream"));
+		put(c, GET("/stream"));
 		WAIT_FOR(r, r->n_held == 1);
 		if (i == 0)
-			SSL_shutdown(c->ssl); /* with a word */
+			SSL_shutdown(c->tls); /* with a word */
 		else
 			shutdown(c->fd, SHUT_RDWR);
 		WAIT_FOR(r, r->gone == i + 1);
-		secure_close(c);
+		hang_up(c);
 		WAIT_FOR(r, rig_stats(r).connections == 0);
 	}
 }
@@ -191,7 +142,6 @@ RIG_TEST_PLAIN(a_client_that_goes_is_noticed)
 RIG_TEST_PLAIN(whoever_does_not_speak_tls_is_sent_away)
 {
 	struct client *c;
-	struct secure *s;
 
 	open_tls(r);
 	c = dial(r);
@@ -199,14 +149,12 @@ RIG_TEST_PLAIN(whoever_does_not_speak_tls_is_sent_away)
 	while (!c->eof)
 		wait_more(c);
 	assert_null(strstr(c->buf, "HTTP/1.1 200"));
-	hang_up(c);
 	assert_int_equal(r->requests, 0);
 	assert_int_equal(r->remarks, 1);
 	assert_non_null(strstr(r->remark, "127.0.0.1: "));
-	s = secure_dial(r);
-	secure_put(s, GET("/x"));
-	assert_true(secure_until(s, "GET /x"));
-	secure_close(s);
+	c = secure_dial(r);
+	put(c, GET("/x"));
+	expect(c, 200, "GET /x");
 }
 
 /* The handshake has the time of a header. */
@@ -228,50 +176,42 @@ TEST(a_handshake_that_does_not_end)
 	rig_close(&r);
 }
 
-static bool is_named(struct secure *c, const char *name)
+static void expect_named(struct client *c, const char *name)
 {
-	X509 *x = SSL_get1_peer_certificate(c->ssl);
-	bool same;
+	X509 *x = SSL_get1_peer_certificate(c->tls);
 	char cn[64] = "";
 
 	X509_NAME_get_text_by_NID(X509_get_subject_name(x), NID_commonName, cn, sizeof cn);
-	same = strcmp(cn, name) == 0;
+	assert_string_equal(cn, name);
 	X509_free(x);
-	return same;
+	put(c, GET("/x"));
+	expect(c, 200, "GET /x");
 }
 
 /* A new certificate: connections that are there go on with the old one. */
 RIG_TEST_PLAIN(the_certificate_can_be_replaced)
 {
 	struct tls_context *other = context_of("cert2.pem", "key2.pem");
-	struct secure *a, *b;
+	struct client *c;
 
 	open_tls(r);
-	a = secure_dial(r);
+	c = secure_dial(r);
 	httpd_set_tls(r->h, other);
 	tls_context_drop(other);
-	b = secure_dial(r);
-	assert_true(is_named(a, "localhost"));
-	assert_true(is_named(b, "other"));
-	secure_put(a, GET("/old"));
-	secure_put(b, GET("/new"));
-	assert_true(secure_until(a, "GET /old"));
-	assert_true(secure_until(b, "GET /new"));
-	secure_close(a);
-	secure_close(b);
+	expect_named(secure_dial(r), "other");
+	expect_named(c, "localhost");
 }
 
 /* A slow reader: what waits is bounded, encrypted or not. */
 RIG_TEST_PLAIN(what_waits_is_bounded_behind_tls)
 {
-	static char text[4096];
-	struct secure *c;
+	static const char text[4096] = "";
+	struct client *c;
 	int rc;
 
-	memset(text, 'x', sizeof text);
 	open_tls(r);
 	c = secure_dial(r);
-	secure_put(c, GET("/stream"));
+	put(c, GET("/stream"));
 	WAIT_FOR(r, r->n_held == 1);
 	do {
 		rc = http_exchange_write(r->held[0], (struct str){ text, sizeof text }, false);
@@ -280,16 +220,11 @@ RIG_TEST_PLAIN(what_waits_is_bounded_behind_tls)
 	assert_int_equal(rc, CLEAT_ELIMIT);
 	assert_true(rig_stats(r).queued_bytes <= 256 * 1024 + 4096);
 	http_exchange_end(r->held[0]);
-	while (!c->end && !strstr(c->buf, "\r\n0\r\n\r\n")) {
-		size_t keep = c->n < 8 ? c->n : 8;
-
-		memmove(c->buf, c->buf + c->n - keep, keep);
-		memset(c->buf + keep, 0, sizeof c->buf - keep);
-		c->n = keep;
-		secure_read(c);
+	while (!c->eof && (c->n < 5 || memcmp(c->buf + c->n - 5, "0\r\n\r\n", 5) != 0)) {
+		take_front(c, c->n > 8 ? c->n - 8 : 0);
+		wait_more(c);
 	}
-	assert_int_equal(c->end, 0);
-	secure_close(c);
+	assert_false(c->eof);
 }
 
 TEST_GROUP(begin, end)

@@ -123,6 +123,8 @@ static size_t count(struct session *s, const char *what)
 	       : strcmp(what, "cancelled") == 0   ? n_cancelled
 	       : strcmp(what, "parked") == 0      ? n_parked
 	       : strcmp(what, "asked") == 0       ? b->asked
+	       : strcmp(what, "opened") == 0      ? b->opened
+	       : strcmp(what, "closed") == 0      ? b->closed
 	       : strcmp(what, "done") == 0        ? b->h.done
 						  : SIZE_MAX;
 }

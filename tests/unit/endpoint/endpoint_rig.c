@@ -180,6 +180,23 @@ static void bench_http(struct bench *b, const struct bench_options *o)
 	assert_int_equal(httpd_add(b->h.h, &b->h.ear, NULL), CLEAT_OK);
 }
 
+static void bench_opened(cleat_connection *c, void *userdata)
+{
+	struct bench *b = userdata;
+	const char *name = cleat_connection_principal(c);
+
+	b->opened++;
+	assert_int_equal(cleat_connection_transport(c), CLEAT_TRANSPORT_HTTP);
+	assert_string_equal(cleat_connection_address(c), "127.0.0.1");
+	assert_string_equal(name ? name : "", b->lent);
+}
+
+static void bench_closed(cleat_connection *c, void *userdata)
+{
+	(void)c;
+	((struct bench *)userdata)->closed++;
+}
+
 void bench_base(struct bench *b, const struct bench_options *o)
 {
 	cleat_server_options server = o->server;
@@ -193,6 +210,8 @@ void bench_base(struct bench *b, const struct bench_options *o)
 	server.loop = b->h.l;
 	server.log = bench_note;
 	server.userdata = b;
+	server.on_open = bench_opened;
+	server.on_close = bench_closed;
 	b->s = cleat_server_new("bench", "1", &server);
 	add_tools(b->s);
 	assert_ptr_equal(cleat_server_loop(b->s), b->h.l);
@@ -237,6 +256,7 @@ void bench_close(struct bench *b)
 	httpd_free(b->h.h);
 	endpoint_free(b->m);
 	cleat_server_free(b->s);
+	assert_int_equal(b->closed, b->opened);
 	b->store->ops->free(b->store);
 	rig_ground_done(&b->h);
 }

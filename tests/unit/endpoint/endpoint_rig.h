@@ -32,9 +32,10 @@ struct bench {
 	struct store *store;
 	uint64_t now_ms; /* the endpoint's clock */
 	char notes[8192];
-	size_t refuse; /* accept() gives no connection so many times */
-	size_t asked;  /* who somebody is */
-	char lent[64]; /* the last answer to that */
+	size_t refuse;         /* accept() gives no connection so many times */
+	size_t asked;          /* who somebody is */
+	char lent[64];         /* the last answer to that */
+	size_t opened, closed; /* connections, as the server's callbacks are told */
 };
 
 struct bench_options {

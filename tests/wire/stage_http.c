@@ -190,7 +190,7 @@ static bool do_log(struct session *s, struct line *l)
 	return true;
 }
 
-/* ! part NEW = OLD AT: what was captured, from this byte on */
+/* ! part NEW = OLD AT [N]: what was captured, from this byte on, so many of them */
 static bool do_part(struct session *s, struct line *l)
 {
 	const char *old = words_get(&s->words, l->word[3], strlen(l->word[3]), true);
@@ -199,7 +199,10 @@ static bool do_part(struct session *s, struct line *l)
 
 	if (!old || at >= strlen(old))
 		return session_fail(s, "nothing of this name and length was captured");
-	text_printf(&part, "\"%s", old + at);
+	if (l->n > 5)
+		text_printf(&part, "\"%.*s\"", atoi(l->word[5]), old + at);
+	else
+		text_printf(&part, "\"%s", old + at);
 	words_set(&s->words, l->word[1], strlen(l->word[1]), text_str(&part), true);
 	text_free(&part);
 	return true;

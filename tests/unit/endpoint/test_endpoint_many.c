@@ -21,28 +21,6 @@ BENCH_TEST(ids_are_random)
 	assert_int_equal(stats_of(b).sessions, CLEAT_COUNT(ids));
 }
 
-BENCH_TEST_WITH(a_thousand_sessions_expire, .mcp = { .session_idle_ms = 60000 })
-{
-	struct talk t, last;
-	struct store_stats kept;
-
-	for (int i = 0; i < 1000; i++)
-		talk_open(b, &last, "2025-11-25");
-	talk_open(b, &t, "2025-11-25");
-	assert_int_equal(stats_of(b).sessions, 1001);
-	pass(b, 59999);
-	assert_int_equal(talk_status(&t, "POST", PING("1")), 200);
-	assert_int_equal(stats_of(b).sessions, 1001);
-	pass(b, 1);
-	assert_int_equal(stats_of(b).sessions, 1); /* the one that was used */
-	assert_int_equal(talk_status(&last, "POST", PING("1")), 404);
-	assert_int_equal(talk_status(&t, "POST", PING("1")), 200);
-	store_memory_stats(b->store, &kept);
-	assert_int_equal(kept.sessions, 1);
-	pass(b, 60000);
-	assert_int_equal(stats_of(b).sessions, 0);
-}
-
 /* Many streams, all told, none twice. */
 BENCH_TEST(two_hundred_listeners)
 {

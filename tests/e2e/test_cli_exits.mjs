@@ -78,6 +78,7 @@ test('2: the command line, before anything is sent', async t => {
 	await ends(2, 'usage', ['ls', 'ftp://127.0.0.1/']);
 	await ends(2, 'usage', ['ls', url, '--timeout', 'soon']);
 	await ends(2, 'usage', ['ls', url, '--era', 'stone']);
+	assert.match((await ends(2, 'usage', ['ls', url, '-H', 'x'])).error.message, /--header is 'NAME: VALUE'/);
 	// What is for another kind of server would do nothing.
 	const file = path.join(place({ 'x.json': JSON.stringify({ mcpServers: { program: { command: hello }, web: { url } } }) }), 'x.json');
 	for (const option of [['-H', 'a: b'], ['--bearer', 'x'], ['-k'], ['--ca', file], ['--proxy', '']])
@@ -122,6 +123,10 @@ test('3: authorization is needed', async t => {
 	await ends(3, 'auth_required', ['ls', url, '--bearer', 'wrong'], { known: { status: 401 } });
 	await ends(3, 'auth_required', ['ls', server.url('closed')], { known: { status: 401 } });
 	await ends(3, 'auth_required', ['ls', server.url('forbidden')], { known: { status: 403 } });
+	const token = 'correct-horse-battery-staple';
+	for (const options of [['--bearer', token], ['-H', `Authorization: Bearer ${token}`]])
+		assert.equal((await run(['ls', '--names', ...options, url])).stdout, 'add\n');
+	assert.equal((await run(['ls', '--names', url], { env: { CLEAT_BEARER: token } })).stdout, 'add\n');
 });
 
 test('4: cannot be started or reached, or was lost', async t => {
@@ -133,7 +138,7 @@ test('4: cannot be started or reached, or was lost', async t => {
 	await ends(4, 'unreachable', ['ls', `unix:${path.join(place(), 'nothing')}`], { known: { step: 'connecting' } });
 	await ends(4, 'unreachable', ['ls', server.url('broken')], { known: { status: 500 } });
 	await ends(4, 'unreachable', ['ls', server.url('missing')], { known: { status: 404 } });
-	await ends(4, 'unreachable', at('call', bad('dies'), 'tool'));
+	assert.match((await ends(4, 'unreachable', at('call', bad('dies'), 'tool'))).error.message, /exited with status 3/);
 	await ends(4, 'unreachable', at('call', server.url('cuts'), 'tool'));
 	await ends(4, 'unreachable', at('ls', ['true']));
 });

@@ -184,16 +184,6 @@ test('progress is a bar on a terminal, and nothing elsewhere', async () => {
 	assert.match(stdout, /\r\u001b\[KLong running operation completed/);
 });
 
-test('colours only where they are wanted', async () => {
-	const ls = ['ls', '--', hello], escape = '\u001b[';
-	assert.ok((await within(terminal(ls).ended, 'ls')).stdout.includes(escape));
-	assert.ok(!(await within(terminal(ls, { env: { NO_COLOR: '1' } }).ended, 'ls')).stdout.includes(escape));
-	assert.ok(!(await within(terminal(ls, { env: { TERM: 'dumb' } }).ended, 'ls')).stdout.includes(escape));
-	assert.ok(!(await within(terminal(['ls', '--color', 'never', '--', hello]).ended, 'ls')).stdout.includes(escape));
-	assert.ok(!(await run(ls)).stdout.includes(escape));
-	assert.ok((await run(['ls', '--color=always', '--', hello])).stdout.includes(escape));
-});
-
 test('--json is indented for a person, a line for a program', async () => {
 	const { stdout } = await within(terminal(['ls', '--json', '--color', 'never', '--', hello]).ended, 'ls');
 	assert.match(stdout, /^\{\r\n  "/);

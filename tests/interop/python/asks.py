@@ -11,10 +11,8 @@ from tap import cases_of
 PROFILE = {"name": "Ann", "mail": "ann@example.com", "age": 30, "color": "green", "member": False}
 
 
-def accepting(content, asked=None):
-    async def elicit(params):
-        if asked is not None:
-            asked.append(params)
+def accepting(content):
+    async def elicit(_params):
         return {"action": "accept", "content": content}
 
     return elicit
@@ -27,10 +25,8 @@ def acting(action):
     return elicit
 
 
-def saying(words, asked=None):
-    async def sample(params):
-        if asked is not None:
-            asked.append(params)
+def saying(words):
+    async def sample(_params):
         return {
             "model": "small-1",
             "role": "assistant",
@@ -39,10 +35,6 @@ def saying(words, asked=None):
         }
 
     return sample
-
-
-async def unasked(_params):
-    raise AssertionError("asked")
 
 
 def ask_cases(sdk, revision):
@@ -59,17 +51,16 @@ def ask_cases(sdk, revision):
 
     # ---- the user -----------------------------------------------------------------------------
 
-    @it("a form is shown with its schema, and its answer reaches the tool", since="2025-06-18")
-    async def _():
-        asked = []
-        async with open_(elicit=accepting(PROFILE, asked)) as s:
-            assert await s.text("ask_profile") == "Ann <ann@example.com>, 30, green"
-            [question] = asked
-            assert question["message"] == "Who are you?"
-            schema = question["requestedSchema"]
-            assert schema["required"] == ["name", "mail", "age"]
-            assert schema["properties"]["mail"]["format"] == "email"
-            assert schema["properties"]["age"]["maximum"] == 150
+    @on("a form is shown with its schema, and its answer reaches the tool", "2025-06-18",
+        elicit=accepting(PROFILE))
+    async def _(s):
+        assert await s.text("ask_profile") == "Ann <ann@example.com>, 30, green"
+        [question] = s.asked
+        assert question["message"] == "Who are you?"
+        schema = question["requestedSchema"]
+        assert schema["required"] == ["name", "mail", "age"]
+        assert schema["properties"]["mail"]["format"] == "email"
+        assert schema["properties"]["age"]["maximum"] == 150
 
     for action in ("decline", "cancel"):
 
@@ -102,18 +93,11 @@ def ask_cases(sdk, revision):
             assert result["isError"] is True
             assert "Ann <" not in text(result)
 
-    @it("a URL is shown to the user", since="2025-11-25")
-    async def _():
-        asked = []
-
-        async def elicit(params):
-            asked.append(params)
-            return {"action": "accept"}
-
-        async with open_(elicit=elicit) as s:
-            assert await s.text("ask_url") == "logged in"
-            assert asked[0]["mode"] == "url"
-            assert asked[0]["url"] == "https://example.com/login?x=1"
+    @on("a URL is shown to the user", "2025-11-25", elicit=acting("accept"))
+    async def _(s):
+        assert await s.text("ask_url") == "logged in"
+        assert s.asked[0]["mode"] == "url"
+        assert s.asked[0]["url"] == "https://example.com/login?x=1"
 
     @it("two questions one after the other are both answered", since="2025-06-18")
     async def _():
@@ -166,37 +150,32 @@ def ask_cases(sdk, revision):
 
     # ---- the model ----------------------------------------------------------------------------
 
-    @it("the client's model is asked, with every option")
-    async def _():
-        asked = []
-        async with open_(sample=saying("Hi there", asked)) as s:
-            assert await s.text("ask_model") == "Hi there by small-1"
-            [question] = asked
-            question.pop("_meta", None)
-            assert question == {
-                "messages": [
-                    {"role": "user", "content": {"type": "text", "text": "Hi"}},
-                    {"role": "assistant", "content": {"type": "text", "text": "Hello"}},
-                ],
-                "systemPrompt": "Be brief.",
-                "maxTokens": 50,
-                "temperature": 0.25,
-                "modelPreferences": {
-                    "hints": [{"name": "small"}],
-                    "costPriority": 1,
-                    "speedPriority": 0.5,
-                    "intelligencePriority": 0,
-                },
-                "stopSequences": ["END"],
-                "metadata": {"trace": 7},
-            }
+    @on("the client's model is asked, with every option", sample=saying("Hi there"))
+    async def _(s):
+        assert await s.text("ask_model") == "Hi there by small-1"
+        [question] = s.asked
+        question.pop("_meta", None)
+        assert question == {
+            "messages": [
+                {"role": "user", "content": {"type": "text", "text": "Hi"}},
+                {"role": "assistant", "content": {"type": "text", "text": "Hello"}},
+            ],
+            "systemPrompt": "Be brief.",
+            "maxTokens": 50,
+            "temperature": 0.25,
+            "modelPreferences": {
+                "hints": [{"name": "small"}],
+                "costPriority": 1,
+                "speedPriority": 0.5,
+                "intelligencePriority": 0,
+            },
+            "stopSequences": ["END"],
+            "metadata": {"trace": 7},
+        }
 
     @it("the model uses a tool, gets its result, and concludes", since="2025-11-25")
     async def _():
-        asked = []
-
         async def sample(params):
-            asked.append(params)
             last = params["messages"][-1]["content"]
             last = last[0] if isinstance(last, list) else last
             done = last["type"] == "tool_result"
@@ -211,8 +190,8 @@ def ask_cases(sdk, revision):
         async with open_(sample=sample, sampling_tools=True) as s:
             said = await s.call("model_with_tools")
             assert text(said) == "It is 42.", said
-            assert asked[0]["toolChoice"] == {"mode": "required"}
-            assert asked[0]["tools"][0]["name"] == "double"
+            assert s.asked[0]["toolChoice"] == {"mode": "required"}
+            assert s.asked[0]["tools"][0]["name"] == "double"
 
     @it("an error of the client's model does not hurt the server")
     async def _():

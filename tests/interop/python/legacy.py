@@ -2,6 +2,7 @@
 resources/subscribe, logging/setLevel, ping, requests from the server."""
 
 import anyio
+from asks import acting
 from session import refused
 from tap import cases_of, within
 
@@ -76,18 +77,12 @@ def legacy_cases(sdk, revision):
             assert await s.text("roots_changed") == "1"
             assert "after" in await s.text("roots")
 
-    @it("the end of a URL elicitation is told under the id that was asked with", since="2025-11-25")
-    async def _():
-        asked = []
-
-        async def elicit(params):
-            asked.append(params)
-            return {"action": "accept"}
-
-        async with open_(elicit=elicit) as s:
-            await s.call("ask_url")
-            note = await s.notes.take("notifications/elicitation/complete")
-            assert note["elicitationId"] == asked[0]["elicitationId"]
+    @on("the end of a URL elicitation is told under the id that was asked with", "2025-11-25",
+        elicit=acting("accept"))
+    async def _(s):
+        await s.call("ask_url")
+        note = await s.notes.take("notifications/elicitation/complete")
+        assert note["elicitationId"] == s.asked[0]["elicitationId"]
 
     if sdk.NAME.startswith("python v2"):  # v1 handles one message at a time: it would not see the withdrawal
 

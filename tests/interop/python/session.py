@@ -197,6 +197,7 @@ class Session:
         self.process = process
         self.client = None
         self.notes = Inbox()
+        self.asked = []  # what the server asked
         self.answers = []  # HTTP: an Answer for each, in the order of their headers
         self.complaints = []
         self.expect_complaints = False
@@ -281,14 +282,18 @@ def plain(model):
     return model.model_dump(by_alias=True, mode="json", exclude_unset=True)
 
 
-def answering(elicit, sample, roots):
+def answering(session, elicit, sample, roots):
     """The SDK's callbacks, from functions on plain JSON. Only what is given is announced."""
 
+    def asked(params):
+        session.asked.append(plain(params))
+        return session.asked[-1]
+
     async def elicitation(_context, params):
-        return types.ElicitResult.model_validate(await elicit(plain(params)))
+        return types.ElicitResult.model_validate(await elicit(asked(params)))
 
     async def sampling(_context, params):
-        answer = await sample(plain(params))
+        answer = await sample(asked(params))
         if "error" in answer:
             return types.ErrorData.model_validate(answer["error"])
         with_tools = isinstance(answer["content"], list)
@@ -332,7 +337,7 @@ async def opened(kind, revision, *, env=None, args=(), process=None, headers=Non
         more["sampling_capabilities"] = types.SamplingCapability(tools=types.SamplingToolsCapability())
     try:
         session = kind(own or process)
-        async with session.connect(revision, headers, **answering(elicit, sample, roots), **more):
+        async with session.connect(revision, headers, **answering(session, elicit, sample, roots), **more):
             yield session
         if own:
             own.check_end()

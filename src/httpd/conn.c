@@ -5,11 +5,12 @@
  * request is looked at, so a connection is in exactly one phase and has exactly one deadline.
  *
  * The end of input. A client that has closed its connection and one that has only shut down its
- * sending half look the same from here. Whoever asked with "Connection: close", or by HTTP/1.0, may
- * mean the latter (`printf ... | nc`) and gets its answer; that it has gone altogether is noticed
- * when something is written to it. From everybody else the end of input before the end of an answer
- * means that nobody waits for it any more, and gone() is called at once: MCP 2026-07-28 lets clients
- * cancel a request by closing its stream.
+ * sending half look the same from here. The first is every day's, the second is a shell's
+ * (`printf ... | nc`), and MCP 2026-07-28 lets clients cancel a request by closing its stream: so the end
+ * of input before the end of an answer means that nobody waits for it any more, and gone() is called at
+ * once, whatever the request said about the connection and whatever has come behind it (where that is
+ * more than is read ahead, the loop says that the other side has hung up). What was answered by then, as
+ * every request is that needs no waiting, is still written: a shell gets it.
  *
  * Invariant: c->dead is acted upon in http_conn_settle() alone.
  */
@@ -452,7 +453,6 @@ static void end_of_input(struct http_conn *c)
 	if (c->phase <= CONN_BODY && (buf_size(&c->in) > 0 || c->feed))
 		return; /* as soon as there is room for the answers */
 	switch (c->phase) {
-	case CONN_SERVING: c->dead = c->ex.keep_alive; break;
 	case CONN_IDLE: c->phase = CONN_CLOSING; break;
 	case CONN_BODY:
 		if (!c->ex.open) { /* answered, but perhaps not all of it is written */
@@ -462,6 +462,7 @@ static void end_of_input(struct http_conn *c)
 		}
 		/* fall through */
 	case CONN_HEAD:
+	case CONN_SERVING:
 	case CONN_LINGERING: c->dead = true; break;
 	case CONN_CLOSING: break;
 	}

@@ -6,8 +6,7 @@
  *
  * A connection handles one exchange at a time: the next request of a pipeline is not looked at before
  * the answer to this one is complete. It notices at once when the client goes away, also in the middle
- * of a long answer; only a client that asked with "Connection: close" or by HTTP/1.0 may shut down its
- * sending half and still gets the answer (see conn.c). Every phase has a deadline, every queue a
+ * of a long answer; one that only shuts down its sending half counts as gone, too (see conn.c). Every phase has a deadline, every queue a
  * bound; a connection that is idle, also one with a stream that has nothing to say, holds no buffers.
  *
  * The service is called from the loop only, never from inside its own calls. It may call anything

@@ -72,9 +72,8 @@ void loop_timer_free(struct loop_timer *t);
 
 /* ---- readiness ---------------------------------------------------------------------------- */
 
-/* LOOP_HANGUP: nothing but that the other side has gone altogether (a reset; where both directions
- * can be seen to be closed, that too), for whoever cannot take more bytes and has none to send.
- * Urgent data of TCP counts as that. */
+/* LOOP_HANGUP: nothing but that the other side has gone, or at least sends no more, also while bytes that it
+ * sent before are not read; for whoever cannot take more bytes and has none to send. */
 enum { LOOP_READ = 1, LOOP_WRITE = 2, LOOP_HANGUP = 4 };
 
 struct loop_watch;

@@ -31,7 +31,7 @@ static void on_poll(uv_poll_t *p, int status, int events)
 		got |= LOOP_READ;
 	if (events & UV_WRITABLE)
 		got |= LOOP_WRITE;
-	if (events & UV_PRIORITIZED)
+	if (events & UV_DISCONNECT)
 		got |= LOOP_HANGUP;
 	w->fn(w->ctx, got & w->events, false);
 }
@@ -84,7 +84,7 @@ void loop_watch_set(struct loop_watch *w, unsigned events)
 	/* Errors and hang-ups are always told, but libuv wants to be asked for something. */
 	int wanted = (events & LOOP_READ ? UV_READABLE : 0) |
 		     (events & LOOP_WRITE ? UV_WRITABLE : 0) |
-		     (events & LOOP_HANGUP ? UV_PRIORITIZED : 0);
+		     (events & LOOP_HANGUP ? UV_DISCONNECT : 0);
 
 	if (w->events == events)
 		return;

@@ -71,32 +71,44 @@ RIG_TEST(the_end_of_input_behind_a_large_answer)
 	assert_int_equal(r->requests, 2);
 }
 
-/* After a tolerated half-close a reset is still noticed, without writing. */
-TEST(a_reset_is_noticed_after_the_end_of_input)
+/* MCP 2026-07-28, basic/transports/streamable-http, "Cancellation": closing cancels, whatever the request says
+ * about its connection and whatever was sent behind it, also more than is read ahead. */
+TEST(a_client_that_hangs_up_is_gone_at_once)
 {
-	struct client *c;
-	struct rig r;
+	static const struct {
+		const char *text, *where;
+		size_t behind; /* bytes of further requests */
+	} table[] = {
+		{ GET("/defer"), "tcp", 0 },
+		{ "GET /defer HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "tcp", 0 },
+		{ "GET /defer HTTP/1.0\r\n\r\n", "tcp", 0 },
+		{ "GET /defer HTTP/1.0\r\n\r\n", "unix", 0 },
+		{ GET("/defer"), "tcp", 100 },
+		{ GET("/defer"), "tcp", HTTP_AHEAD + 1000 },
+		{ GET("/defer"), "unix", HTTP_AHEAD + 1000 },
+		{ "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "tcp", 0 },
+	};
 
-	c = rig_begin(&r);
-	put(c, "GET /defer HTTP/1.0\r\n\r\n");
-	WAIT_FOR(&r, r.n_held == 1);
-	shutdown(c->fd, SHUT_WR);
-	rig_turn(&r);
-	slam(c);
-	WAIT_FOR(&r, r.gone == 1);
-	rig_close(&r);
-	/* On a unix socket a plain close is one. */
-	rig_open_with(&r, unix_address(), (struct httpd_options){ 0 });
-	c = dial(&r);
-	put(c, "GET /defer HTTP/1.0\r\n\r\n");
-	WAIT_FOR(&r, r.n_held == 1);
-	assert_string_equal(http_exchange_address(r.held[0]), "unix");
-	shutdown(c->fd, SHUT_WR);
-	rig_turn(&r);
-	assert_int_equal(r.gone, 0);
-	hang_up(c);
-	WAIT_FOR(&r, r.gone == 1);
-	rig_close(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		bool unix = strcmp(table[i].where, "unix") == 0;
+		struct client *c;
+		struct rig r;
+
+		rig_open_with(&r, unix ? unix_address() : "127.0.0.1:0",
+			      (struct httpd_options){ 0 });
+		c = dial(&r);
+		put(c, table[i].text);
+		for (size_t n = 0; n < table[i].behind; n += strlen(GET("/2")))
+			put(c, GET("/2"));
+		WAIT_FOR(&r, r.n_held == 1);
+		if (unix)
+			assert_string_equal(http_exchange_address(r.held[0]), "unix");
+		rig_turn(&r);
+		hang_up(c);
+		WAIT_FOR(&r, r.gone == 1 && rig_stats(&r).connections == 0);
+		assert_int_equal(r.requests, 1);
+		rig_close(&r);
+	}
 }
 
 /* Resets at every byte of a request, in front of and behind an answer that is awaited. */

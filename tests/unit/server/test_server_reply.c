@@ -5,6 +5,41 @@
 #include "test.h"
 #include "unit/server/server_reply_rig.h"
 
+/* What the handler makes of the request has this, and lacks that (NULL: whatever); ' is written for ". */
+struct row {
+	cleat_handler *fn;
+	const char *line, *has, *lacks;
+};
+
+#define PLAY(revision, rows) play(revision, rows, CLEAT_COUNT(rows))
+#define MODERN_TOOL          REQUEST("1", "tools/call", MODERN ",\"name\":\"t\"")
+
+static const char *quoted(const char *text)
+{
+	static char to[1024];
+	size_t n = 0;
+
+	assert_true(strlen(text) < sizeof to);
+	do
+		to[n++] = *text == '\'' ? '"' : *text;
+	while (*text++);
+	return to;
+}
+
+static void play(const char *revision, const struct row *rows, size_t n)
+{
+	struct rig r;
+
+	open_rig(&r, revision, 0);
+	for (; n--; rows++) {
+		run(&r, rows->fn, rows->line);
+		assert_has(r.out, quoted(rows->has));
+		if (rows->lacks)
+			assert_lacks(r.out, quoted(rows->lacks));
+	}
+	rig_stop(&r);
+}
+
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 static int texts(cleat_request *req)
@@ -16,24 +51,21 @@ static int texts(cleat_request *req)
 	return cleat_reply_textf(req, "%0600d", 1); /* longer than any buffer on the stack */
 }
 
-RIG_TEST(texts_in_every_place)
+TEST(texts_in_every_place)
 {
-	open_rig(r, "2025-11-25", 0);
-	run(r, texts, TOOL);
-	assert_has(r->out,
-		   "\"content\":[{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\",\"text\":"
-		   "\"a\\u0000b\"},{\"type\":\"text\",\"text\":\"\"},{\"type\":\"text\",\"text\":"
-		   "\"f-7\"},{\"type\":\"text\",\"text\":\"000");
-	run(r, texts, RESOURCE);
-	assert_has(r->out,
-		   "{\"contents\":[{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"text\":\"\"},");
-	run(r, texts, PROMPT);
-	assert_has(r->out, "{\"description\":\"own\",\"messages\":[{\"role\":\"user\",\"content\":{"
-			   "\"type\":\"text\",\"text\":\"\"}},");
-	run(r, texts, COMPLETE);
-	assert_has(r->out,
-		   "\"code\":-32603,\"message\":\"the handler of completion/complete cannot "
-		   "reply with text; use cleat_reply_suggest\"");
+	static const struct row rows[] = {
+		{ texts, TOOL,
+		  "'content':[{'type':'text','text':''},{'type':'text','text':'a\\u0000b'},{'type':'text',"
+		  "'text':''},{'type':'text','text':'f-7'},{'type':'text','text':'000",
+		  NULL },
+		{ texts, RESOURCE, "{'contents':[{'uri':'r:1','mimeType':'text/x-own','text':''},",
+		  NULL },
+		{ texts, PROMPT,
+		  "{'description':'own','messages':[{'role':'user','content':{'type':'text','text':''}},",
+		  NULL },
+	};
+
+	PLAY("2025-11-25", rows);
 }
 
 static int invalid_utf8(cleat_request *req)
@@ -55,18 +87,21 @@ static int invalid_utf8_reject(cleat_request *req)
 }
 
 /* RFC 8259: what goes out is UTF-8, whatever the program had. */
-RIG_TEST(invalid_utf8_is_replaced)
+TEST(invalid_utf8_is_replaced)
 {
-	open_rig(r, "2025-11-25", 0);
-	run(r, invalid_utf8, TOOL);
-	assert_has(r->out, "a\xef\xbf\xbd\xef\xbf\xbd"
-			   "b\xef\xbf\xbd");
-	run(r, invalid_utf8, RESOURCE);
-	run(r, invalid_utf8, PROMPT);
-	assert_has(run(r, invalid_utf8_error, TOOL), "bad \xef\xbf\xbd\\n\\t\\u0001 end");
-	assert_has(r->out, "\"isError\":true");
-	assert_has(run(r, invalid_utf8_reject, TOOL),
-		   "\"code\":5,\"message\":\"bad \xef\xbf\xbd\\n");
+	static const struct row rows[] = {
+		{ invalid_utf8, TOOL,
+		  "a\xef\xbf\xbd\xef\xbf\xbd"
+		  "b\xef\xbf\xbd",
+		  NULL },
+		{ invalid_utf8, RESOURCE, "contents", NULL },
+		{ invalid_utf8, PROMPT, "messages", NULL },
+		{ invalid_utf8_error, TOOL, "bad \xef\xbf\xbd\\n\\t\\u0001 end'}],'isError':true",
+		  NULL },
+		{ invalid_utf8_reject, TOOL, "'code':5,'message':'bad \xef\xbf\xbd\\n", NULL },
+	};
+
+	PLAY("2025-11-25", rows);
 }
 
 /* ---- bytes, links, embedded resources ----------------------------------------------------------- */
@@ -80,30 +115,21 @@ static int bytes(cleat_request *req)
 	return cleat_reply_audio(req, NULL, "A", 1);
 }
 
-RIG_TEST(bytes_in_every_place)
+TEST(bytes_in_every_place)
 {
-	open_rig(r, "2025-11-25", 0);
-	run(r, bytes, TOOL);
-	assert_has(r->out, "{\"type\":\"resource\",\"resource\":{\"uri\":\"");
-	assert_has(r->out, "\"mimeType\":\"application/octet-stream\",\"blob\":\"AAEC\"}}");
-	assert_has(r->out, "{\"type\":\"image\",\"data\":\"R0lG\",\"mimeType\":\"image/gif\"}");
-	assert_has(r->out, "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/ogg\"}");
-	assert_has(r->out, "\"data\":\"UA==\",\"mimeType\":\"image/png\"");
-	run(r, bytes, RESOURCE);
-	assert_has(r->out, "{\"uri\":\"r:1\",\"mimeType\":\"text/x-own\",\"blob\":\"AAEC\"}");
-	assert_has(r->out, "{\"uri\":\"r:1\",\"mimeType\":\"image/gif\",\"blob\":\"R0lG\"}");
-	run(r, bytes, PROMPT);
-	assert_has(r->out, "{\"role\":\"user\",\"content\":{\"type\":\"image\"");
-	assert_has(run(r, bytes, COMPLETE), "cannot reply with bytes");
-}
+	static const struct row rows[] = {
+		{ bytes, TOOL, "{'type':'resource','resource':{'uri':'", NULL },
+		{ bytes, TOOL, "'mimeType':'application/octet-stream','blob':'AAEC'}}", NULL },
+		{ bytes, TOOL, "{'type':'image','data':'R0lG','mimeType':'image/gif'}", NULL },
+		{ bytes, TOOL, "{'type':'audio','data':'','mimeType':'audio/ogg'}", NULL },
+		{ bytes, TOOL, "'data':'UA==','mimeType':'image/png'", NULL },
+		{ bytes, RESOURCE, "{'uri':'r:1','mimeType':'text/x-own','blob':'AAEC'}", NULL },
+		{ bytes, RESOURCE, "{'uri':'r:1','mimeType':'image/gif','blob':'R0lG'}", NULL },
+		{ bytes, PROMPT, "{'role':'user','content':{'type':'image'", NULL },
+		{ bytes, COMPLETE, "cannot reply with bytes", NULL },
+	};
 
-/* 2024-11-05 has no audio: it travels as an embedded resource. */
-RIG_TEST(bytes_before_there_was_audio)
-{
-	open_rig(r, "2024-11-05", 0);
-	run(r, bytes, TOOL);
-	assert_lacks(r->out, "\"type\":\"audio\"");
-	assert_int_equal(count_of(r->out, "\"type\":\"resource\""), 3);
+	PLAY("2025-11-25", rows);
 }
 
 static int parts(cleat_request *req)
@@ -121,29 +147,20 @@ static int link(cleat_request *req)
 
 TEST(resources_and_links_in_every_place)
 {
-	struct rig r;
+	static const struct row rows[] = {
+		{ parts, TOOL,
+		  "{'type':'resource','resource':{'uri':'x:1','mimeType':'text/plain','text':'one'}}",
+		  NULL },
+		/* one more content under its own URI */
+		{ parts, RESOURCE, "'contents':[{'uri':'x:1',", NULL },
+		{ parts, RESOURCE, "{'uri':'x:2','blob':'dHdv'}", NULL },
+		{ parts, PROMPT, "messages", NULL },
+		{ parts, COMPLETE, "-32603", NULL },
+		{ link, PROMPT, "resource_link", NULL },
+		{ link, COMPLETE, "cannot reply with a link", NULL },
+	};
 
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, parts, TOOL);
-	assert_has(r.out, "{\"type\":\"resource\",\"resource\":{\"uri\":\"x:1\",\"mimeType\":"
-			  "\"text/plain\",\"text\":\"one\"}}");
-	run(&r, parts, RESOURCE); /* one more content under its own URI */
-	assert_has(r.out, "\"contents\":[{\"uri\":\"x:1\",");
-	assert_has(r.out, "{\"uri\":\"x:2\",\"blob\":\"dHdv\"}");
-	run(&r, parts, PROMPT);
-	assert_has(run(&r, parts, COMPLETE), "-32603");
-	run(&r, link, TOOL);
-	assert_has(r.out,
-		   "{\"type\":\"resource_link\",\"uri\":\"x:1\",\"name\":\"One\",\"mimeType\":"
-		   "\"text/plain\",\"description\":\"the first\"}");
-	assert_has(r.out, "{\"type\":\"resource_link\",\"uri\":\"x:2\",\"name\":\"x:2\"}");
-	run(&r, link, PROMPT);
-	assert_has(run(&r, link, RESOURCE), "cannot reply with a link");
-	assert_has(run(&r, link, COMPLETE), "cannot reply with a link");
-	rig_stop(&r);
-	open_rig(&r, "2025-03-26", 0);
-	assert_has(run(&r, link, TOOL), "{\"type\":\"text\",\"text\":\"One: x:1\"}");
-	rig_stop(&r);
+	PLAY("2025-11-25", rows);
 }
 
 /* ---- annotations and _meta ------------------------------------------------------------------------ */
@@ -164,47 +181,32 @@ static int annotated(cleat_request *req)
 
 TEST(annotations_and_meta_stay_on_one_line)
 {
-	struct rig r;
+	static const struct row rows[] = {
+		{ annotated, TOOL,
+		  "{'type':'text','text':'one','annotations':{'audience':['user'],'priority':0.5,"
+		  "'lastModified':'2026-01-02T03:04:05Z'},'_meta':{'k':[1,2]}},{'type':'text','text':'two'}]",
+		  NULL },
+		{ annotated, TOOL, "'_meta':{'m':'x\\ny'}}", NULL },
+		{ annotated, PROMPT, "'_meta':{'m':'x\\ny'}}", NULL },
+		{ annotated, RESOURCE, "'text':'one','_meta':{'k':[1,2]}}", NULL },
+	};
+	/* knows no _meta on blocks and no lastModified */
+	static const struct row oldest[] = { { annotated, TOOL, "'one'", "lastModified" },
+					     { annotated, TOOL, "'one'", "'k'" } };
+	static const struct row modern[] = {
+		{ annotated, MODERN_TOOL,
+		  "'_meta':{'io.modelcontextprotocol/serverInfo':{'name':'rig','version':'1'},'m':'x\\ny'}",
+		  NULL },
+	};
 
-	open_rig(&r, "2025-11-25", 0);
-	run(&r, annotated, TOOL);
-	assert_has(r.out,
-		   "{\"type\":\"text\",\"text\":\"one\",\"annotations\":{\"audience\":[\"user\"],"
-		   "\"priority\":0.5,\"lastModified\":\"2026-01-02T03:04:05Z\"},\"_meta\":{\"k\":"
-		   "[1,2]}},{\"type\":\"text\",\"text\":\"two\"}]");
-	assert_has(r.out, "\"_meta\":{\"m\":\"x\\ny\"}}");
-	run(&r, annotated, PROMPT);
-	assert_has(r.out, "\"_meta\":{\"m\":\"x\\ny\"}}");
-	run(&r, annotated, RESOURCE);
-	assert_has(r.out, "\"text\":\"one\",\"_meta\":{\"k\":[1,2]}}");
-	rig_stop(&r);
-	open_rig(&r, "2024-11-05", 0); /* knows no _meta on blocks and no lastModified */
-	run(&r, annotated, TOOL);
-	assert_lacks(r.out, "lastModified");
-	assert_lacks(r.out, "\"k\"");
-	rig_stop(&r);
-	open_rig(&r, NULL, 0);
-	run(&r, annotated, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
-	assert_has(r.out, "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"rig\","
-			  "\"version\":\"1\"},\"m\":\"x\\ny\"}");
-	rig_stop(&r);
+	PLAY("2025-11-25", rows);
+	PLAY("2024-11-05", oldest);
+	PLAY(NULL, modern);
 }
 
 static int empty_meta(cleat_request *req)
 {
 	cleat_reply_meta(req, " { } ");
-	return cleat_reply_text(req, "x");
-}
-
-static int bad_meta(cleat_request *req)
-{
-	cleat_reply_text(req, "x");
-	return cleat_reply_meta(req, "[]");
-}
-
-static int bad_block_meta(cleat_request *req)
-{
-	cleat_reply_annotate(req, NULL, "{\"a\":");
 	return cleat_reply_text(req, "x");
 }
 
@@ -220,19 +222,15 @@ static int nonsense_data(cleat_request *req)
 
 TEST(json_of_the_program_is_checked)
 {
-	struct rig r;
+	static const struct row rows[] = {
+		{ empty_meta, TOOL, "'_meta':{}", NULL },
+		{ bad_data, TOOL, "{'code':-7,'message':'why 1','data':{'a':1}}", NULL },
+		{ nonsense_data, TOOL, "{'code':-7,'message':'why 2'}", NULL },
+	};
+	static const struct row modern[] = { { empty_meta, MODERN_TOOL, "'_meta':{", NULL } };
 
-	open_rig(&r, "2025-11-25", 0);
-	assert_has(run(&r, empty_meta, TOOL), "\"_meta\":{}");
-	assert_has(run(&r, bad_meta, TOOL), "_meta that is not a JSON object");
-	assert_has(run(&r, bad_block_meta, TOOL), "_meta that is not a JSON object");
-	assert_has(run(&r, bad_data, TOOL),
-		   "{\"code\":-7,\"message\":\"why 1\",\"data\":{\"a\":1}}");
-	assert_has(run(&r, nonsense_data, TOOL), "{\"code\":-7,\"message\":\"why 2\"}");
-	rig_stop(&r);
-	open_rig(&r, NULL, 0);
-	run(&r, empty_meta, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
-	rig_stop(&r);
+	PLAY("2025-11-25", rows);
+	PLAY(NULL, modern);
 }
 
 /* ---- structured results --------------------------------------------------------------------------- */
@@ -279,47 +277,28 @@ static int own_json(cleat_request *req)
 
 TEST(structured_results_in_each_revision)
 {
-	static const struct {
-		const char *revision;
-		bool structured;
-	} all[] = { { "2024-11-05", false },
-		    { "2025-03-26", false },
-		    { "2025-06-18", true },
-		    { "2025-11-25", true } };
-	struct rig r;
+	static const char *const revisions[] = { "2024-11-05", "2025-03-26", "2025-06-18",
+						 "2025-11-25" };
+	static const struct row rows[] = {
+		{ number, TOOL, "'text':'2.5'",
+		  "structuredContent" }, /* an object until 2025-11-25 */
+		{ twice, TOOL, "{\\'a\\':1,", "2.5" },
+		{ object, PROMPT, "'text':'{\\'a\\':1,", "structuredContent" },
+		{ object, RESOURCE, "\\'a\\'", "structuredContent" },
+	};
+	static const struct row modern[] = {
+		{ number, MODERN_TOOL, "'structuredContent':2.5", NULL },
+		{ null_json, MODERN_TOOL, "'structuredContent':null", NULL },
+		{ own_json,
+		  REQUEST("1", "tools/call",
+			  MODERN
+			  ",\"name\":\"free\",\"arguments\":{\"n\":1.10,\t\"s\":\"\\u000a\"}"),
+		  "'structuredContent':{'n':1.10,'s':'\\n'}", NULL },
+	};
 
-	for (size_t i = 0; i < CLEAT_COUNT(all); i++) {
-		open_rig(&r, all[i].revision, 0);
-		run(&r, object, TOOL);
-		assert_has(r.out, "\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1,");
-		if (all[i].structured)
-			assert_has(r.out, "\"structuredContent\":{\"a\":1,\"b\":[\"x\",null]}");
-		else
-			assert_lacks(r.out, "structuredContent");
-		run(&r, number, TOOL); /* an object until 2025-11-25 */
-		assert_has(r.out, "\"text\":\"2.5\"");
-		assert_lacks(r.out, "structuredContent");
-		run(&r, object_and_text, TOOL);
-		assert_has(r.out, "\"content\":[{\"type\":\"text\",\"text\":\"for people\"}]");
-		run(&r, twice, TOOL);
-		assert_lacks(r.out, "2.5");
-		run(&r, object, PROMPT);
-		assert_lacks(r.out, "structuredContent");
-		assert_has(r.out, "\"text\":\"{\\\"a\\\":1,");
-		run(&r, object, RESOURCE);
-		assert_lacks(r.out, "structuredContent");
-		rig_stop(&r);
-	}
-	open_rig(&r, NULL, 0);
-	run(&r, number, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
-	assert_has(r.out, "\"structuredContent\":2.5");
-	run(&r, null_json, REQUEST("1", "tools/call", MODERN ",\"name\":\"t\""));
-	assert_has(r.out, "\"structuredContent\":null");
-	run(&r, own_json,
-	    REQUEST("1", "tools/call",
-		    MODERN ",\"name\":\"free\",\"arguments\":{\"n\":1.10,\t\"s\":\"\\u000a\"}"));
-	assert_has(r.out, "\"structuredContent\":{\"n\":1.10,\"s\":\"\\n\"}");
-	rig_stop(&r);
+	for (size_t i = 0; i < CLEAT_COUNT(revisions); i++)
+		PLAY(revisions[i], rows);
+	PLAY(NULL, modern);
 }
 
 static int record(cleat_request *req)
@@ -330,13 +309,6 @@ static int record(cleat_request *req)
 	return cleat_reply_record(req, &p);
 }
 
-static int record_not_declared(cleat_request *req)
-{
-	struct place p = { .city = "x" };
-
-	return cleat_reply_record(req, &p);
-}
-
 static int record_with_null(cleat_request *req)
 {
 	struct place p = { .days = 1 };
@@ -344,20 +316,18 @@ static int record_with_null(cleat_request *req)
 	return cleat_reply_record(req, &p);
 }
 
-RIG_TEST(records_go_in_and_out)
+TEST(records_go_in_and_out)
 {
-	open_rig(r, "2025-11-25", 0);
-	run(r, record, CALL("1", "rec", "{\"city\":\"Rome\",\"sure\":true,\"share\":0.25}"));
-	assert_has(r->out, "\"structuredContent\":{\"city\":\"Rome\",\"days\":4,\"sure\":true,"
-			   "\"share\":0.25}");
-	run(r, record, CALL("1", "rec", "{\"days\":1}"));
-	assert_has(r->out, "isError");
-	run(r, record_not_declared, TOOL);
-	assert_has(r->out, "no output fields are declared");
-	run(r, record_with_null, CALL("1", "rec", "{\"city\":\"Rome\"}"));
-	assert_has(r->out, "\"id\":1"); /* required and NULL: an error or null, but an answer */
-	assert_has(run(r, bad_template, TOOL), "-32603");
-	assert_lacks(r->out, "dropped");
+	static const struct row rows[] = {
+		{ record, CALL("1", "rec", "{\"city\":\"Rome\",\"sure\":true,\"share\":0.25}"),
+		  "'structuredContent':{'city':'Rome','days':4,'sure':true,'share':0.25}", NULL },
+		{ record, CALL("1", "rec", "{\"days\":1}"), "isError", NULL },
+		/* required and NULL: an error or null, but an answer */
+		{ record_with_null, CALL("1", "rec", "{\"city\":\"Rome\"}"), "'id':1", NULL },
+		{ bad_template, TOOL, "-32603", "dropped" },
+	};
+
+	PLAY("2025-11-25", rows);
 }
 
 /* ---- prompts, completions, nothing ------------------------------------------------------------------ */
@@ -395,24 +365,25 @@ static int suggest_total(cleat_request *req)
 	return cleat_reply_suggest_total(req, 7, false);
 }
 
-RIG_TEST(prompts_and_completions)
+TEST(prompts_and_completions)
 {
-	open_rig(r, "2025-11-25", 0);
-	run(r, messages, PROMPT);
-	assert_has(r->out,
-		   "{\"description\":\"this very\",\"messages\":[{\"role\":\"assistant\","
-		   "\"content\":{\"type\":\"text\",\"text\":\"1\"}},{\"role\":\"assistant\",");
-	assert_int_equal(count_of(r->out, "\"role\":\"user\""), 3);
-	assert_has(run(r, nothing, PROMPT), "{\"description\":\"own\",\"messages\":[]}");
-	assert_has(run(r, nothing, TOOL), "\"result\":{\"content\":[]}");
-	assert_has(run(r, nothing, RESOURCE), "\"result\":{\"contents\":[]}");
-	assert_has(run(r, nothing, COMPLETE), "{\"values\":[],\"total\":0,\"hasMore\":false}");
-	run(r, suggest, COMPLETE); /* 2025-11-25 utilities/completion: 100 at most */
-	assert_has(r->out, "\"s99\"]");
-	assert_has(r->out, "\"total\":150,\"hasMore\":true");
-	assert_has(run(r, suggest_total, COMPLETE),
-		   "{\"values\":[\"\",\"b\"],\"total\":7,\"hasMore\":true}");
-	assert_has(run(r, suggest_total, TOOL), "cannot reply with a suggestion");
+	static const struct row rows[] = {
+		{ messages, PROMPT,
+		  "{'description':'this very','messages':[{'role':'assistant','content':{'type':'text',"
+		  "'text':'1'}},{'role':'assistant','content':{'type':'text','text':'still assistant'}},"
+		  "{'role':'user','content':{'type':'image','data':'UA==','mimeType':'image/png'}},"
+		  "{'role':'user','content':{'type':'text','text':'as user'}},{'role':'user',",
+		  NULL },
+		{ nothing, PROMPT, "{'description':'own','messages':[]}", NULL },
+		{ nothing, TOOL, "'result':{'content':[]}", NULL },
+		{ nothing, RESOURCE, "'result':{'contents':[]}", NULL },
+		{ nothing, COMPLETE, "{'values':[],'total':0,'hasMore':false}", NULL },
+		/* 2025-11-25 utilities/completion: 100 at most */
+		{ suggest, COMPLETE, "'s99'],'total':150,'hasMore':true", NULL },
+		{ suggest_total, COMPLETE, "{'values':['','b'],'total':7,'hasMore':true}", NULL },
+	};
+
+	PLAY("2025-11-25", rows);
 }
 
 /* ---- failures ----------------------------------------------------------------------------------------- */
@@ -431,26 +402,19 @@ static int reject_wins(cleat_request *req)
 	return cleat_reply_error(req, "broke");
 }
 
-static int not_found(cleat_request *req)
+TEST(failures_in_every_place)
 {
-	return cleat_reply_not_found(req);
-}
+	static const struct row rows[] = {
+		{ error_drops, TOOL,
+		  "{'content':[{'type':'text','text':'it broke'},{'type':'text','text':'and more'}],"
+		  "'isError':true}",
+		  NULL },
+		{ error_drops, PROMPT, "{'code':-32603,'message':'it broke'}", NULL },
+		{ error_drops, RESOURCE, "{'code':-32603,'message':'it broke'}", NULL },
+		{ reject_wins, TOOL, "'error':{'code':-1,'message':'no'}", NULL },
+	};
 
-RIG_TEST(failures_in_every_place)
-{
-	open_rig(r, "2025-11-25", 0);
-	run(r, error_drops, TOOL);
-	assert_has(r->out,
-		   "{\"content\":[{\"type\":\"text\",\"text\":\"it broke\"},{\"type\":\"text\","
-		   "\"text\":\"and more\"}],\"isError\":true}");
-	assert_has(run(r, error_drops, PROMPT), "{\"code\":-32603,\"message\":\"it broke\"}");
-	assert_has(run(r, error_drops, RESOURCE), "{\"code\":-32603,\"message\":\"it broke\"}");
-	assert_has(run(r, reject_wins, TOOL), "\"error\":{\"code\":-1,\"message\":\"no\"}");
-	assert_has(run(r, not_found, RESOURCE),
-		   "{\"code\":-32002,\"message\":\"Resource not found: "
-		   "r:1\",\"data\":{\"uri\":\"r:1\"}}");
-	run(r, not_found, REQUEST("1", "resources/read", MODERN ",\"uri\":\"r:1\""));
-	assert_has(r->out, "\"code\":-32602");
+	PLAY("2025-11-25", rows);
 }
 
 static int huge(cleat_request *req)

@@ -290,6 +290,14 @@ static void unfold(const struct session *s, const char *line, struct text *into)
 	else if (failed || strncmp(word, "text ", 5) == 0)
 		text_printf(into, "= {$HEAD\"content\":[{\"type\":\"text\",\"text\":%s}]%s$TAIL}",
 			    rest, failed ? ",\"isError\":true" : "");
+	else if (strncmp(word, "again ", 6) == 0)
+		text_printf(into, "tools/call {\"name\":\"%.*s\",\"inputResponses\":%s$CALL_META}",
+			    n, rest, rest + n + 1);
+	else if (strncmp(word, "asks ", 5) == 0)
+		text_printf(
+			into,
+			"= {\"resultType\":\"input_required\",\"inputRequests\":%s,\"_meta\":$INFO}",
+			rest);
 	else if (strncmp(word, "json ", 5) == 0)
 		put_json(s, rest, into);
 	else if (strncmp(word, "misfit ", 7) == 0)
@@ -542,9 +550,10 @@ static void add_words(struct words *w)
 		{ "META_ALL",
 		  "{$PV,$CI,$CC:{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},"
 		  "\"roots\":{}}}" },
-		{ "INFO",
-		  "{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"fixture\",\"version\":"
-		  "\"1.0.0\"}}" },
+		{ "SERVER",
+		  "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"fixture\",\"version\":\"1.0.0\"}" },
+		{ "INFO", "{$SERVER}" },
+		{ "SUB", "\"io.modelcontextprotocol/subscriptionId\"" },
 		{ "ALL",
 		  "{\"elicitation\":{\"form\":{},\"url\":{}},\"sampling\":{\"tools\":{}},\"roots\":{}}" },
 	};

@@ -308,12 +308,40 @@ static void unfold(const struct session *s, const char *line, struct text *into)
 		text_puts(into, *word ? word : line);
 }
 
+/* "[ A ;; B ]": an array of messages. */
+static void unfold_all(const struct session *s, const char *line, struct text *into)
+{
+	const char *end = line + strlen(line) - 1;
+
+	if (strncmp(line, "[ ", 2) != 0) {
+		unfold(s, line, into);
+		return;
+	}
+	for (const char *next; line < end; line = next) {
+		size_t n;
+		struct text one = { 0 };
+		char *part;
+
+		line += *line == ';' ? 3 : 2;
+		next = strstr(line, ";; ");
+		next = next ? next : end;
+		n = (size_t)(next - line) - (next[-1] == ' ');
+		part = text_dup(line, n);
+		unfold(s, part, &one);
+		text_puts(into, into->n ? "," : "[");
+		session_message(text_str(&one), into);
+		text_free(&one);
+		free(part);
+	}
+	text_puts(into, "]");
+}
+
 /* A line as the message that it stands for. */
 static void message_of(const struct session *s, const char *line, struct text *into)
 {
 	struct text whole = { 0 }, words = { 0 };
 
-	unfold(s, line, &whole);
+	unfold_all(s, line, &whole);
 	words_expand(&s->words, text_str(&whole), &words);
 	session_message(text_str(&words), into);
 	text_free(&whole);

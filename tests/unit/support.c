@@ -148,6 +148,19 @@ void fail_alloc_arm(struct fail_alloc *fa)
 	fa->forever = fa->lasting;
 }
 
+const char *json_of(const char *text)
+{
+	static char *buffers[8];
+	static unsigned next;
+	char **to = &buffers[next++ % 8];
+	size_t n = strlen(text) + 1;
+
+	*to = realloc(*to, n);
+	for (size_t i = 0; i < n; i++)
+		(*to)[i] = text[i] == '\'' ? '"' : text[i];
+	return *to;
+}
+
 static bool is_there(char *buf, size_t n, const char *dir, const char *name)
 {
 	int len = snprintf(buf, n, "%s/%s", dir, name);

@@ -41,6 +41,9 @@ bool fail_alloc_next(struct fail_alloc *fa);
 void fail_alloc_calm(struct fail_alloc *fa);
 void fail_alloc_arm(struct fail_alloc *fa);
 
+/* JSON that is easier to read in C: ' is written for ". In one of eight buffers. */
+const char *json_of(const char *text);
+
 /* The path of a file in the test data: $CLEAT_TEST_DATA, or ../shared/data beside the source tree; else
  * .deps/data, where scripts/setup puts what it can get. False when there is no such file (or directory): skip() then. */
 bool support_data_path(char *buf, size_t n, const char *name);

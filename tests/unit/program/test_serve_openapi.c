@@ -27,7 +27,7 @@ static char *converted(const char *document, bool loose, bool *ret_full)
 
 	doc = (struct openapi_doc){ 0 };
 	arena_init(&ar, NULL, 0);
-	if (json_parse(&ar, str_of(document), NULL, &doc.root, NULL) != CLEAT_OK)
+	if (json_parse(&ar, str_of(json_of(document)), NULL, &doc.root, NULL) != CLEAT_OK)
 		fail_msg("no JSON: %s", document);
 	buf_init(&out, NULL, 1 << 20);
 	jw_init(&w, &out);
@@ -52,44 +52,40 @@ TEST(dialects_become_one)
 	} table[] = {
 		{ "true", "true", false },
 		{ "7", "{}", false },
-		{ "{\"type\":\"string\",\"example\":\"x\",\"xml\":{},\"discriminator\":{}}",
-		  "{\"type\":\"string\"}", false },
+		{ "{'type':'string','example':'x','xml':{},'discriminator':{}}",
+		  "{'type':'string'}", false },
 		/* 3.0 */
-		{ "{\"type\":\"string\",\"nullable\":true}", "{\"type\":[\"string\",\"null\"]}",
-		  false },
-		{ "{\"type\":\"string\",\"x-nullable\":true,\"enum\":[\"a\"]}",
-		  "{\"type\":[\"string\",\"null\"],\"enum\":[\"a\",null]}", false },
-		{ "{\"nullable\":true,\"enum\":[\"a\",null]}", "{\"enum\":[\"a\",null]}", false },
-		{ "{\"minimum\":1,\"exclusiveMinimum\":true,\"maximum\":2,\"exclusiveMaximum\":false}",
-		  "{\"exclusiveMinimum\":1,\"maximum\":2}", false },
+		{ "{'type':'string','nullable':true}", "{'type':['string','null']}", false },
+		{ "{'type':'string','x-nullable':true,'enum':['a']}",
+		  "{'type':['string','null'],'enum':['a',null]}", false },
+		{ "{'nullable':true,'enum':['a',null]}", "{'enum':['a',null]}", false },
+		{ "{'minimum':1,'exclusiveMinimum':true,'maximum':2,'exclusiveMaximum':false}",
+		  "{'exclusiveMinimum':1,'maximum':2}", false },
 		/* 3.1 */
-		{ "{\"type\":[\"string\",\"null\"],\"exclusiveMinimum\":1,\"const\":\"a\"}",
-		  "{\"type\":[\"string\",\"null\"],\"exclusiveMinimum\":1,\"const\":\"a\"}",
-		  false },
+		{ "{'type':['string','null'],'exclusiveMinimum':1,'const':'a'}",
+		  "{'type':['string','null'],'exclusiveMinimum':1,'const':'a'}", false },
 		/* 2.0: a parameter is its schema */
-		{ "{\"name\":\"x\",\"in\":\"query\",\"required\":true,\"type\":\"array\",\"items\":{\"type\":"
-		  "\"file\"},\"collectionFormat\":\"csv\"}",
-		  "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", false },
+		{ "{'name':'x','in':'query','required':true,'type':'array','items':{'type':'file'},"
+		  "'collectionFormat':'csv'}",
+		  "{'type':'array','items':{'type':'string'}}", false },
 		/* what only answers have */
-		{ "{\"properties\":{\"a\":{\"readOnly\":true},\"b\":{}},\"required\":[\"a\",\"b\"]}",
-		  "{\"properties\":{\"b\":{}},\"required\":[\"b\"]}", false },
-		{ "{\"pattern\":\"^a$\",\"format\":\"date\",\"minLength\":1}",
-		  "{\"pattern\":\"^a$\",\"format\":\"date\",\"minLength\":1}", false },
-		{ "{\"pattern\":\"(\",\"format\":\"date\",\"minLength\":1}", "{\"minLength\":1}",
-		  true },
-		{ "{\"additionalProperties\":{\"type\":\"integer\"},\"not\":false,\"allOf\":[],\"anyOf\":[{}]}",
-		  "{\"additionalProperties\":{\"type\":\"integer\"},\"not\":false,\"anyOf\":[{}]}",
-		  false },
-		{ "{\"properties\":7,\"items\":\"x\",\"enum\":1,\"required\":\"x\"}", "{}", false },
+		{ "{'properties':{'a':{'readOnly':true},'b':{}},'required':['a','b']}",
+		  "{'properties':{'b':{}},'required':['b']}", false },
+		{ "{'pattern':'^a$','format':'date','minLength':1}",
+		  "{'pattern':'^a$','format':'date','minLength':1}", false },
+		{ "{'pattern':'(','format':'date','minLength':1}", "{'minLength':1}", true },
+		{ "{'additionalProperties':{'type':'integer'},'not':false,'allOf':[],'anyOf':[{}]}",
+		  "{'additionalProperties':{'type':'integer'},'not':false,'anyOf':[{}]}", false },
+		{ "{'properties':7,'items':'x','enum':1,'required':'x'}", "{}", false },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
 		char document[1000], want[1000], *got;
 
-		snprintf(document, sizeof document, "{\"s\":%s}", table[i].from);
-		snprintf(want, sizeof want, "{\"s\":%s}", table[i].to);
+		snprintf(document, sizeof document, "{'s':%s}", table[i].from);
+		snprintf(want, sizeof want, "{'s':%s}", table[i].to);
 		got = converted(document, table[i].loose, NULL);
-		assert_string_equal(got, want);
+		assert_string_equal(got, json_of(want));
 		free(got);
 	}
 }
@@ -99,34 +95,34 @@ TEST(references_stand_in_defs_once)
 	static const struct {
 		const char *from, *to;
 	} table[] = {
-		{ "{\"s\":{\"$ref\":\"#/definitions/A\"},\"definitions\":{\"A\":{\"items\":{\"$ref\":"
-		  "\"#/definitions/A\"}}}}",
-		  "{\"s\":{\"$ref\":\"#/$defs/A\"},\"$defs\":{\"A\":{\"items\":{\"$ref\":\"#/$defs/A\"}}}}" },
+		{ "{'s':{'$ref':'#/definitions/A'},'definitions':{'A':{'items':{'$ref':"
+		  "'#/definitions/A'}}}}",
+		  "{'s':{'$ref':'#/$defs/A'},'$defs':{'A':{'items':{'$ref':'#/$defs/A'}}}}" },
 		/* names that are no part of a URI, as Java's generators like them, and the same one in two ways */
-		{ "{\"s\":{\"allOf\":[{\"$ref\":\"#/d/List%C2%ABA%C2%BB\"},{\"$ref\":\"#/d/List«A»\"}]},\"d\":{"
-		  "\"List«A»\":{}}}",
-		  "{\"s\":{\"allOf\":[{\"$ref\":\"#/$defs/List_C2_ABA_C2_BB\"},{\"$ref\":"
-		  "\"#/$defs/List_C2_ABA_C2_BB\"}]},\"$defs\":{\"List_C2_ABA_C2_BB\":{}}}" },
+		{ "{'s':{'allOf':[{'$ref':'#/d/List%C2%ABA%C2%BB'},{'$ref':'#/d/List«A»'}]},'d':{"
+		  "'List«A»':{}}}",
+		  "{'s':{'allOf':[{'$ref':'#/$defs/List_C2_ABA_C2_BB'},{'$ref':"
+		  "'#/$defs/List_C2_ABA_C2_BB'}]},'$defs':{'List_C2_ABA_C2_BB':{}}}" },
 		/* two of the same name */
-		{ "{\"s\":{\"allOf\":[{\"$ref\":\"#/a/X\"},{\"$ref\":\"#/b/X\"},{\"$ref\":\"#/b/~1\"}]},\"a\":{"
-		  "\"X\":{}},\"b\":{\"X\":{},\"/\":true}}",
-		  "{\"s\":{\"allOf\":[{\"$ref\":\"#/$defs/X\"},{\"$ref\":\"#/$defs/X_2\"},{\"$ref\":"
-		  "\"#/$defs/1\"}]},\"$defs\":{\"X\":{},\"X_2\":{},\"1\":true}}" },
+		{ "{'s':{'allOf':[{'$ref':'#/a/X'},{'$ref':'#/b/X'},{'$ref':'#/b/~1'}]},'a':{'X':{"
+		  "}},'b':{'X':{},'/':true}}",
+		  "{'s':{'allOf':[{'$ref':'#/$defs/X'},{'$ref':'#/$defs/X_2'},{'$ref':"
+		  "'#/$defs/1'}]},'$defs':{'X':{},'X_2':{},'1':true}}" },
 		/* into a list; and what leads nowhere, or elsewhere, is anything */
-		{ "{\"s\":{\"$ref\":\"#/a/1\"},\"a\":[7,{\"type\":\"null\"}]}",
-		  "{\"s\":{\"$ref\":\"#/$defs/1\"},\"$defs\":{\"1\":{\"type\":\"null\"}}}" },
-		{ "{\"s\":{\"$ref\":\"#/a/x\"},\"a\":[7]}", "{\"s\":{}}" },
-		{ "{\"s\":{\"$ref\":\"other.json#/a\"}}", "{\"s\":{}}" },
-		{ "{\"s\":{\"$ref\":\"http://evil.example/\"}}", "{\"s\":{}}" },
-		{ "{\"s\":{\"$ref\":\"#/~\"},\"~\":1}", "{\"s\":{}}" },
-		{ "{\"s\":{\"$ref\":\"#/%7e0\"},\"~\":true}",
-		  "{\"s\":{\"$ref\":\"#/$defs/7e0\"},\"$defs\":{\"7e0\":true}}" },
+		{ "{'s':{'$ref':'#/a/1'},'a':[7,{'type':'null'}]}",
+		  "{'s':{'$ref':'#/$defs/1'},'$defs':{'1':{'type':'null'}}}" },
+		{ "{'s':{'$ref':'#/a/x'},'a':[7]}", "{'s':{}}" },
+		{ "{'s':{'$ref':'other.json#/a'}}", "{'s':{}}" },
+		{ "{'s':{'$ref':'http://evil.example/'}}", "{'s':{}}" },
+		{ "{'s':{'$ref':'#/~'},'~':1}", "{'s':{}}" },
+		{ "{'s':{'$ref':'#/%7e0'},'~':true}",
+		  "{'s':{'$ref':'#/$defs/7e0'},'$defs':{'7e0':true}}" },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
 		char *got = converted(table[i].from, false, NULL);
 
-		assert_string_equal(got, table[i].to);
+		assert_string_equal(got, json_of(table[i].to));
 		free(got);
 	}
 }
@@ -134,10 +130,10 @@ TEST(references_stand_in_defs_once)
 /* A schema that refers to itself twice, by whatever path, must not double with each step. */
 TEST(what_refers_to_itself_stays_finite)
 {
-	char *got = converted(
-		"{\"s\":{\"$ref\":\"#/x\"},\"x\":{\"allOf\":[{\"$ref\":\"#/x\"},{\"$ref\":"
-		"\"#/x\"},{\"$ref\":\"#/x/allOf/0\"}]}}",
-		false, NULL);
+	char *got =
+		converted("{'s':{'$ref':'#/x'},'x':{'allOf':[{'$ref':'#/x'},{'$ref':'#/x'},{'$ref':"
+			  "'#/x/allOf/0'}]}}",
+			  false, NULL);
 
 	assert_true(strlen(got) < 300);
 	free(got);
@@ -150,9 +146,9 @@ TEST(what_is_too_deep_or_too_much_is_left_open)
 	char *got;
 
 	buf_init(&text, NULL, 1 << 20);
-	buf_appendz(&text, "{\"s\":");
+	buf_appendz(&text, "{'s':");
 	for (int i = 0; i < 100; i++)
-		buf_appendz(&text, "{\"items\":");
+		buf_appendz(&text, "{'items':");
 	buf_appendz(&text, "true");
 	for (int i = 0; i < 101; i++)
 		buf_appendz(&text, "}");
@@ -162,12 +158,12 @@ TEST(what_is_too_deep_or_too_much_is_left_open)
 	assert_null(strstr(got, "true"));
 	free(got);
 	buf_reset(&text, SIZE_MAX);
-	buf_appendz(&text, "{\"s\":{\"allOf\":[true");
+	buf_appendz(&text, "{'s':{'allOf':[true");
 	for (int i = 0; i < 300; i++)
-		buf_printf(&text, ",{\"$ref\":\"#/d/d%d\"}", i);
-	buf_appendz(&text, "]},\"d\":{\"x\":1");
+		buf_printf(&text, ",{'$ref':'#/d/d%d'}", i);
+	buf_appendz(&text, "]},'d':{'x':1");
 	for (int i = 0; i < 300; i++)
-		buf_printf(&text, ",\"d%d\":{}", i);
+		buf_printf(&text, ",'d%d':{}", i);
 	buf_appendz(&text, "}}");
 	buf_putc(&text, '\0');
 	full = false;
@@ -185,7 +181,7 @@ ARENA_TEST(loops_of_references_end)
 
 	json_parse(
 		ar,
-		STR_LIT("{\"a\":{\"$ref\":\"#/b\"},\"b\":{\"$ref\":\"#/a\"},\"c\":{\"$ref\":\"#/d\"},\"d\":7}"),
+		str_of(json_of("{'a':{'$ref':'#/b'},'b':{'$ref':'#/a'},'c':{'$ref':'#/d'},'d':7}")),
 		NULL, &doc.root, NULL);
 	assert_null(openapi_resolve(&doc, cleat_json_get(doc.root, "a")));
 	assert_int_equal(cleat_json_int(openapi_resolve(&doc, cleat_json_get(doc.root, "c")), 0),
@@ -217,8 +213,9 @@ static void write_document(struct str text)
 	FILE *f = fopen(file, "w");
 
 	assert_non_null(f);
-	assert_int_equal(fwrite(text.p, 1, text.n, f), text.n);
-	fclose(f);
+	for (size_t i = 0; i < text.n; i++)
+		fputc(text.p[i] == '\'' ? '"' : text.p[i], f); /* as json_of() */
+	assert_int_equal(fclose(f), 0);
 }
 
 static void make(struct made *m, const char *more, cleat_server *server, const cleat_allocator *mem)
@@ -235,8 +232,8 @@ static void make(struct made *m, const char *more, cleat_server *server, const c
 	conf_add_option(m->conf, "sh", "x(): true"); /* something to stand in */
 	conf_ready(m->conf);
 	b = (struct draft){ .conf = m->conf, .rt = &m->rt, .set = m->set };
-	snprintf(text, sizeof text, "{\"file\":\"%s\"%s}", file, more);
-	assert_int_equal(json_parse(conf_arena(m->conf), str_of(text), NULL, &node, NULL),
+	snprintf(text, sizeof text, "{'file':'%s'%s}", file, more);
+	assert_int_equal(json_parse(conf_arena(m->conf), str_of(json_of(text)), NULL, &node, NULL),
 			 CLEAT_OK);
 	source_openapi(&b, "api", node);
 }
@@ -250,25 +247,24 @@ static void done(struct made *m)
 /* One operation that cannot be a tool is no reason to do without the others. */
 TEST(what_cannot_be_a_tool_is_left_out)
 {
-	static const char good[] = "\"/good\":{\"get\":{}}";
+	static const char good[] = "'/good':{'get':{}}";
 	static const struct {
 		const char *path, *why;
 	} table[] = {
-		{ "\"/a b\":{\"get\":{}}", "GET /a b: its path cannot be part of an address" },
-		{ "\"/a{b{c}d}\":{\"get\":{}}", "its path is broken" },
-		{ "\"/a{}\":{\"get\":{}}", "its path is broken" },
-		{ "\"/a}\":{\"get\":{}}", "its path cannot be part of an address" },
-		{ "\"/a{b\":{\"get\":{}}", "its path is broken" },
+		{ "'/a b':{'get':{}}", "GET /a b: its path cannot be part of an address" },
+		{ "'/a{b{c}d}':{'get':{}}", "its path is broken" },
+		{ "'/a{}':{'get':{}}", "its path is broken" },
+		{ "'/a}':{'get':{}}", "its path cannot be part of an address" },
+		{ "'/a{b':{'get':{}}", "its path is broken" },
 		{ "\"/a\\u0001\":{\"get\":{}}", "its path cannot be part of an address" },
-		{ "\"/a\":{\"get\":{\"parameters\":[{\"$ref\":\"#/nowhere\"}]}}",
+		{ "'/a':{'get':{'parameters':[{'$ref':'#/nowhere'}]}}",
 		  "one of its parameters has no name" },
-		{ "\"/a\":{\"get\":{\"parameters\":[{\"name\":\"x\",\"in\":\"moon\"}]}}",
-		  "unknown kind" },
-		{ "\"/a\":{\"get\":{\"parameters\":[{\"name\":\"x\",\"in\":\"cookie\",\"required\":true}]}}",
+		{ "'/a':{'get':{'parameters':[{'name':'x','in':'moon'}]}}", "unknown kind" },
+		{ "'/a':{'get':{'parameters':[{'name':'x','in':'cookie','required':true}]}}",
 		  "it needs a cookie" },
-		{ "\"/a\":{\"get\":{\"parameters\":[{\"name\":\"x\",\"in\":\"query\",\"schema\":{\"type\":\"mo\"}}]}}",
+		{ "'/a':{'get':{'parameters':[{'name':'x','in':'query','schema':{'type':'mo'}}]}}",
 		  "its schema cannot be honoured" },
-		{ "\"/a\":{\"post\":{\"requestBody\":{\"required\":true,\"content\":{\"image/png\":{}}}}}",
+		{ "'/a':{'post':{'requestBody':{'required':true,'content':{'image/png':{}}}}}",
 		  "its body is no JSON, form or text" },
 		{ "\"/a\":{\"post\":{\"requestBody\":{\"content\":{\"text/x\\r\\nEvil: 1\":{}}}}}",
 		  "its body is no JSON, form or text" },
@@ -279,10 +275,9 @@ TEST(what_cannot_be_a_tool_is_left_out)
 		char text[1000];
 		struct made m;
 
-		snprintf(
-			text, sizeof text,
-			"{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"paths\":{%s,%s}}",
-			table[i].path, good);
+		snprintf(text, sizeof text,
+			 "{'openapi':'3.0.0','servers':[{'url':'http://h'}],'paths':{%s,%s}}",
+			 table[i].path, good);
 		write_document(str_of(text));
 		make(&m, "", server, &mem_default);
 		if (conf_problems(m.conf))
@@ -305,12 +300,11 @@ TEST(what_is_not_the_models_to_say_is_no_argument)
 	struct str input;
 
 	write_document(STR_LIT(
-		"{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"paths\":{\"/a\":{\"get\":{"
-		"\"parameters\":[{\"name\":\"x-key\",\"in\":\"header\",\"required\":true},{\"name\":\"Expect\","
-		"\"in\":\"header\"},{\"name\":\"Host\",\"in\":\"header\"},{\"name\":\"a b\",\"in\":\"header\"},"
-		"{\"name\":\"token\",\"in\":\"query\",\"required\":true},{\"name\":\"q\",\"in\":\"query\"}]}}}}"));
-	make(&m, ",\"headers\":{\"X-Key\":\"k\"},\"query\":{\"token\":\"t\"}", server,
-	     &mem_default);
+		"{'openapi':'3.0.0','servers':[{'url':'http://h'}],'paths':{'/a':{'get':{"
+		"'parameters':[{'name':'x-key','in':'header','required':true},{'name':'Expect',"
+		"'in':'header'},{'name':'Host','in':'header'},{'name':'a b','in':'header'},{'name':"
+		"'token','in':'query','required':true},{'name':'q','in':'query'}]}}}}"));
+	make(&m, ",'headers':{'X-Key':'k'},'query':{'token':'t'}", server, &mem_default);
 	assert_int_equal(conf_problems(m.conf), 0);
 	assert_int_equal(set_apply(m.set, NULL, server, &change), CLEAT_OK);
 	tools = &server_registry(server)->shelves[SHELF_TOOLS];
@@ -318,8 +312,8 @@ TEST(what_is_not_the_models_to_say_is_no_argument)
 	input = tools->list[0]->schemas.input;
 	assert_true(str_eqz(
 		input,
-		"{\"type\":\"object\",\"properties\":{\"q\":{\"type\":\"string\"}},\"required\":[],"
-		"\"additionalProperties\":false}"));
+		json_of("{'type':'object','properties':{'q':{'type':'string'}},'required':[],"
+			"'additionalProperties':false}")));
 	cleat_server_free(server);
 	done(&m);
 }
@@ -332,11 +326,9 @@ TEST(very_many_operations_end_soon)
 
 	/* all of one name: each gets another */
 	buf_init(&text, NULL, 32 << 20);
-	buf_appendz(
-		&text,
-		"{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"paths\":{\"x\":1");
+	buf_appendz(&text, "{'openapi':'3.0.0','servers':[{'url':'http://h'}],'paths':{'x':1");
 	for (int i = 0; i < 2000; i++)
-		buf_printf(&text, ",\"/%d\":{\"get\":{\"operationId\":\"same\"}}", i);
+		buf_printf(&text, ",'/%d':{'get':{'operationId':'same'}}", i);
 	buf_appendz(&text, "}}");
 	write_document(buf_str(&text));
 	make(&m, "", server, &mem_default);
@@ -345,11 +337,9 @@ TEST(very_many_operations_end_soon)
 	done(&m);
 	/* more than there may be */
 	buf_reset(&text, SIZE_MAX);
-	buf_appendz(
-		&text,
-		"{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"paths\":{\"x\":1");
+	buf_appendz(&text, "{'openapi':'3.0.0','servers':[{'url':'http://h'}],'paths':{'x':1");
 	for (int i = 0; i < 10001; i++)
-		buf_printf(&text, ",\"/%d\":{\"get\":{}}", i);
+		buf_printf(&text, ",'/%d':{'get':{}}", i);
 	buf_appendz(&text, "}}");
 	write_document(buf_str(&text));
 	make(&m, "", server, &mem_default);
@@ -357,23 +347,21 @@ TEST(very_many_operations_end_soon)
 	done(&m);
 	/* each wants what is large, and some more of many */
 	buf_reset(&text, SIZE_MAX);
-	buf_appendz(&text,
-		    "{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"s\":{\"x\":1");
+	buf_appendz(&text, "{'openapi':'3.0.0','servers':[{'url':'http://h'}],'s':{'x':1");
 	for (int i = 0; i < 20000; i++)
-		buf_printf(&text, ",\"k%d\":{}", i);
-	buf_appendz(&text, ",\"big\":{\"allOf\":[{\"description\":\"");
+		buf_printf(&text, ",'k%d':{}", i);
+	buf_appendz(&text, ",'big':{'allOf':[{'description':'");
 	for (int i = 0; i < 2000; i++)
 		buf_appendz(&text, "a hundred characters, more or less, that nobody will read. ");
-	buf_appendz(&text, "\"}");
+	buf_appendz(&text, "'}");
 	for (int i = 0; i < 180; i++)
-		buf_printf(&text, ",{\"$ref\":\"#/s/k%d\"}", 19999 - i);
-	buf_appendz(&text, "]}},\"paths\":{\"x\":1");
+		buf_printf(&text, ",{'$ref':'#/s/k%d'}", 19999 - i);
+	buf_appendz(&text, "]}},'paths':{'x':1");
 	for (int i = 0; i < 5000; i++)
-		buf_printf(
-			&text,
-			",\"/%d\":{\"get\":{\"parameters\":[{\"name\":\"q\",\"in\":\"query\",\"schema\":{"
-			"\"$ref\":\"#/s/big\"}}]}}",
-			i);
+		buf_printf(&text,
+			   ",'/%d':{'get':{'parameters':[{'name':'q','in':'query','schema':{'$ref':"
+			   "'#/s/big'}}]}}",
+			   i);
 	buf_appendz(&text, "}}");
 	write_document(buf_str(&text));
 	make(&m, "", server, &mem_default);
@@ -395,8 +383,7 @@ TEST(a_large_document_leaves_little_behind)
 	buf_init(&text, NULL, 32 << 20);
 	buf_appendz(
 		&text,
-		"{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://h\"}],\"paths\":{\"/a\":{"
-		"\"get\":{}}},\"x\":[0");
+		"{'openapi':'3.0.0','servers':[{'url':'http://h'}],'paths':{'/a':{'get':{}}},'x':[0");
 	for (int i = 0; i < 500000; i++)
 		buf_appendz(&text, ",123456");
 	buf_appendz(&text, "]}");
@@ -418,20 +405,19 @@ TEST(the_server_is_found)
 	static const struct {
 		const char *document, *more, *problem;
 	} table[] = {
-		{ "\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"https://{r}.h/\",\"variables\":{\"r\":{\"default\":\"eu\"}}}]",
+		{ "'openapi':'3.0.0','servers':[{'url':'https://{r}.h/','variables':{'r':{"
+		  "'default':'eu'}}}]",
 		  "", NULL },
-		{ "\"swagger\":\"2.0\",\"host\":\"h\"", "", NULL },
-		{ "\"swagger\":\"2.0\"", "", "does not say where" },
-		{ "\"swagger\":\"2.0\",\"host\":\"u@h\"", "", "does not say where" },
-		{ "\"openapi\":\"3.1.0\",\"servers\":[{\"url\":\"https://{r}.h/\"}]", "",
+		{ "'swagger':'2.0','host':'h'", "", NULL },
+		{ "'swagger':'2.0'", "", "does not say where" },
+		{ "'swagger':'2.0','host':'u@h'", "", "does not say where" },
+		{ "'openapi':'3.1.0','servers':[{'url':'https://{r}.h/'}]", "",
 		  "does not say where" },
-		{ "\"openapi\":\"3.1.0\",\"servers\":[{\"url\":\"file:///etc\"}]", "",
-		  "does not say where" },
-		{ "\"openapi\":\"3.1.0\",\"servers\":7", ",\"server\":\"http://h/v1//\"", NULL },
-		{ "\"openapi\":\"3.1.0\"", ",\"server\":\"http://h/?x\"", "expected an address" },
-		{ "\"openapi\":\"3.1.0\"", ",\"server\":\"http://h/a b\"", "expected an address" },
-		{ "\"openapi\":\"3.1.0\"", ",\"server\":\"http://h/${CLEAT_NOT_SET}\"",
-		  "CLEAT_NOT_SET" },
+		{ "'openapi':'3.1.0','servers':[{'url':'file:///etc'}]", "", "does not say where" },
+		{ "'openapi':'3.1.0','servers':7", ",'server':'http://h/v1//'", NULL },
+		{ "'openapi':'3.1.0'", ",'server':'http://h/?x'", "expected an address" },
+		{ "'openapi':'3.1.0'", ",'server':'http://h/a b'", "expected an address" },
+		{ "'openapi':'3.1.0'", ",'server':'http://h/${CLEAT_NOT_SET}'", "CLEAT_NOT_SET" },
 	};
 	cleat_server *server = cleat_server_new("t", "1", NULL);
 
@@ -439,8 +425,7 @@ TEST(the_server_is_found)
 		char text[1000];
 		struct made m;
 
-		snprintf(text, sizeof text, "{%s,\"paths\":{\"/a\":{\"get\":{}}}}",
-			 table[i].document);
+		snprintf(text, sizeof text, "{%s,'paths':{'/a':{'get':{}}}}", table[i].document);
 		write_document(str_of(text));
 		make(&m, table[i].more, server, &mem_default);
 		assert_int_equal(conf_problems(m.conf) > 0, table[i].problem != NULL);
@@ -454,13 +439,14 @@ TEST(the_server_is_found)
 TEST(documents_are_read_with_little_memory)
 {
 	static const char *const documents[] = {
-		"{\"openapi\":\"3.0.0\",\"servers\":[{\"url\":\"http://{a}\",\"variables\":{\"a\":{\"default\":"
-		"\"h\"}}}],\"paths\":{\"/a/{id}\":{\"get\":{\"summary\":\"s $x\",\"description\":\"d\",\"parameters\":[{"
-		"\"name\":\"l\",\"in\":\"query\",\"explode\":false,\"description\":\"x\",\"schema\":{\"$ref\":\"#/s\"}}]},"
-		"\"post\":{\"operationId\":\"get_a_id\",\"requestBody\":{\"content\":{\"application/json\":{\"schema\":{"
-		"\"$ref\":\"#/s\"}}}}}}},\"s\":{\"type\":\"object\",\"properties\":{\"a\":{\"default\":1}}}}",
-		"{\"swagger\":\"2.0\",\"host\":\"h\",\"basePath\":\"/v\",\"paths\":{\"/u\":{\"post\":{\"parameters\":[{"
-		"\"name\":\"f\",\"in\":\"formData\",\"type\":\"string\"}]}}}}",
+		"{'openapi':'3.0.0','servers':[{'url':'http://{a}','variables':{'a':{'default':"
+		"'h'}}}],'paths':{'/a/{id}':{'get':{'summary':'s $x','description':'d',"
+		"'parameters':[{'name':'l','in':'query','explode':false,'description':'x','schema':"
+		"{'$ref':'#/s'}}]},'post':{'operationId':'get_a_id','requestBody':{'content':{"
+		"'application/json':{'schema':{'$ref':'#/s'}}}}}}},'s':{'type':'object',"
+		"'properties':{'a':{'default':1}}}}",
+		"{'swagger':'2.0','host':'h','basePath':'/v','paths':{'/u':{'post':{'parameters':[{"
+		"'name':'f','in':'formData','type':'string'}]}}}}",
 	};
 	cleat_server *server = cleat_server_new("t", "1", NULL);
 
@@ -469,7 +455,7 @@ TEST(documents_are_read_with_little_memory)
 		for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 			struct made m;
 
-			make(&m, ",\"include\":[\"* /*\"],\"prefix\":\"p_\"", server, &fa.hook);
+			make(&m, ",'include':['* /*'],'prefix':'p_'", server, &fa.hook);
 			assert_true(set_size(m.set) > 0 || conf_problems(m.conf) > 0);
 			if (!fail_alloc_hit(&fa) && conf_problems(m.conf))
 				fail_msg("%s", conf_problem_line(m.conf, 0));

@@ -199,8 +199,10 @@ static inline void rig_expect_nothing(struct rig *rig)
 		fail_msg("not expected: %s", got);
 }
 
-static inline cleat_doc *rig_parse(const char *text)
+/* As json_of() reads it. */
+static inline cleat_doc *rig_parse(const char *json)
 {
+	const char *text = json_of(json);
 	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
 
 	if (!doc)

@@ -37,7 +37,7 @@ static void check_case(const struct envelope_case *c)
 			 err.message);
 	if (c->code)
 		assert_true(err.message[0] != '\0');
-	if (!c->id != !id || (id && strcmp(id, c->id) != 0))
+	if (!c->id != !id || (id && strcmp(id, json_of(c->id)) != 0))
 		fail_msg("%s: id %s", c->text, id ? id : "(none)");
 	/* The error record is optional and changes nothing. */
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), &c->rules, &m, NULL), rc);
@@ -51,28 +51,26 @@ static void check_all(const struct envelope_case *cases, size_t n)
 		check_case(&cases[i]);
 }
 
-#define V "\"jsonrpc\":\"2.0\","
+#define V "'jsonrpc':'2.0',"
 
 /* JSON-RPC 2.0, 4, 4.1 and 5. */
 TEST(good_messages_are_told_apart)
 {
 	static const struct envelope_case cases[] = {
-		{ "{" V "\"method\":\"a\",\"id\":1}", RPC_REQUEST, 0, "1", PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":null}", RPC_REQUEST, 0, "null", PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1.5}", RPC_REQUEST, 0, "1.5", PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":\"\"}", RPC_REQUEST, 0, "\"\"", PLAIN },
-		{ "{" V "\"method\":\"\",\"id\":1}", RPC_REQUEST, 0, "1", PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":[]}", RPC_REQUEST, 0, "1", PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":{}}", RPC_REQUEST, 0, "1", STRICT },
-		{ "{" V "\"method\":\"a\",\"id\":1.0}", RPC_REQUEST, 0, "1.0", STRICT },
-		{ "{" V "\"method\":\"a\"}", RPC_NOTIFICATION, 0, NULL, STRICT },
-		{ "{" V "\"result\":null,\"id\":1}", RPC_RESULT, 0, "1", STRICT },
-		{ "{" V "\"error\":{\"code\":1,\"message\":\"\"},\"id\":\"x\"}", RPC_ERROR, 0,
-		  "\"x\"", STRICT },
-		{ "{" V "\"error\":{\"code\":1,\"message\":\"\"},\"id\":null}", RPC_ERROR, 0,
-		  "null", PLAIN },
-		{ "{" V "\"error\":{\"code\":-32000,\"message\":\"\",\"data\":[]},\"id\":1}",
-		  RPC_ERROR, 0, "1", PLAIN },
+		{ "{" V "'method':'a','id':1}", RPC_REQUEST, 0, "1", PLAIN },
+		{ "{" V "'method':'a','id':null}", RPC_REQUEST, 0, "null", PLAIN },
+		{ "{" V "'method':'a','id':1.5}", RPC_REQUEST, 0, "1.5", PLAIN },
+		{ "{" V "'method':'a','id':''}", RPC_REQUEST, 0, "''", PLAIN },
+		{ "{" V "'method':'','id':1}", RPC_REQUEST, 0, "1", PLAIN },
+		{ "{" V "'method':'a','id':1,'params':[]}", RPC_REQUEST, 0, "1", PLAIN },
+		{ "{" V "'method':'a','id':1,'params':{}}", RPC_REQUEST, 0, "1", STRICT },
+		{ "{" V "'method':'a','id':1.0}", RPC_REQUEST, 0, "1.0", STRICT },
+		{ "{" V "'method':'a'}", RPC_NOTIFICATION, 0, NULL, STRICT },
+		{ "{" V "'result':null,'id':1}", RPC_RESULT, 0, "1", STRICT },
+		{ "{" V "'error':{'code':1,'message':''},'id':'x'}", RPC_ERROR, 0, "'x'", STRICT },
+		{ "{" V "'error':{'code':1,'message':''},'id':null}", RPC_ERROR, 0, "null", PLAIN },
+		{ "{" V "'error':{'code':-32000,'message':'','data':[]},'id':1}", RPC_ERROR, 0, "1",
+		  PLAIN },
 	};
 
 	check_all(cases, CLEAT_COUNT(cases));
@@ -84,62 +82,51 @@ TEST(broken_envelopes_are_refused)
 		/* not an object */
 		{ "null", RPC_INVALID, -32600, NULL, PLAIN },
 		{ "1", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "\"2.0\"", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "'2.0'", RPC_INVALID, -32600, NULL, PLAIN },
 		{ "[]", RPC_INVALID, -32600, NULL, PLAIN },
 		{ "[[1]]", RPC_INVALID, -32600, NULL, PLAIN },
 		{ "{}", RPC_INVALID, -32600, NULL, PLAIN },
 		/* jsonrpc */
-		{ "{\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{\"jsonrpc\":\"1.0\",\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{\"jsonrpc\":2.0,\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{\"jsonrpc\":2,\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{\"jsonrpc\":null,\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{'method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{'jsonrpc':'1.0','method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{'jsonrpc':2.0,'method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{'jsonrpc':2,'method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{'jsonrpc':null,'method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
 		{ "{\"jsonrpc\":\"2.0\\u0000\",\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600,
 		  "1", PLAIN },
-		{ "{\"jsonrpc\":\"2.0 \",\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{\"JSONRPC\":\"2.0\",\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1",
-		  PLAIN },
+		{ "{'jsonrpc':'2.0 ','method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{'JSONRPC':'2.0','method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
 		/* id */
-		{ "{" V "\"method\":\"a\",\"id\":{}}", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":[1]}", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":true}", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":false}", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":null}", RPC_INVALID, -32600, NULL, STRICT },
-		{ "{" V "\"method\":\"a\",\"id\":1.5}", RPC_INVALID, -32600, NULL, STRICT },
-		{ "{" V "\"method\":\"a\",\"id\":1e-1}", RPC_INVALID, -32600, NULL, STRICT },
+		{ "{" V "'method':'a','id':{}}", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "{" V "'method':'a','id':[1]}", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "{" V "'method':'a','id':true}", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "{" V "'method':'a','id':false}", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "{" V "'method':'a','id':null}", RPC_INVALID, -32600, NULL, STRICT },
+		{ "{" V "'method':'a','id':1.5}", RPC_INVALID, -32600, NULL, STRICT },
+		{ "{" V "'method':'a','id':1e-1}", RPC_INVALID, -32600, NULL, STRICT },
 		/* method */
-		{ "{" V "\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{" V "\"method\":1,\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{" V "\"method\":null,\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{" V "\"method\":[\"a\"],\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':1,'id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':null,'id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':['a'],'id':1}", RPC_INVALID, -32600, "1", PLAIN },
 		{ "{" V "\"method\":\"a\\u0000\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{" V "\"Method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{" V "\"method\":\"a\",\"result\":1,\"id\":1}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{" V "\"method\":\"a\",\"error\":{\"code\":1,\"message\":\"\"},\"id\":1}",
-		  RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'Method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','result':1,'id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','error':{'code':1,'message':''},'id':1}", RPC_INVALID, -32600,
+		  "1", PLAIN },
 		/* params */
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":\"x\"}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":1}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":null}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":true}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{" V "\"method\":\"a\",\"params\":\"x\"}", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"params\":[]}", RPC_REQUEST, -32602, "1",
-		  STRICT },
-		{ "{" V "\"method\":\"a\",\"params\":[]}", RPC_NOTIFICATION, -32602, NULL, STRICT },
+		{ "{" V "'method':'a','id':1,'params':'x'}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','id':1,'params':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','id':1,'params':null}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','id':1,'params':true}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','params':'x'}", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "{" V "'method':'a','id':1,'params':[]}", RPC_REQUEST, -32602, "1", STRICT },
+		{ "{" V "'method':'a','params':[]}", RPC_NOTIFICATION, -32602, NULL, STRICT },
 		/* keys */
-		{ "{" V "\"method\":\"a\",\"id\":1,\"id\":1}", RPC_INVALID, -32600, NULL, PLAIN },
-		{ "{" V "\"method\":\"a\",\"method\":\"b\",\"id\":1}", RPC_INVALID, -32600, "1",
-		  PLAIN },
-		{ "{" V V "\"method\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
-		{ "{" V "\"method\":\"a\",\"id\":1,\"x\":1,\"x\":2}", RPC_INVALID, -32600, "1",
-		  PLAIN },
+		{ "{" V "'method':'a','id':1,'id':1}", RPC_INVALID, -32600, NULL, PLAIN },
+		{ "{" V "'method':'a','method':'b','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V V "'method':'a','id':1}", RPC_INVALID, -32600, "1", PLAIN },
+		{ "{" V "'method':'a','id':1,'x':1,'x':2}", RPC_INVALID, -32600, "1", PLAIN },
 		{ "{" V "\"method\\u0000\":\"a\",\"id\":1}", RPC_INVALID, -32600, "1", PLAIN },
 		{ "{" V "\"method\":\"a\",\"id\":1,\"id\\u0000\":2}", RPC_INVALID, -32600, "1",
 		  PLAIN },
@@ -152,35 +139,33 @@ TEST(broken_envelopes_are_refused)
 TEST(broken_responses_are_still_responses)
 {
 	static const struct envelope_case cases[] = {
-		{ "{" V "\"result\":1,\"error\":{\"code\":1,\"message\":\"\"},\"id\":1}",
-		  RPC_RESULT, -32600, "1", PLAIN },
-		{ "{" V "\"result\":1,\"error\":null,\"id\":1}", RPC_RESULT, -32600, "1", PLAIN },
-		{ "{" V "\"result\":1}", RPC_RESULT, -32600, NULL, PLAIN },
-		{ "{" V "\"error\":{\"code\":1,\"message\":\"\"}}", RPC_ERROR, -32600, NULL,
-		  PLAIN },
-		{ "{" V "\"result\":1,\"id\":null}", RPC_RESULT, -32600, NULL, STRICT },
-		{ "{" V "\"result\":1,\"id\":[]}", RPC_RESULT, -32600, NULL, PLAIN },
-		{ "{" V "\"result\":1,\"id\":1,\"id\":1}", RPC_RESULT, -32600, NULL, PLAIN },
-		{ "{" V "\"result\":1,\"result\":1,\"id\":1}", RPC_RESULT, -32600, "1", PLAIN },
-		{ "{\"result\":1,\"id\":1}", RPC_RESULT, -32600, "1", PLAIN },
-		{ "{\"jsonrpc\":\"1.0\",\"error\":{\"code\":1,\"message\":\"\"},\"id\":1}",
-		  RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":null,\"id\":1}", RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":\"no\",\"id\":1}", RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":[],\"id\":1}", RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":{},\"id\":1}", RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":{\"code\":1},\"id\":1}", RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":{\"message\":\"\"},\"id\":1}", RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":{\"code\":\"1\",\"message\":\"\"},\"id\":1}", RPC_ERROR, -32600,
+		{ "{" V "'result':1,'error':{'code':1,'message':''},'id':1}", RPC_RESULT, -32600,
 		  "1", PLAIN },
-		{ "{" V "\"error\":{\"code\":1.5,\"message\":\"\"},\"id\":1}", RPC_ERROR, -32600,
+		{ "{" V "'result':1,'error':null,'id':1}", RPC_RESULT, -32600, "1", PLAIN },
+		{ "{" V "'result':1}", RPC_RESULT, -32600, NULL, PLAIN },
+		{ "{" V "'error':{'code':1,'message':''}}", RPC_ERROR, -32600, NULL, PLAIN },
+		{ "{" V "'result':1,'id':null}", RPC_RESULT, -32600, NULL, STRICT },
+		{ "{" V "'result':1,'id':[]}", RPC_RESULT, -32600, NULL, PLAIN },
+		{ "{" V "'result':1,'id':1,'id':1}", RPC_RESULT, -32600, NULL, PLAIN },
+		{ "{" V "'result':1,'result':1,'id':1}", RPC_RESULT, -32600, "1", PLAIN },
+		{ "{'result':1,'id':1}", RPC_RESULT, -32600, "1", PLAIN },
+		{ "{'jsonrpc':'1.0','error':{'code':1,'message':''},'id':1}", RPC_ERROR, -32600,
 		  "1", PLAIN },
-		{ "{" V "\"error\":{\"code\":99999999999999999999,\"message\":\"\"},\"id\":1}",
-		  RPC_ERROR, -32600, "1", PLAIN },
-		{ "{" V "\"error\":{\"code\":1,\"message\":1},\"id\":1}", RPC_ERROR, -32600, "1",
+		{ "{" V "'error':null,'id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':'no','id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':[],'id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':{},'id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':{'code':1},'id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':{'message':''},'id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':{'code':'1','message':''},'id':1}", RPC_ERROR, -32600, "1",
 		  PLAIN },
-		{ "{" V "\"error\":{\"code\":1,\"code\":2,\"message\":\"\"},\"id\":1}", RPC_ERROR,
+		{ "{" V "'error':{'code':1.5,'message':''},'id':1}", RPC_ERROR, -32600, "1",
+		  PLAIN },
+		{ "{" V "'error':{'code':99999999999999999999,'message':''},'id':1}", RPC_ERROR,
 		  -32600, "1", PLAIN },
+		{ "{" V "'error':{'code':1,'message':1},'id':1}", RPC_ERROR, -32600, "1", PLAIN },
+		{ "{" V "'error':{'code':1,'code':2,'message':''},'id':1}", RPC_ERROR, -32600, "1",
+		  PLAIN },
 		{ "{" V "\"error\":{\"code\":1,\"message\":\"\",\"a\\u0000\":1},\"id\":1}",
 		  RPC_ERROR, -32600, "1", PLAIN },
 	};
@@ -210,7 +195,7 @@ TEST(lookalike_keys_are_unknown_members)
 
 TEST(the_members_are_handed_out)
 {
-	cleat_doc *doc = rig_parse("{\"id\":\"q\",\"params\":{\"x\":1}," V "\"method\":\"a/b\"}");
+	cleat_doc *doc = rig_parse("{'id':'q','params':{'x':1}," V "'method':'a/b'}");
 	struct rpc_message m;
 
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), NULL, &m, NULL), CLEAT_OK);
@@ -226,7 +211,7 @@ TEST(the_members_are_handed_out)
 	assert_null(m.result);
 	cleat_doc_free(doc);
 
-	doc = rig_parse("{" V "\"result\":null,\"id\":1}");
+	doc = rig_parse("{" V "'result':null,'id':1}");
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), NULL, &m, NULL), CLEAT_OK);
 	assert_int_equal(cleat_json_type(m.result), CLEAT_JSON_NULL);
 	cleat_doc_free(doc);
@@ -236,8 +221,9 @@ TEST(the_members_are_handed_out)
 /* An id is its type and its token. */
 TEST(ids_differ_by_type_and_token)
 {
-	cleat_doc *doc = rig_parse("[1,1.0,\"1\",null,\"null\",-0,0,1e0,\"\","
-				   "123456789012345678901234567890,12345678901234567890123456789]");
+	cleat_doc *doc =
+		rig_parse("[1,1.0,'1',null,'null',-0,0,1e0,'',123456789012345678901234567890,"
+			  "12345678901234567890123456789]");
 	const cleat_json *list = cleat_doc_root(doc);
 	cleat_doc *again = rig_parse("[\"\\u0031\"]");
 
@@ -262,7 +248,7 @@ static void expect_text(struct buf *b, const char *text)
 {
 	buf_putc(b, '\0');
 	assert_int_equal(buf_status(b), CLEAT_OK);
-	assert_string_equal(buf_str(b).p, text);
+	assert_string_equal(buf_str(b).p, json_of(text));
 	buf_reset(b, SIZE_MAX);
 }
 
@@ -278,13 +264,13 @@ TEST(the_writers_write_json_rpc)
 	rpc_begin_result(&w, cleat_doc_root(id));
 	jw_bool(&w, true);
 	rpc_end(&w);
-	expect_text(&b, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":true}");
+	expect_text(&b, "{'jsonrpc':'2.0','id':1.0,'result':true}");
 	jw_init(&w, &b);
 	rpc_begin_result(&w, NULL);
 	jw_obj(&w);
 	jw_obj_end(&w);
 	rpc_end(&w);
-	expect_text(&b, "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{}}");
+	expect_text(&b, "{'jsonrpc':'2.0','id':null,'result':{}}");
 	jw_init(&w, &b);
 	rpc_begin_request(&w, -5, "a\"b");
 	rpc_params(&w);
@@ -295,18 +281,16 @@ TEST(the_writers_write_json_rpc)
 	jw_init(&w, &b);
 	rpc_begin_notification(&w, "n");
 	rpc_end(&w);
-	expect_text(&b, "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}");
+	expect_text(&b, "{'jsonrpc':'2.0','method':'n'}");
 	jw_init(&w, &b);
 	rpc_write_error(&w, cleat_doc_root(id), false, -1, STR_LIT("m"), STR_LIT("[1]"));
-	expect_text(&b, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"error\":{\"code\":-1,\"message\":\"m\","
-			"\"data\":[1]}}");
+	expect_text(&b, "{'jsonrpc':'2.0','id':1.0,'error':{'code':-1,'message':'m','data':[1]}}");
 	jw_init(&w, &b);
 	rpc_write_error(&w, NULL, true, -1, none, none);
-	expect_text(&b,
-		    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-1,\"message\":\"\"}}");
+	expect_text(&b, "{'jsonrpc':'2.0','id':null,'error':{'code':-1,'message':''}}");
 	jw_init(&w, &b);
 	rpc_write_error(&w, NULL, false, -1, STR_LIT("m"), none);
-	expect_text(&b, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-1,\"message\":\"m\"}}");
+	expect_text(&b, "{'jsonrpc':'2.0','error':{'code':-1,'message':'m'}}");
 	buf_done(&b);
 	cleat_doc_free(id);
 }

@@ -80,11 +80,11 @@ static void example(const char *request, const char *answer)
 
 	rig_open(&rig, NULL);
 	buf_init(&b, NULL, 65536);
-	rig_in(&rig, request);
+	rig_in(&rig, json_of(request));
 	assert_int_equal(rig.n_out, answer ? 1 : 0);
 	if (answer) {
 		assert_true(strlen(answer) < sizeof expected);
-		squeeze(answer, expected);
+		squeeze(json_of(answer), expected);
 		rewrite(&b, rig.out[0]);
 		assert_string_equal(buf_str(&b).p, expected);
 	}
@@ -94,114 +94,97 @@ static void example(const char *request, const char *answer)
 
 TEST(positional_parameters)
 {
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"subtract\", \"params\": [42, 23], \"id\": 1}",
-		"{\"jsonrpc\": \"2.0\", \"result\": 19, \"id\": 1}");
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"subtract\", \"params\": [23, 42], \"id\": 2}",
-		"{\"jsonrpc\": \"2.0\", \"result\": -19, \"id\": 2}");
+	example("{'jsonrpc': '2.0', 'method': 'subtract', 'params': [42, 23], 'id': 1}",
+		"{'jsonrpc': '2.0', 'result': 19, 'id': 1}");
+	example("{'jsonrpc': '2.0', 'method': 'subtract', 'params': [23, 42], 'id': 2}",
+		"{'jsonrpc': '2.0', 'result': -19, 'id': 2}");
 }
 
 TEST(named_parameters)
 {
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"subtract\", \"params\": {\"subtrahend\": 23, "
-		"\"minuend\": 42}, \"id\": 3}",
-		"{\"jsonrpc\": \"2.0\", \"result\": 19, \"id\": 3}");
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"subtract\", \"params\": {\"minuend\": 42, "
-		"\"subtrahend\": 23}, \"id\": 4}",
-		"{\"jsonrpc\": \"2.0\", \"result\": 19, \"id\": 4}");
+	example("{'jsonrpc': '2.0', 'method': 'subtract', 'params': {'subtrahend': 23, 'minuend': "
+		"42}, 'id': 3}",
+		"{'jsonrpc': '2.0', 'result': 19, 'id': 3}");
+	example("{'jsonrpc': '2.0', 'method': 'subtract', 'params': {'minuend': 42, 'subtrahend': "
+		"23}, 'id': 4}",
+		"{'jsonrpc': '2.0', 'result': 19, 'id': 4}");
 }
 
 TEST(a_notification)
 {
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"update\", \"params\": [1,2,3,4,5]}", NULL);
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"foobar\"}", NULL);
+	example("{'jsonrpc': '2.0', 'method': 'update', 'params': [1,2,3,4,5]}", NULL);
+	example("{'jsonrpc': '2.0', 'method': 'foobar'}", NULL);
 }
 
 TEST(non_existent_method)
 {
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"foobar\", \"id\": \"1\"}",
-		"{\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32601, \"message\": \"Method not "
-		"found\"}, \"id\": \"1\"}");
+	example("{'jsonrpc': '2.0', 'method': 'foobar', 'id': '1'}",
+		"{'jsonrpc': '2.0', 'error': {'code': -32601, 'message': 'Method not found'}, 'id':"
+		" '1'}");
 }
 
 TEST(invalid_json)
 {
-	example("{\"jsonrpc\": \"2.0\", \"method\": \"foobar, \"params\": \"bar\", \"baz]",
-		"{\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32700, \"message\": \"Parse error\"}, "
-		"\"id\": null}");
+	example("{'jsonrpc': '2.0', 'method': 'foobar, 'params': 'bar', 'baz]",
+		"{'jsonrpc': '2.0', 'error': {'code': -32700, 'message': 'Parse error'}, 'id': "
+		"null}");
 }
 
 TEST(invalid_request_object)
 {
-	example("{\"jsonrpc\": \"2.0\", \"method\": 1, \"params\": \"bar\"}",
-		"{\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": \"Invalid "
-		"Request\"}, \"id\": null}");
+	example("{'jsonrpc': '2.0', 'method': 1, 'params': 'bar'}",
+		"{'jsonrpc': '2.0', 'error': {'code': -32600, 'message': 'Invalid Request'}, 'id': "
+		"null}");
 }
 
 TEST(batch_with_invalid_json)
 {
-	example("[\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"sum\", \"params\": [1,2,4], \"id\": \"1\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\"\n"
-		"]",
-		"{\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32700, \"message\": \"Parse error\"}, "
-		"\"id\": null}");
+	example("[\n  {'jsonrpc': '2.0', 'method': 'sum', 'params': [1,2,4], 'id': '1'},\n  {"
+		"'jsonrpc': '2.0', 'method'\n]",
+		"{'jsonrpc': '2.0', 'error': {'code': -32700, 'message': 'Parse error'}, 'id': "
+		"null}");
 }
 
 TEST(empty_array)
 {
-	example("[]", "{\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": \"Invalid "
-		      "Request\"}, \"id\": null}");
+	example("[]",
+		"{'jsonrpc': '2.0', 'error': {'code': -32600, 'message': 'Invalid Request'}, 'id': "
+		"null}");
 }
 
 TEST(invalid_batch_but_not_empty)
 {
-	example("[1]", "[\n"
-		       "  {\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": "
-		       "\"Invalid Request\"}, \"id\": null}\n"
-		       "]");
+	example("[1]",
+		"[\n  {'jsonrpc': '2.0', 'error': {'code': -32600, 'message': 'Invalid Request'}, "
+		"'id': null}\n]");
 }
 
 TEST(invalid_batch)
 {
 	example("[1,2,3]",
-		"[\n"
-		"  {\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": \"Invalid "
-		"Request\"}, \"id\": null},\n"
-		"  {\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": \"Invalid "
-		"Request\"}, \"id\": null},\n"
-		"  {\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": \"Invalid "
-		"Request\"}, \"id\": null}\n"
-		"]");
+		"[\n  {'jsonrpc': '2.0', 'error': {'code': -32600, 'message': 'Invalid Request'}, "
+		"'id': null},\n  {'jsonrpc': '2.0', 'error': {'code': -32600, 'message': 'Invalid "
+		"Request'}, 'id': null},\n  {'jsonrpc': '2.0', 'error': {'code': -32600, 'message':"
+		" 'Invalid Request'}, 'id': null}\n]");
 }
 
 TEST(a_batch)
 {
-	example("[\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"sum\", \"params\": [1,2,4], \"id\": \"1\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"notify_hello\", \"params\": [7]},\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"subtract\", \"params\": [42,23], \"id\": "
-		"\"2\"},\n"
-		"  {\"foo\": \"boo\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"foo.get\", \"params\": {\"name\": "
-		"\"myself\"}, \"id\": \"5\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"get_data\", \"id\": \"9\"} \n"
-		"]",
-		"[\n"
-		"  {\"jsonrpc\": \"2.0\", \"result\": 7, \"id\": \"1\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"result\": 19, \"id\": \"2\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32600, \"message\": \"Invalid "
-		"Request\"}, \"id\": null},\n"
-		"  {\"jsonrpc\": \"2.0\", \"error\": {\"code\": -32601, \"message\": \"Method not "
-		"found\"}, \"id\": \"5\"},\n"
-		"  {\"jsonrpc\": \"2.0\", \"result\": [\"hello\", 5], \"id\": \"9\"}\n"
-		"]");
+	example("[\n  {'jsonrpc': '2.0', 'method': 'sum', 'params': [1,2,4], 'id': '1'},\n  {"
+		"'jsonrpc': '2.0', 'method': 'notify_hello', 'params': [7]},\n  {'jsonrpc': '2.0', "
+		"'method': 'subtract', 'params': [42,23], 'id': '2'},\n  {'foo': 'boo'},\n  {"
+		"'jsonrpc': '2.0', 'method': 'foo.get', 'params': {'name': 'myself'}, 'id': '5'},"
+		"\n  {'jsonrpc': '2.0', 'method': 'get_data', 'id': '9'} \n]",
+		"[\n  {'jsonrpc': '2.0', 'result': 7, 'id': '1'},\n  {'jsonrpc': '2.0', 'result': "
+		"19, 'id': '2'},\n  {'jsonrpc': '2.0', 'error': {'code': -32600, 'message': "
+		"'Invalid Request'}, 'id': null},\n  {'jsonrpc': '2.0', 'error': {'code': -32601, "
+		"'message': 'Method not found'}, 'id': '5'},\n  {'jsonrpc': '2.0', 'result': ["
+		"'hello', 5], 'id': '9'}\n]");
 }
 
 TEST(batch_of_notifications)
 {
-	example("[\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"notify_sum\", \"params\": [1,2,4]},\n"
-		"  {\"jsonrpc\": \"2.0\", \"method\": \"notify_hello\", \"params\": [7]}\n"
-		"]",
+	example("[\n  {'jsonrpc': '2.0', 'method': 'notify_sum', 'params': [1,2,4]},\n  {'jsonrpc':"
+		" '2.0', 'method': 'notify_hello', 'params': [7]}\n]",
 		NULL);
 }

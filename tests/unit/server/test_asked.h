@@ -131,7 +131,7 @@ static inline const char *bench_text(struct bench *b)
 
 static inline size_t bench_say(struct bench *b, const char *message)
 {
-	return b->p->ops->receive(b->p, str_of(message), NULL, NULL);
+	return b->p->ops->receive(b->p, str_of(json_of(message)), NULL, NULL);
 }
 
 /* One message, and all that was sent since. */

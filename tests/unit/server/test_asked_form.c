@@ -23,7 +23,7 @@ static int answer(cleat_request *req)
 		return a->status;
 	if (!a->json)
 		return cleat_reply_nothing(req);
-	doc = cleat_doc_parse(a->json, strlen(a->json), NULL, NULL, &err);
+	doc = cleat_doc_parse(json_of(a->json), strlen(a->json), NULL, NULL, &err);
 	assert_non_null(doc);
 	rc = cleat_reply_json(req, cleat_doc_root(doc));
 	cleat_doc_free(doc);
@@ -40,17 +40,16 @@ static const char *ask_form(struct bench *b, const char *schema)
 {
 	char message[8192];
 
-	snprintf(
-		message, sizeof message,
-		REQUEST("1", "elicitation/create", "\"message\":\"Please\",\"requestedSchema\":%s"),
-		schema);
+	snprintf(message, sizeof message,
+		 REQUEST("1", "elicitation/create", "'message':'Please','requestedSchema':%s"),
+		 schema);
 	return bench_ask(b, message);
 }
 
 /* A form with these properties, none of them required. */
 static const char *form_of(char *buf, size_t n, const char *properties)
 {
-	snprintf(buf, n, "{\"type\":\"object\",\"properties\":{%s}}", properties);
+	snprintf(buf, n, "{'type':'object','properties':{%s}}", properties);
 	return buf;
 }
 
@@ -69,28 +68,23 @@ TEST(a_form_that_cannot_be_shown_is_refused_with_the_place)
 		{ "null", "requestedSchema: a form must say", false },
 		{ "[]", "requestedSchema: a form must say", false },
 		{ "{}", "a form must say", false },
-		{ "{\"type\":\"object\"}", "needs \\\"properties\\\"", false },
-		{ "{\"type\":\"string\"}", "must say", false },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{}}}", "property \\\"a\\\"", false },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"object\"}}}",
-		  "property \\\"a\\\"", false },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"format\":"
-		  "\"hostname\"}}}",
-		  "property \\\"a\\\"", false },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"items\":{"
-		  "\"type\":\"string\"}}}}",
-		  "property \\\"a\\\"", false },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"items\":{"
-		  "\"type\":\"string\",\"enum\":[\"x\"]}}}}",
-		  "no arrays in forms", true },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"minimum\":"
-		  "\"1\"}}}",
-		  "/properties/a/minimum", false },
-		{ "{\"type\":\"object\",\"properties\":{},\"required\":\"a\"}", "/required",
+		{ "{'type':'object'}", "needs \\\"properties\\\"", false },
+		{ "{'type':'string'}", "must say", false },
+		{ "{'type':'object','properties':{'a':{}}}", "property \\\"a\\\"", false },
+		{ "{'type':'object','properties':{'a':{'type':'object'}}}", "property \\\"a\\\"",
 		  false },
-		{ "{\"type\":\"object\",\"properties\":{},\"$ref\":\"#\"}", "$ref", false },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},\"a\":{\"type\":"
-		  "\"string\"}}}",
+		{ "{'type':'object','properties':{'a':{'type':'string','format':'hostname'}}}",
+		  "property \\\"a\\\"", false },
+		{ "{'type':'object','properties':{'a':{'type':'array','items':{'type':'string'}}}}",
+		  "property \\\"a\\\"", false },
+		{ "{'type':'object','properties':{'a':{'type':'array','items':{'type':'string',"
+		  "'enum':['x']}}}}",
+		  "no arrays in forms", true },
+		{ "{'type':'object','properties':{'a':{'type':'integer','minimum':'1'}}}",
+		  "/properties/a/minimum", false },
+		{ "{'type':'object','properties':{},'required':'a'}", "/required", false },
+		{ "{'type':'object','properties':{},'$ref':'#'}", "$ref", false },
+		{ "{'type':'object','properties':{'a':{'type':'string'},'a':{'type':'string'}}}",
 		  "-32602", false },
 	};
 
@@ -105,7 +99,7 @@ TEST(a_form_that_cannot_be_shown_is_refused_with_the_place)
 			if (table[i].old_only && rev > REV_2025_06_18) {
 				assert_has(got, "accept");
 			} else {
-				assert_has(got, "\"id\":1,\"error\":{\"code\":-32602");
+				assert_has(got, "'id':1,'error':{'code':-32602");
 				assert_has(got, table[i].says);
 				assert_int_equal(a.calls, 0);
 			}
@@ -117,10 +111,10 @@ BENCH_TEST(a_form_needs_a_message)
 {
 	static const char *const questions[] = {
 		REQUEST("1", "elicitation/create",
-			"\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}"),
+			"'requestedSchema':{'type':'object','properties':{}}"),
 		REQUEST("1", "elicitation/create",
-			"\"message\":5,\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}"),
-		REQUEST("1", "elicitation/create", "\"message\":\"no form\""),
+			"'message':5,'requestedSchema':{'type':'object','properties':{}}"),
+		REQUEST("1", "elicitation/create", "'message':'no form'"),
 	};
 	struct answer a = { 0 };
 
@@ -140,56 +134,49 @@ struct fill_case {
 
 /* SEP-1034: every kind of field can have a default; what the user said comes first. */
 static const struct fill_case fills[] = {
-	{ "\"s\":{\"type\":\"string\",\"default\":\"John\"}", NULL, "{\"s\":\"John\"}" },
-	{ "\"s\":{\"type\":\"string\",\"default\":\"John\"}", "{}", "{\"s\":\"John\"}" },
-	{ "\"s\":{\"type\":\"string\",\"default\":\"John\"}", "{\"s\":\"Eve\"}",
-	  "{\"s\":\"Eve\"}" },
-	{ "\"s\":{\"type\":\"string\",\"default\":\"John\"}", "{\"s\":\"\"}", "{\"s\":\"\"}" },
-	{ "\"i\":{\"type\":\"integer\",\"default\":30}", NULL, "{\"i\":30}" },
-	{ "\"i\":{\"type\":\"integer\",\"default\":30}", "{\"i\":0}", "{\"i\":0}" },
-	{ "\"n\":{\"type\":\"number\",\"default\":95}", NULL, "{\"n\":95}" },
-	{ "\"b\":{\"type\":\"boolean\",\"default\":true}", NULL, "{\"b\":true}" },
-	{ "\"b\":{\"type\":\"boolean\",\"default\":true}", "{\"b\":false}", "{\"b\":false}" },
-	{ "\"b\":{\"type\":\"boolean\",\"default\":false}", NULL, "{\"b\":false}" },
-	{ "\"e\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"],\"default\":\"b\"}", NULL,
-	  "{\"e\":\"b\"}" },
-	{ "\"e\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"],\"enumNames\":[\"A\",\"B\"],"
-	  "\"default\":\"a\"}",
-	  NULL, "{\"e\":\"a\"}" },
+	{ "'s':{'type':'string','default':'John'}", NULL, "{'s':'John'}" },
+	{ "'s':{'type':'string','default':'John'}", "{}", "{'s':'John'}" },
+	{ "'s':{'type':'string','default':'John'}", "{'s':'Eve'}", "{'s':'Eve'}" },
+	{ "'s':{'type':'string','default':'John'}", "{'s':''}", "{'s':''}" },
+	{ "'i':{'type':'integer','default':30}", NULL, "{'i':30}" },
+	{ "'i':{'type':'integer','default':30}", "{'i':0}", "{'i':0}" },
+	{ "'n':{'type':'number','default':95}", NULL, "{'n':95}" },
+	{ "'b':{'type':'boolean','default':true}", NULL, "{'b':true}" },
+	{ "'b':{'type':'boolean','default':true}", "{'b':false}", "{'b':false}" },
+	{ "'b':{'type':'boolean','default':false}", NULL, "{'b':false}" },
+	{ "'e':{'type':'string','enum':['a','b'],'default':'b'}", NULL, "{'e':'b'}" },
+	{ "'e':{'type':'string','enum':['a','b'],'enumNames':['A','B'],'default':'a'}", NULL,
+	  "{'e':'a'}" },
 	/* no default: nothing is made up */
-	{ "\"s\":{\"type\":\"string\"}", NULL, "{}" },
-	{ "\"s\":{\"type\":\"string\"},\"i\":{\"type\":\"integer\",\"default\":3}", "{\"s\":\"x\"}",
-	  "{\"s\":\"x\",\"i\":3}" },
+	{ "'s':{'type':'string'}", NULL, "{}" },
+	{ "'s':{'type':'string'},'i':{'type':'integer','default':3}", "{'s':'x'}",
+	  "{'s':'x','i':3}" },
 	/* a default that its own field would not take is not a default */
-	{ "\"s\":{\"type\":\"string\",\"minLength\":1,\"default\":\"\"}", NULL, "{}" },
-	{ "\"s\":{\"type\":\"string\",\"default\":null}", NULL, "{}" },
-	{ "\"i\":{\"type\":\"integer\",\"default\":1.5}", NULL, "{}" },
-	{ "\"i\":{\"type\":\"integer\",\"maximum\":3,\"default\":4}", NULL, "{}" },
-	{ "\"e\":{\"type\":\"string\",\"enum\":[\"a\"],\"default\":\"z\"}", NULL, "{}" },
-	{ "\"m\":{\"type\":\"string\",\"format\":\"email\",\"default\":\"none\"}", NULL, "{}" },
-	{ "\"m\":{\"type\":\"string\",\"format\":\"email\",\"default\":\"a@b.example\"}", NULL,
-	  "{\"m\":\"a@b.example\"}" },
+	{ "'s':{'type':'string','minLength':1,'default':''}", NULL, "{}" },
+	{ "'s':{'type':'string','default':null}", NULL, "{}" },
+	{ "'i':{'type':'integer','default':1.5}", NULL, "{}" },
+	{ "'i':{'type':'integer','maximum':3,'default':4}", NULL, "{}" },
+	{ "'e':{'type':'string','enum':['a'],'default':'z'}", NULL, "{}" },
+	{ "'m':{'type':'string','format':'email','default':'none'}", NULL, "{}" },
+	{ "'m':{'type':'string','format':'email','default':'a@b.example'}", NULL,
+	  "{'m':'a@b.example'}" },
 	/* keys are any text */
-	{ "\"a/b~c\":{\"type\":\"integer\",\"default\":1},\"\":{\"type\":\"integer\",\"default\":2}",
-	  NULL, "{\"a/b~c\":1,\"\":2}" },
+	{ "'a/b~c':{'type':'integer','default':1},'':{'type':'integer','default':2}", NULL,
+	  "{'a/b~c':1,'':2}" },
 };
 
 /* These have their place from 2025-11-25 on. */
 static const struct fill_case later_fills[] = {
-	{ "\"t\":{\"type\":\"string\",\"oneOf\":[{\"const\":\"r\",\"title\":\"Red\"},{\"const\":\"g\","
-	  "\"title\":\"Green\"}],\"default\":\"g\"}",
-	  NULL, "{\"t\":\"g\"}" },
-	{ "\"l\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"a\",\"b\",\"c\"]},"
-	  "\"default\":[\"a\",\"c\"]}",
-	  NULL, "{\"l\":[\"a\",\"c\"]}" },
-	{ "\"l\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"a\",\"b\",\"c\"]},"
-	  "\"default\":[\"a\",\"c\"]}",
-	  "{\"l\":[]}", "{\"l\":[]}" },
-	{ "\"l\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"const\":\"a\",\"title\":\"A\"}]},"
-	  "\"default\":[\"a\"]}",
-	  NULL, "{\"l\":[\"a\"]}" },
-	{ "\"l\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\",\"enum\":[\"a\"]},"
-	  "\"default\":[]}",
+	{ "'t':{'type':'string','oneOf':[{'const':'r','title':'Red'},{'const':'g','title':"
+	  "'Green'}],'default':'g'}",
+	  NULL, "{'t':'g'}" },
+	{ "'l':{'type':'array','items':{'type':'string','enum':['a','b','c']},'default':['a','c']}",
+	  NULL, "{'l':['a','c']}" },
+	{ "'l':{'type':'array','items':{'type':'string','enum':['a','b','c']},'default':['a','c']}",
+	  "{'l':[]}", "{'l':[]}" },
+	{ "'l':{'type':'array','items':{'anyOf':[{'const':'a','title':'A'}]},'default':['a']}",
+	  NULL, "{'l':['a']}" },
+	{ "'l':{'type':'array','minItems':1,'items':{'type':'string','enum':['a']},'default':[]}",
 	  NULL, "{}" },
 };
 
@@ -202,11 +189,9 @@ static void check_fill(enum revision rev, const struct fill_case *c)
 
 	start(&b, rev, &a);
 	got = ask_form(&b, form_of(schema, sizeof schema, c->properties));
-	snprintf(
-		wanted, sizeof wanted,
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\",\"content\":%s}}\n",
-		c->wanted);
-	assert_string_equal(got, wanted);
+	snprintf(wanted, sizeof wanted,
+		 "{'jsonrpc':'2.0','id':1,'result':{'action':'accept','content':%s}}\n", c->wanted);
+	assert_string_equal(got, json_of(wanted));
 	assert_published(rev, "ElicitResult", got);
 	bench_stop(&b);
 }
@@ -224,12 +209,15 @@ TEST(what_was_left_out_gets_its_default)
 /* Numbers keep what the user, or the server, wrote. */
 BENCH_TEST(numbers_are_not_rounded)
 {
-	struct answer a = { .json = "{\"x\":0.10000000000000000001}" };
+	struct answer a = { .json = "{'x':0.10000000000000000001}" };
 
 	start(b, REV_2025_11_25, &a);
-	assert_has(ask_form(b, "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},"
-			       "\"y\":{\"type\":\"number\",\"default\":95.50}}}"),
-		   "{\"x\":0.10000000000000000001,\"y\":95.50}");
+	assert_has(
+		ask_form(
+			b,
+			"{'type':'object','properties':{'x':{'type':'number'},'y':{'type':'number',"
+			"'default':95.50}}}"),
+		"{'x':0.10000000000000000001,'y':95.50}");
 }
 
 /* ---- answers that do not fit ---------------------------------------------------------------- */
@@ -240,41 +228,35 @@ struct misfit_case {
 	const char *note;
 };
 
-#define ONE(type) "{\"type\":\"object\",\"properties\":{\"f\":{" type "}}}"
-#define REQUIRED(type)                                                                             \
-	"{\"type\":\"object\",\"properties\":{\"f\":{" type "}},\"required\":[\"f\"]}"
+#define ONE(type)      "{'type':'object','properties':{'f':{" type "}}}"
+#define REQUIRED(type) "{'type':'object','properties':{'f':{" type "}},'required':['f']}"
 
 /* 2025-11-25 client/elicitation, security: clients SHOULD validate all responses against the schema. */
 TEST(an_answer_that_does_not_fit_is_not_sent)
 {
 	static const struct misfit_case table[] = {
-		{ ONE("\"type\":\"string\""), "{\"f\":5}", "f", "expected" },
-		{ ONE("\"type\":\"string\""), "{\"f\":null}", "f", "expected" },
-		{ ONE("\"type\":\"string\",\"minLength\":3"), "{\"f\":\"ab\"}", "f", "f:" },
-		{ ONE("\"type\":\"string\",\"format\":\"email\""), "{\"f\":\"secret\"}", "f",
-		  "secret" },
-		{ ONE("\"type\":\"string\",\"format\":\"date\""), "{\"f\":\"2026-02-30\"}", "f",
-		  "f:" },
-		{ ONE("\"type\":\"string\",\"enum\":[\"a\"]"), "{\"f\":\"b\"}", "f", "f:" },
-		{ ONE("\"type\":\"integer\""), "{\"f\":1.5}", "f", "f:" },
-		{ ONE("\"type\":\"integer\",\"maximum\":3"), "{\"f\":4}", "f", "f:" },
-		{ ONE("\"type\":\"boolean\""), "{\"f\":\"true\"}", "f", "f:" },
-		{ REQUIRED("\"type\":\"string\""), "{}", "f", "missing" },
-		{ REQUIRED("\"type\":\"string\""), NULL, "f", "missing" },
+		{ ONE("'type':'string'"), "{'f':5}", "f", "expected" },
+		{ ONE("'type':'string'"), "{'f':null}", "f", "expected" },
+		{ ONE("'type':'string','minLength':3"), "{'f':'ab'}", "f", "f:" },
+		{ ONE("'type':'string','format':'email'"), "{'f':'secret'}", "f", "secret" },
+		{ ONE("'type':'string','format':'date'"), "{'f':'2026-02-30'}", "f", "f:" },
+		{ ONE("'type':'string','enum':['a']"), "{'f':'b'}", "f", "f:" },
+		{ ONE("'type':'integer'"), "{'f':1.5}", "f", "f:" },
+		{ ONE("'type':'integer','maximum':3"), "{'f':4}", "f", "f:" },
+		{ ONE("'type':'boolean'"), "{'f':'true'}", "f", "f:" },
+		{ REQUIRED("'type':'string'"), "{}", "f", "missing" },
+		{ REQUIRED("'type':'string'"), NULL, "f", "missing" },
 		/* a default that is none does not help */
-		{ REQUIRED("\"type\":\"string\",\"minLength\":1,\"default\":\"\""), NULL, "f",
-		  "missing" },
-		{ ONE("\"type\":\"string\""), "{\"g\":\"x\"}", "g", "does not have" },
-		{ ONE("\"type\":\"string\""), "{\"f\":\"x\",\"g\":{}}", "g", "does not have" },
+		{ REQUIRED("'type':'string','minLength':1,'default':''"), NULL, "f", "missing" },
+		{ ONE("'type':'string'"), "{'g':'x'}", "g", "does not have" },
+		{ ONE("'type':'string'"), "{'f':'x','g':{}}", "g", "does not have" },
 		/* the first of several */
-		{ "{\"type\":\"object\",\"properties\":{\"f\":{\"type\":\"string\"},\"g\":{\"type\":"
-		  "\"string\"}}}",
-		  "{\"f\":2,\"g\":1}", "f", "f: expected" },
-		{ ONE("\"type\":\"string\""), "[]", NULL, "not an object" },
-		{ ONE("\"type\":\"string\""), "\"f\"", NULL, "not an object" },
-		{ "{\"type\":\"object\",\"properties\":{\"f\":{\"type\":\"string\"}},"
-		  "\"minProperties\":1}",
-		  "{}", NULL, "" },
+		{ "{'type':'object','properties':{'f':{'type':'string'},'g':{'type':'string'}}}",
+		  "{'f':2,'g':1}", "f", "f: expected" },
+		{ ONE("'type':'string'"), "[]", NULL, "not an object" },
+		{ ONE("'type':'string'"), "'f'", NULL, "not an object" },
+		{ "{'type':'object','properties':{'f':{'type':'string'}},'minProperties':1}", "{}",
+		  NULL, "" },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
@@ -285,7 +267,7 @@ TEST(an_answer_that_does_not_fit_is_not_sent)
 
 		start(&b, REV_2025_11_25, &a);
 		got = ask_form(&b, table[i].schema);
-		assert_has(got, "\"id\":1,\"error\":{\"code\":-32603");
+		assert_has(got, "'id':1,'error':{'code':-32603");
 		assert_lacks(got, "secret"); /* what the user typed is in the log only */
 		snprintf(told, sizeof told, "field \\\"%s\\\"",
 			 table[i].field ? table[i].field : "");
@@ -307,8 +289,8 @@ struct status_case {
 };
 
 static const struct status_case outcomes[] = {
-	{ CLEAT_EDECLINED, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}\n" },
-	{ CLEAT_ECANCELLED, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"cancel\"}}\n" },
+	{ CLEAT_EDECLINED, "{'jsonrpc':'2.0','id':1,'result':{'action':'decline'}}\n" },
+	{ CLEAT_ECANCELLED, "{'jsonrpc':'2.0','id':1,'result':{'action':'cancel'}}\n" },
 	{ CLEAT_EIO, "-32603" },
 	{ CLEAT_ENOMEM, "-32603" },
 	{ CLEAT_EUNSUPPORTED, "-32603" },
@@ -316,8 +298,7 @@ static const struct status_case outcomes[] = {
 };
 
 #define ASK_URL(url)                                                                               \
-	REQUEST("1", "elicitation/create",                                                         \
-		"\"mode\":\"url\",\"message\":\"Go\",\"url\":\"" url "\"")
+	REQUEST("1", "elicitation/create", "'mode':'url','message':'Go','url':'" url "'")
 
 /* 2025-11-25 client/elicitation, response actions. */
 TEST(the_users_no_is_said_and_failures_are_errors)
@@ -331,10 +312,10 @@ TEST(the_users_no_is_said_and_failures_are_errors)
 
 				start(&b, rev, &a);
 				got = url ? bench_ask(&b, ASK_URL("https://h/"))
-					  : ask_form(&b, REQUIRED("\"type\":\"string\""));
+					  : ask_form(&b, REQUIRED("'type':'string'"));
 				assert_has(got, outcomes[i].answer);
 				if (i < 2) {
-					assert_string_equal(got, outcomes[i].answer);
+					assert_string_equal(got, json_of(outcomes[i].answer));
 					assert_published(rev, "ElicitResult", got);
 					assert_string_equal(b.notes, "");
 				}
@@ -367,10 +348,8 @@ TEST(only_web_addresses_are_shown_to_the_user)
 		{ ASK_URL("https://h/\\n"), false },
 		{ ASK_URL("https://h/\\u0000"), false },
 		{ ASK_URL("https://h/\xc3\xa9"), false },
-		{ REQUEST("1", "elicitation/create", "\"mode\":\"url\",\"message\":\"Go\""),
-		  false },
-		{ REQUEST("1", "elicitation/create", "\"mode\":\"url\",\"url\":\"https://h/\""),
-		  false },
+		{ REQUEST("1", "elicitation/create", "'mode':'url','message':'Go'"), false },
+		{ REQUEST("1", "elicitation/create", "'mode':'url','url':'https://h/'"), false },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++)
@@ -380,7 +359,7 @@ TEST(only_web_addresses_are_shown_to_the_user)
 
 			start(&b, rev, &a);
 			assert_has(bench_ask(&b, table[i].question),
-				   table[i].ok ? "{\"action\":\"accept\"}}" : "-32602");
+				   table[i].ok ? "{'action':'accept'}}" : "-32602");
 			assert_int_equal(a.calls, table[i].ok);
 			bench_stop(&b);
 		}
@@ -460,7 +439,7 @@ TEST(other_replies_are_errors)
 		cleat_handler *handler;
 		const char *form, *url; /* in the answers */
 	} table[] = {
-		{ ok, "-32603", "{\"action\":\"accept\"}" },
+		{ ok, "-32603", "{'action':'accept'}" },
 		{ text, "use cleat_reply_jsonf", "use cleat_reply_nothing" },
 		{ image, "use cleat_reply_jsonf", "use cleat_reply_nothing" },
 		{ resource, "use cleat_reply_jsonf", "use cleat_reply_nothing" },
@@ -468,10 +447,10 @@ TEST(other_replies_are_errors)
 		{ suggest, "cannot reply with a suggestion", "cannot reply with a suggestion" },
 		{ record, "use cleat_reply_jsonf", "-32603" },
 		{ model, "cannot reply with a model", "cannot reply with a model" },
-		{ error, "{\"code\":-32603,\"message\":\"no hands: 5\"}", "no hands: 5" },
-		{ reject, "{\"code\":-5,\"message\":\"never\",\"data\":{\"why\":1}}", "-5" },
+		{ error, "{'code':-32603,'message':'no hands: 5'}", "no hands: 5" },
+		{ reject, "{'code':-5,'message':'never','data':{'why':1}}", "-5" },
 		{ bad_template, "-32603", "-32603" },
-		{ json, "\"content\":{\"f\":\"x\"}", "-32603" },
+		{ json, "'content':{'f':'x'}", "-32603" },
 	};
 
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
@@ -480,7 +459,7 @@ TEST(other_replies_are_errors)
 		struct bench b;
 
 		bench_start(&b, REV_2025_11_25, &who);
-		assert_has(ask_form(&b, ONE("\"type\":\"string\"")), table[i].form);
+		assert_has(ask_form(&b, ONE("'type':'string'")), table[i].form);
 		assert_has(bench_ask(&b, ASK_URL("https://h/")), table[i].url);
 		bench_stop(&b);
 	}
@@ -495,8 +474,8 @@ static int with_meta(cleat_request *req)
 BENCH_TEST(an_answer_can_have_meta)
 {
 	bench_start(b, REV_2025_11_25, &(struct server_asked){ .on_form = with_meta });
-	assert_has(ask_form(b, "{\"type\":\"object\",\"properties\":{}}"),
-		   "{\"action\":\"accept\",\"content\":{},\"_meta\":{\"m\":1}}");
+	assert_has(ask_form(b, "{'type':'object','properties':{}}"),
+		   "{'action':'accept','content':{},'_meta':{'m':1}}");
 }
 
 /* Every default is checked by itself: a form as large as a message may be takes no longer for that. */
@@ -509,13 +488,12 @@ BENCH_TEST(a_large_form_is_filled_in)
 	start(b, REV_2025_11_25, &a);
 	buf_init(&m, NULL, 1 << 20);
 	buf_appendz(&m,
-		    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":{"
-		    "\"message\":\"\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{");
+		    "{'jsonrpc':'2.0','id':1,'method':'elicitation/create','params':{'message':'',"
+		    "'requestedSchema':{'type':'object','properties':{");
 	for (int i = 0; i < N; i++)
-		buf_printf(&m, "%s\"f%d\":{\"type\":\"integer\",\"default\":%d}", i ? "," : "", i,
-			   i);
+		buf_printf(&m, "%s'f%d':{'type':'integer','default':%d}", i ? "," : "", i, i);
 	buf_appendz(&m, "}}}}");
 	buf_putc(&m, '\0');
-	assert_has(bench_ask(b, buf_str(&m).p), "\"f1999\":1999}");
+	assert_has(bench_ask(b, buf_str(&m).p), "'f1999':1999}");
 	buf_done(&m);
 }

@@ -14,15 +14,28 @@
 enum { MOST = 5 };
 
 struct sent {
+	char text[256];
 	struct http_field fields[MOST];
 	struct http_request r;
 	struct peer_headers h;
 };
 
-/* "name: value" lines. */
-static const struct peer_headers *sent(struct sent *s, const char *const lines[MOST])
+/* "name: value | name: value". */
+static const struct peer_headers *sent(struct sent *s, const char *all)
 {
+	const char *lines[MOST + 1] = { NULL };
+	size_t n = 0;
+
 	*s = (struct sent){ 0 };
+	snprintf(s->text, sizeof s->text, "%s", all);
+	for (char *at = *all ? s->text : NULL; at; n++) {
+		char *end = strstr(at, " | ");
+
+		lines[n] = at;
+		if (end)
+			*end = '\0';
+		at = end ? end + 3 : NULL;
+	}
 	put_lines(&s->r, s->fields, lines, MOST);
 	s->h = (struct peer_headers){ s->fields, s->r.n_fields };
 	return &s->h;
@@ -30,7 +43,7 @@ static const struct peer_headers *sent(struct sent *s, const char *const lines[M
 
 static cleat_doc *parse(const char *text)
 {
-	cleat_doc *d = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
+	cleat_doc *d = cleat_doc_parse(json_of(text), strlen(text), NULL, NULL, NULL);
 
 	if (!d)
 		print_error("no JSON: %s\n", text);
@@ -43,22 +56,20 @@ static cleat_doc *parse(const char *text)
 TEST(the_version_stands_once_and_is_that_of_the_body)
 {
 	static const struct {
-		const char *lines[MOST], *body;
+		const char *lines, *body;
 		bool ok;
 	} rows[] = {
-		{ { "mcp-protocol-version: 2026-07-28" }, "2026-07-28", true },
-		{ { "mcp-protocol-version: 2099-01-01" }, "2099-01-01", true },
-		{ { NULL }, "2026-07-28", false },
-		{ { "mcp-protocol-version:" }, "2026-07-28", false },
-		{ { "mcp-protocol-version: 2026-07-28" }, "2025-11-25", false },
-		{ { "mcp-protocol-version: 2026-07-2" }, "2026-07-28", false },
-		{ { "mcp-protocol-version: 2026-07-281" }, "2026-07-28", false },
-		{ { "mcp-protocol-version: 2026-07-28", "mcp-protocol-version: 2026-07-28" },
-		  "2026-07-28",
-		  false },
-		{ { "mcp-protocol-version: 2026-07-28", "mcp-protocol-version: 2025-11-25" },
-		  "2026-07-28",
-		  false },
+		{ "mcp-protocol-version: 2026-07-28", "2026-07-28", true },
+		{ "mcp-protocol-version: 2099-01-01", "2099-01-01", true },
+		{ "", "2026-07-28", false },
+		{ "mcp-protocol-version:", "2026-07-28", false },
+		{ "mcp-protocol-version: 2026-07-28", "2025-11-25", false },
+		{ "mcp-protocol-version: 2026-07-2", "2026-07-28", false },
+		{ "mcp-protocol-version: 2026-07-281", "2026-07-28", false },
+		{ "mcp-protocol-version: 2026-07-28 | mcp-protocol-version: 2026-07-28",
+		  "2026-07-28", false },
+		{ "mcp-protocol-version: 2026-07-28 | mcp-protocol-version: 2025-11-25",
+		  "2026-07-28", false },
 	};
 	struct sent s;
 	cleat_error err;
@@ -78,98 +89,53 @@ TEST(the_version_stands_once_and_is_that_of_the_body)
 TEST(method_and_name_are_those_of_the_body)
 {
 	static const struct {
-		const char *lines[MOST], *method, *params;
+		const char *lines, *method, *params;
 		bool ok;
 	} rows[] = {
-		{ { "mcp-method: tools/list" }, "tools/list", "{}", true },
-		{ { "mcp-method: tools/list" }, "tools/list", NULL, true },
-		{ { NULL }, "tools/list", "{}", false },
-		{ { "mcp-method: Tools/list" }, "tools/list", "{}", false },
-		{ { "mcp-method: tools" }, "tools/list", "{}", false },
-		{ { "mcp-method:" }, "tools/list", "{}", false },
+		{ "mcp-method: tools/list", "tools/list", "{}", true },
+		{ "mcp-method: tools/list", "tools/list", NULL, true },
+		{ "", "tools/list", "{}", false },
+		{ "mcp-method: Tools/list", "tools/list", "{}", false },
+		{ "mcp-method: tools", "tools/list", "{}", false },
+		{ "mcp-method:", "tools/list", "{}", false },
 		/* the name: of a tool, of a prompt, the URI of a resource */
-		{ { "mcp-method: tools/call", "mcp-name: a" },
-		  "tools/call",
-		  "{\"name\":\"a\"}",
-		  true },
-		{ { "mcp-method: tools/call", "mcp-name: b" },
-		  "tools/call",
-		  "{\"name\":\"a\"}",
-		  false },
-		{ { "mcp-method: tools/call", "mcp-name: A" },
-		  "tools/call",
-		  "{\"name\":\"a\"}",
-		  false },
-		{ { "mcp-method: tools/call" }, "tools/call", "{\"name\":\"a\"}", false },
-		{ { "mcp-method: tools/call", "mcp-name:" },
-		  "tools/call",
-		  "{\"name\":\"\"}",
-		  true },
-		{ { "mcp-method: tools/call", "mcp-name: a", "mcp-name: a" },
-		  "tools/call",
-		  "{\"name\":\"a\"}",
-		  false },
-		{ { "mcp-method: prompts/get", "mcp-name: p" },
-		  "prompts/get",
-		  "{\"name\":\"p\"}",
-		  true },
-		{ { "mcp-method: prompts/get" }, "prompts/get", "{\"name\":\"p\"}", false },
-		{ { "mcp-method: resources/read", "mcp-name: file:///a" },
-		  "resources/read",
-		  "{\"uri\":\"file:///a\"}",
-		  true },
-		{ { "mcp-method: resources/read", "mcp-name: file:///a" },
-		  "resources/read",
-		  "{\"uri\":\"file:///b\",\"name\":\"file:///a\"}",
-		  false },
+		{ "mcp-method: tools/call | mcp-name: a", "tools/call", "{'name':'a'}", true },
+		{ "mcp-method: tools/call | mcp-name: b", "tools/call", "{'name':'a'}", false },
+		{ "mcp-method: tools/call | mcp-name: A", "tools/call", "{'name':'a'}", false },
+		{ "mcp-method: tools/call", "tools/call", "{'name':'a'}", false },
+		{ "mcp-method: tools/call | mcp-name:", "tools/call", "{'name':''}", true },
+		{ "mcp-method: tools/call | mcp-name: a | mcp-name: a", "tools/call",
+		  "{'name':'a'}", false },
+		{ "mcp-method: prompts/get | mcp-name: p", "prompts/get", "{'name':'p'}", true },
+		{ "mcp-method: prompts/get", "prompts/get", "{'name':'p'}", false },
+		{ "mcp-method: resources/read | mcp-name: file:///a", "resources/read",
+		  "{'uri':'file:///a'}", true },
+		{ "mcp-method: resources/read | mcp-name: file:///a", "resources/read",
+		  "{'uri':'file:///b','name':'file:///a'}", false },
 		/* others have none, whatever they send */
-		{ { "mcp-method: resources/subscribe" },
-		  "resources/subscribe",
-		  "{\"uri\":\"x:y\"}",
-		  true },
-		{ { "mcp-method: tools/list", "mcp-name: x" },
-		  "tools/list",
-		  "{\"name\":\"y\"}",
-		  true },
+		{ "mcp-method: resources/subscribe", "resources/subscribe", "{'uri':'x:y'}", true },
+		{ "mcp-method: tools/list | mcp-name: x", "tools/list", "{'name':'y'}", true },
 		/* without one in the body there is nothing to compare: that is said elsewhere */
-		{ { "mcp-method: tools/call", "mcp-name: a" }, "tools/call", "{}", true },
-		{ { "mcp-method: tools/call", "mcp-name: a" }, "tools/call", "{\"name\":7}", true },
+		{ "mcp-method: tools/call | mcp-name: a", "tools/call", "{}", true },
+		{ "mcp-method: tools/call | mcp-name: a", "tools/call", "{'name':7}", true },
 		/* "servers MUST decode an encoded Mcp-Name ... before comparing it" */
-		{ { "mcp-method: tools/call", "mcp-name: =?base64?w7w=?=" },
-		  "tools/call",
-		  "{\"name\":\"\xc3\xbc\"}",
-		  true },
-		{ { "mcp-method: tools/call", "mcp-name: =?base64?w7w=?=" },
-		  "tools/call",
-		  "{\"name\":\"=?base64?w7w=?=\"}",
-		  false },
-		{ { "mcp-method: tools/call", "mcp-name: =?base64?PT9iYXNlNjQ/dzd3PT89?=" },
-		  "tools/call",
-		  "{\"name\":\"=?base64?w7w=?=\"}",
-		  true },
-		{ { "mcp-method: tools/call", "mcp-name: =?BASE64?w7w=?=" },
-		  "tools/call",
-		  "{\"name\":\"\xc3\xbc\"}",
-		  false },
-		{ { "mcp-method: tools/call", "mcp-name: =?base64?w7w?=" },
-		  "tools/call",
-		  "{\"name\":\"\xc3\xbc\"}",
-		  false },
-		{ { "mcp-method: tools/call", "mcp-name: =?base64?/w==?=" },
-		  "tools/call",
-		  "{\"name\":\"x\"}",
-		  false },
-		{ { "mcp-method: tools/call", "mcp-name: \xc3\xbc" },
-		  "tools/call",
-		  "{\"name\":\"\xc3\xbc\"}",
-		  false },
-		{ { "mcp-method: tools/call", "mcp-name: =?base64?YQBi?=" },
-		  "tools/call",
-		  "{\"name\":\"a\\u0000b\"}",
-		  true },
-		{ { "mcp-method: tools/call", "mcp-name: a" },
-		  "tools/call",
-		  "{\"name\":\"a\\u0000b\"}",
+		{ "mcp-method: tools/call | mcp-name: =?base64?w7w=?=", "tools/call",
+		  "{'name':'\xc3\xbc'}", true },
+		{ "mcp-method: tools/call | mcp-name: =?base64?w7w=?=", "tools/call",
+		  "{'name':'=?base64?w7w=?='}", false },
+		{ "mcp-method: tools/call | mcp-name: =?base64?PT9iYXNlNjQ/dzd3PT89?=",
+		  "tools/call", "{'name':'=?base64?w7w=?='}", true },
+		{ "mcp-method: tools/call | mcp-name: =?BASE64?w7w=?=", "tools/call",
+		  "{'name':'\xc3\xbc'}", false },
+		{ "mcp-method: tools/call | mcp-name: =?base64?w7w?=", "tools/call",
+		  "{'name':'\xc3\xbc'}", false },
+		{ "mcp-method: tools/call | mcp-name: =?base64?/w==?=", "tools/call",
+		  "{'name':'x'}", false },
+		{ "mcp-method: tools/call | mcp-name: \xc3\xbc", "tools/call",
+		  "{'name':'\xc3\xbc'}", false },
+		{ "mcp-method: tools/call | mcp-name: =?base64?YQBi?=", "tools/call",
+		  "{\"name\":\"a\\u0000b\"}", true },
+		{ "mcp-method: tools/call | mcp-name: a", "tools/call", "{\"name\":\"a\\u0000b\"}",
 		  false },
 	};
 	struct sent s;
@@ -196,8 +162,8 @@ TEST(method_and_name_are_those_of_the_body)
 
 /* ---- annotations -------------------------------------------------------------------------- */
 
-#define PROPERTIES(p) "{\"type\":\"object\",\"properties\":{" p "}}"
-#define STRING(name)  "{\"type\":\"string\",\"x-mcp-header\":\"" name "\"}"
+#define PROPERTIES(p) "{'type':'object','properties':{" p "}}"
+#define STRING(name)  "{'type':'string','x-mcp-header':'" name "'}"
 
 /* Constraints on x-mcp-header values. */
 TEST(annotations_are_found_or_refused)
@@ -206,57 +172,55 @@ TEST(annotations_are_found_or_refused)
 		const char *schema;
 		int found; /* -1: refused */
 	} rows[] = {
-		{ "{\"type\":\"object\"}", 0 },
-		{ PROPERTIES("\"a\":{\"type\":\"string\"}"), 0 },
-		{ PROPERTIES("\"a\":" STRING("Region")), 1 },
-		{ PROPERTIES("\"a\":" STRING("x") ",\"b\":" STRING("y")), 2 },
-		{ PROPERTIES("\"a\":{\"type\":\"integer\",\"x-mcp-header\":\"n\"}"), 1 },
-		{ PROPERTIES("\"a\":{\"type\":\"boolean\",\"x-mcp-header\":\"n\"}"), 1 },
+		{ "{'type':'object'}", 0 },
+		{ PROPERTIES("'a':{'type':'string'}"), 0 },
+		{ PROPERTIES("'a':" STRING("Region")), 1 },
+		{ PROPERTIES("'a':" STRING("x") ",'b':" STRING("y")), 2 },
+		{ PROPERTIES("'a':{'type':'integer','x-mcp-header':'n'}"), 1 },
+		{ PROPERTIES("'a':{'type':'boolean','x-mcp-header':'n'}"), 1 },
 		/* "MUST only be applied to parameters with primitive types" */
-		{ PROPERTIES("\"a\":{\"type\":\"number\",\"x-mcp-header\":\"n\"}"), -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"object\",\"x-mcp-header\":\"n\"}"), -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"array\",\"x-mcp-header\":\"n\"}"), -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"null\",\"x-mcp-header\":\"n\"}"), -1 },
-		{ PROPERTIES("\"a\":{\"x-mcp-header\":\"n\"}"), -1 },
+		{ PROPERTIES("'a':{'type':'number','x-mcp-header':'n'}"), -1 },
+		{ PROPERTIES("'a':{'type':'object','x-mcp-header':'n'}"), -1 },
+		{ PROPERTIES("'a':{'type':'array','x-mcp-header':'n'}"), -1 },
+		{ PROPERTIES("'a':{'type':'null','x-mcp-header':'n'}"), -1 },
+		{ PROPERTIES("'a':{'x-mcp-header':'n'}"), -1 },
 		/* "MUST NOT be empty", "1*tchar" */
-		{ PROPERTIES("\"a\":" STRING("")), -1 },
-		{ PROPERTIES("\"a\":" STRING("a b")), -1 },
-		{ PROPERTIES("\"a\":" STRING("a:b")), -1 },
-		{ PROPERTIES("\"a\":" STRING("a\\r\\nX: y")), -1 },
-		{ PROPERTIES("\"a\":" STRING("a\\u0000")), -1 },
-		{ PROPERTIES("\"a\":" STRING("\xc3\xbc")), -1 },
-		{ PROPERTIES("\"a\":" STRING("!#$%&'*+-.^_`|~09azAZ")), 1 },
-		{ PROPERTIES("\"a\":{\"type\":\"string\",\"x-mcp-header\":7}"), -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"string\",\"x-mcp-header\":null}"), -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"string\",\"x-mcp-header\":true}"), -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"string\",\"x-mcp-header\":{}}"), -1 },
+		{ PROPERTIES("'a':" STRING("")), -1 },
+		{ PROPERTIES("'a':" STRING("a b")), -1 },
+		{ PROPERTIES("'a':" STRING("a:b")), -1 },
+		{ PROPERTIES("'a':" STRING("a\\r\\nX: y")), -1 },
+		{ PROPERTIES("'a':" STRING("a\\u0000")), -1 },
+		{ PROPERTIES("'a':" STRING("\xc3\xbc")), -1 },
+		{ PROPERTIES("'a':" STRING("!#$%&\\u0027*+-.^_`|~09azAZ")), 1 },
+		{ PROPERTIES("'a':{'type':'string','x-mcp-header':7}"), -1 },
+		{ PROPERTIES("'a':{'type':'string','x-mcp-header':null}"), -1 },
+		{ PROPERTIES("'a':{'type':'string','x-mcp-header':true}"), -1 },
+		{ PROPERTIES("'a':{'type':'string','x-mcp-header':{}}"), -1 },
 		/* "MUST be case-insensitively unique" */
-		{ PROPERTIES("\"a\":" STRING("Same") ",\"b\":" STRING("sAME")), -1 },
-		{ PROPERTIES("\"a\":" STRING("Same") ",\"b\":{\"type\":\"object\",\"properties\":{"
-						     "\"c\":" STRING("same") "}}"),
+		{ PROPERTIES("'a':" STRING("Same") ",'b':" STRING("sAME")), -1 },
+		{ PROPERTIES("'a':" STRING(
+			  "Same") ",'b':{'type':'object','properties':{'c':" STRING("same") "}}"),
 		  -1 },
 		/* "reachable via a chain consisting solely of properties keys" */
-		{ PROPERTIES(
-			  "\"a\":{\"type\":\"object\",\"properties\":{\"b\":" STRING("deep") "}}"),
-		  1 },
-		{ "{\"x-mcp-header\":\"n\",\"type\":\"string\"}", -1 },
-		{ PROPERTIES("\"a\":{\"type\":\"array\",\"items\":" STRING("n") "}"), -1 },
-		{ PROPERTIES("\"a\":{\"anyOf\":[" STRING("n") "]}"), -1 },
-		{ PROPERTIES("\"a\":{\"oneOf\":[{\"properties\":{\"b\":" STRING("n") "}}]}"), -1 },
-		{ "{\"allOf\":[" PROPERTIES("\"a\":" STRING("n")) "]}", -1 },
-		{ "{\"not\":" PROPERTIES("\"a\":" STRING("n")) "}", -1 },
-		{ "{\"if\":" PROPERTIES("\"a\":" STRING("n")) "}", -1 },
-		{ "{\"then\":" PROPERTIES("\"a\":" STRING("n")) "}", -1 },
-		{ "{\"else\":" PROPERTIES("\"a\":" STRING("n")) "}", -1 },
-		{ "{\"$defs\":{\"d\":" STRING("n") "}}", -1 },
-		{ "{\"patternProperties\":{\"d\":" STRING("n") "}}", -1 },
-		{ "{\"additionalProperties\":" STRING("n") "}", -1 },
-		{ PROPERTIES("\"a\":" STRING("ok") ",\"b\":{\"items\":" STRING("n") "}"), -1 },
+		{ PROPERTIES("'a':{'type':'object','properties':{'b':" STRING("deep") "}}"), 1 },
+		{ "{'x-mcp-header':'n','type':'string'}", -1 },
+		{ PROPERTIES("'a':{'type':'array','items':" STRING("n") "}"), -1 },
+		{ PROPERTIES("'a':{'anyOf':[" STRING("n") "]}"), -1 },
+		{ PROPERTIES("'a':{'oneOf':[{'properties':{'b':" STRING("n") "}}]}"), -1 },
+		{ "{'allOf':[" PROPERTIES("'a':" STRING("n")) "]}", -1 },
+		{ "{'not':" PROPERTIES("'a':" STRING("n")) "}", -1 },
+		{ "{'if':" PROPERTIES("'a':" STRING("n")) "}", -1 },
+		{ "{'then':" PROPERTIES("'a':" STRING("n")) "}", -1 },
+		{ "{'else':" PROPERTIES("'a':" STRING("n")) "}", -1 },
+		{ "{'$defs':{'d':" STRING("n") "}}", -1 },
+		{ "{'patternProperties':{'d':" STRING("n") "}}", -1 },
+		{ "{'additionalProperties':" STRING("n") "}", -1 },
+		{ PROPERTIES("'a':" STRING("ok") ",'b':{'items':" STRING("n") "}"), -1 },
 		/* a property may have that name */
-		{ PROPERTIES("\"x-mcp-header\":{\"type\":\"string\"}"), 0 },
-		{ PROPERTIES("\"x-mcp-header\":" STRING("n")), 1 },
-		{ PROPERTIES("\"x-mcp-header\":true"), 0 },
-		{ PROPERTIES("\"properties\":" STRING("n")), 1 },
+		{ PROPERTIES("'x-mcp-header':{'type':'string'}"), 0 },
+		{ PROPERTIES("'x-mcp-header':" STRING("n")), 1 },
+		{ PROPERTIES("'x-mcp-header':true"), 0 },
+		{ PROPERTIES("'properties':" STRING("n")), 1 },
 	};
 	struct arena ar;
 
@@ -297,11 +261,11 @@ TEST(deep_schemas_are_walked)
 
 		for (size_t i = 0; i < depth; i++)
 			n += (size_t)snprintf(text + n, sizeof text - n,
-					      "{\"type\":\"object\",\"properties\":{\"a\":");
+					      "{'type':'object','properties':{'a':");
 		n += (size_t)snprintf(text + n, sizeof text - n, STRING("deep"));
 		for (size_t i = 0; i < depth; i++)
 			n += (size_t)snprintf(text + n, sizeof text - n, "}}");
-		d = cleat_doc_parse(text, n, &deep, NULL, NULL);
+		d = cleat_doc_parse(json_of(text), n, &deep, NULL, NULL);
 		assert_non_null(d);
 		arena_init(&ar, NULL, 1 << 20);
 		rc = header_params_find(&ar, cleat_doc_root(d), &list, NULL);
@@ -316,76 +280,72 @@ TEST(deep_schemas_are_walked)
 
 /* ---- parameters --------------------------------------------------------------------------- */
 
-static const char schema[] =
-	PROPERTIES("\"s\":{\"type\":\"string\",\"x-mcp-header\":\"S\"},"
-		   "\"n\":{\"type\":\"integer\",\"x-mcp-header\":\"Num\"},"
-		   "\"o\":{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"boolean\","
-		   "\"x-mcp-header\":\"Deep-B\"}}}");
+static const char schema[] = PROPERTIES(
+	"'s':{'type':'string','x-mcp-header':'S'},'n':{'type':'integer','x-mcp-header':'Num'},'o':{"
+	"'type':'object','properties':{'b':{'type':'boolean','x-mcp-header':'Deep-B'}}}");
 
 /* Server Behavior for Custom Headers, Server Validation. */
 TEST(parameters_are_those_of_the_arguments)
 {
 	static const struct {
-		const char *lines[MOST], *arguments;
+		const char *lines, *arguments;
 		bool ok;
 	} rows[] = {
 		/* not in the arguments, or null: no header is expected, and none may appear */
-		{ { NULL }, "{}", true },
-		{ { NULL }, NULL, true },
-		{ { NULL }, "{\"s\":null,\"n\":null}", true },
-		{ { "mcp-param-s: x" }, "{}", false },
-		{ { "mcp-param-s: x" }, NULL, false },
-		{ { "mcp-param-s: null" }, "{\"s\":null}", false },
-		{ { "mcp-param-s:" }, "{}", false },
+		{ "", "{}", true },
+		{ "", NULL, true },
+		{ "", "{'s':null,'n':null}", true },
+		{ "mcp-param-s: x", "{}", false },
+		{ "mcp-param-s: x", NULL, false },
+		{ "mcp-param-s: null", "{'s':null}", false },
+		{ "mcp-param-s:", "{}", false },
 		/* "Client omits header but value is in body: Server MUST reject the request" */
-		{ { NULL }, "{\"s\":\"x\"}", false },
-		{ { "mcp-param-s: x" }, "{\"s\":\"x\"}", true },
-		{ { "mcp-param-s: X" }, "{\"s\":\"x\"}", false },
-		{ { "mcp-param-s:" }, "{\"s\":\"\"}", true },
-		{ { "mcp-param-s: x", "mcp-param-s: x" }, "{\"s\":\"x\"}", false },
-		{ { "mcp-param-s: =?base64?IHggCg==?=" }, "{\"s\":\" x \\n\"}", true },
-		{ { "mcp-param-s: =?base64?!?=" }, "{\"s\":\"x\"}", false },
-		{ { "mcp-param-s: \xff" }, "{\"s\":\"x\"}", false },
+		{ "", "{'s':'x'}", false },
+		{ "mcp-param-s: x", "{'s':'x'}", true },
+		{ "mcp-param-s: X", "{'s':'x'}", false },
+		{ "mcp-param-s:", "{'s':''}", true },
+		{ "mcp-param-s: x | mcp-param-s: x", "{'s':'x'}", false },
+		{ "mcp-param-s: =?base64?IHggCg==?=", "{\"s\":\" x \\n\"}", true },
+		{ "mcp-param-s: =?base64?!?=", "{'s':'x'}", false },
+		{ "mcp-param-s: \xff", "{'s':'x'}", false },
 		/* one that the schema does not know is nobody's */
-		{ { "mcp-param-s: x", "mcp-param-other: y" }, "{\"s\":\"x\"}", true },
+		{ "mcp-param-s: x | mcp-param-other: y", "{'s':'x'}", true },
 		/* "servers SHOULD compare the header value and the body value numerically" */
-		{ { "mcp-param-num: 42" }, "{\"n\":42}", true },
-		{ { "mcp-param-num: 42.0" }, "{\"n\":42}", true },
-		{ { "mcp-param-num: 42" }, "{\"n\":42.0}", true },
-		{ { "mcp-param-num: 4.2e1" }, "{\"n\":42}", true },
-		{ { "mcp-param-num: -7" }, "{\"n\":-7}", true },
-		{ { "mcp-param-num: -0" }, "{\"n\":0}", true },
-		{ { "mcp-param-num: 9007199254740993" }, "{\"n\":9007199254740993}", true },
-		{ { "mcp-param-num: 9007199254740992" }, "{\"n\":9007199254740993}", false },
-		{ { "mcp-param-num: 43" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: 042" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: +42" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: 0x2a" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: 42 43" }, "{\"n\":42}", false },
-		{ { "mcp-param-num:" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: true" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: \"42\"" }, "{\"n\":42}", false },
-		{ { "mcp-param-num: [42]" }, "{\"n\":42}", false },
+		{ "mcp-param-num: 42", "{'n':42}", true },
+		{ "mcp-param-num: 42.0", "{'n':42}", true },
+		{ "mcp-param-num: 42", "{'n':42.0}", true },
+		{ "mcp-param-num: 4.2e1", "{'n':42}", true },
+		{ "mcp-param-num: -7", "{'n':-7}", true },
+		{ "mcp-param-num: -0", "{'n':0}", true },
+		{ "mcp-param-num: 9007199254740993", "{'n':9007199254740993}", true },
+		{ "mcp-param-num: 9007199254740992", "{'n':9007199254740993}", false },
+		{ "mcp-param-num: 43", "{'n':42}", false },
+		{ "mcp-param-num: 042", "{'n':42}", false },
+		{ "mcp-param-num: +42", "{'n':42}", false },
+		{ "mcp-param-num: 0x2a", "{'n':42}", false },
+		{ "mcp-param-num: 42 43", "{'n':42}", false },
+		{ "mcp-param-num:", "{'n':42}", false },
+		{ "mcp-param-num: true", "{'n':42}", false },
+		{ "mcp-param-num: \"42\"", "{'n':42}", false },
+		{ "mcp-param-num: [42]", "{'n':42}", false },
 		/* by its path */
-		{ { "mcp-param-deep-b: true" }, "{\"o\":{\"b\":true}}", true },
-		{ { "mcp-param-deep-b: false" }, "{\"o\":{\"b\":false}}", true },
-		{ { "mcp-param-deep-b: True" }, "{\"o\":{\"b\":true}}", false },
-		{ { "mcp-param-deep-b: 1" }, "{\"o\":{\"b\":true}}", false },
-		{ { NULL }, "{\"o\":{\"b\":true}}", false },
-		{ { NULL }, "{\"o\":{}}", true },
-		{ { NULL }, "{\"o\":{\"b\":null}}", true },
-		{ { NULL }, "{\"o\":5,\"b\":true}", true },
-		{ { NULL }, "{\"b\":true}", true },
+		{ "mcp-param-deep-b: true", "{'o':{'b':true}}", true },
+		{ "mcp-param-deep-b: false", "{'o':{'b':false}}", true },
+		{ "mcp-param-deep-b: True", "{'o':{'b':true}}", false },
+		{ "mcp-param-deep-b: 1", "{'o':{'b':true}}", false },
+		{ "", "{'o':{'b':true}}", false },
+		{ "", "{'o':{}}", true },
+		{ "", "{'o':{'b':null}}", true },
+		{ "", "{'o':5,'b':true}", true },
+		{ "", "{'b':true}", true },
 		/* several: each of them */
-		{ { "mcp-param-s: x", "mcp-param-num: 1", "mcp-param-deep-b: true" },
-		  "{\"s\":\"x\",\"n\":1,\"o\":{\"b\":true}}",
-		  true },
-		{ { "mcp-param-s: x", "mcp-param-num: 2", "mcp-param-deep-b: true" },
-		  "{\"s\":\"x\",\"n\":1,\"o\":{\"b\":true}}",
-		  false },
+		{ "mcp-param-s: x | mcp-param-num: 1 | mcp-param-deep-b: true",
+		  "{'s':'x','n':1,'o':{'b':true}}", true },
+		{ "mcp-param-s: x | mcp-param-num: 2 | mcp-param-deep-b: true",
+		  "{'s':'x','n':1,'o':{'b':true}}", false },
 		/* arguments that do not fit the schema: the schema says so */
-		{ { "mcp-param-s: 5" }, "{\"s\":5}", true },
-		{ { "mcp-param-s: x" }, "{\"s\":{}}", true },
+		{ "mcp-param-s: 5", "{'s':5}", true },
+		{ "mcp-param-s: x", "{'s':{}}", true },
 	};
 	cleat_doc *d = parse(schema);
 	struct header_param *list;
@@ -420,14 +380,12 @@ TEST(parameters_are_those_of_the_arguments)
 /* Out of memory is not a mismatch: the client could do nothing about it. */
 TEST(lack_of_memory_is_no_mismatch)
 {
-	static const char *const lines[MOST] = { "mcp-method: tools/call", "mcp-name: a",
-						 "mcp-param-s: x", "mcp-param-num: 1" };
-	cleat_doc *d = parse(schema), *params = parse("{\"name\":\"a\",\"s\":\"x\",\"n\":1}");
+	cleat_doc *d = parse(schema), *params = parse("{'name':'a','s':'x','n':1}");
 	struct rpc_message m = { .method = STR_LIT("tools/call"),
 				 .params = cleat_doc_root(params) };
 	struct sent s;
 
-	sent(&s, lines);
+	sent(&s, "mcp-method: tools/call | mcp-name: a | mcp-param-s: x | mcp-param-num: 1");
 	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct header_param *list = NULL;
 		struct arena ar;

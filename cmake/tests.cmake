@@ -165,6 +165,10 @@ endforeach()
 
 # ---- wire scripts ---------------------------------------------------------------------------------
 
+set(wire_torture
+    batch/batch common/completion common/contents common/deferred common/prompts common/resources
+    common/tools_call common/tools_call_errors legacy/ask_rounds legacy/initialize legacy/subscribe
+    modern/listen modern/mrtr_rounds modern/mrtr_state modern/weather)
 file(GLOB wire_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/wire/*.c")
 if(wire_sources AND CLEAT_CMOCKA_LIBRARY) # its stages are made with rigs of unit tests
   cleat_inner_program(wire_runner tests ${wire_sources} ${unit_support})
@@ -174,6 +178,11 @@ if(wire_sources AND CLEAT_CMOCKA_LIBRARY) # its stages are made with rigs of uni
   target_link_libraries(wire_runner PRIVATE ${CLEAT_CMOCKA_LIBRARY})
   cleat_test(NAME wire LABELS wire memcheck COMMAND $<TARGET_FILE:wire_runner>
              ${PROJECT_SOURCE_DIR}/tests/wire)
+  # One of each kind with each allocation failing; all of them: scripts/torture.
+  list(TRANSFORM wire_torture PREPEND ${PROJECT_SOURCE_DIR}/tests/wire/transcripts/)
+  list(TRANSFORM wire_torture APPEND .txt)
+  cleat_test(NAME torture.wire LABELS wire COMMAND $<TARGET_FILE:wire_runner> --torture
+             ${wire_torture})
 endif()
 
 # What scripts/torture runs.

@@ -34,13 +34,12 @@ static void write_at(int dir, const char *name, const char *text)
 	close(fd);
 }
 
-static int ground_begin(void **state)
+static void ground_begin(struct ground *g)
 {
-	struct ground *g = calloc(1, sizeof *g);
 	cleat_error err = { 0 };
 	int dir;
 
-	scratch_begin(state);
+	scratch_begin(NULL);
 	snprintf(g->in, sizeof g->in, "%s/in", scratch_dir);
 	assert_int_equal(mkdir(g->in, 0755), 0);
 	if (beneath_init(&g->b, g->in, &err))
@@ -58,18 +57,15 @@ static int ground_begin(void **state)
 	assert_int_equal(mkdirat(dir, "in/.git", 0755), 0);
 	write_at(dir, "in/.git/config", "H");
 	close(dir);
-	*state = g;
-	return 0;
 }
 
-static int ground_end(void **state)
+static void ground_end(struct ground *g)
 {
-	struct ground *g = *state;
-
 	beneath_done(&g->b);
-	free(g);
-	return scratch_end(state);
+	assert_int_equal(scratch_end(NULL), 0);
 }
+
+#define GROUND_TEST(name) TEST_ON(name, struct ground, g, ground_begin(g), ground_end)
 
 /* The first bytes of a file, or the reason in brackets. */
 static const char *content(struct ground *g, struct str path)
@@ -152,14 +148,13 @@ static void check_paths(struct ground *g)
 		expect(g, cases[i].path, cases[i].words);
 }
 
-TEST_WITH(paths_are_relative_and_stay_inside, ground_begin, ground_end)
+GROUND_TEST(paths_are_relative_and_stay_inside)
 {
-	both_ways(*state, check_paths);
+	both_ways(g, check_paths);
 }
 
-TEST_WITH(odd_paths_are_refused_with_a_reason, ground_begin, ground_end)
+GROUND_TEST(odd_paths_are_refused_with_a_reason)
 {
-	struct ground *g = *state;
 	char longer[5000];
 
 	assert_non_null(strstr(content(g, (struct str){ "a.txt\0x", 7 }), "NUL"));
@@ -171,9 +166,8 @@ TEST_WITH(odd_paths_are_refused_with_a_reason, ground_begin, ground_end)
 	assert_non_null(strstr(content(g, (struct str){ longer, 4500 }), "too long"));
 }
 
-TEST_WITH(links_that_lead_out_are_not_followed, ground_begin, ground_end)
+GROUND_TEST(links_that_lead_out_are_not_followed)
 {
-	struct ground *g = *state;
 	char absolute[100];
 
 	snprintf(absolute, sizeof absolute, "%s/out/secret", scratch_dir);
@@ -199,9 +193,8 @@ TEST_WITH(links_that_lead_out_are_not_followed, ground_begin, ground_end)
 }
 
 /* Links inside are the operator's business; but they are no way around the rules. */
-TEST_WITH(links_inside_are_followed_where_the_rules_allow, ground_begin, ground_end)
+GROUND_TEST(links_inside_are_followed_where_the_rules_allow)
 {
-	struct ground *g = *state;
 	struct glob *glob;
 
 	if (g->b.stepwise) {
@@ -231,9 +224,8 @@ TEST_WITH(links_inside_are_followed_where_the_rules_allow, ground_begin, ground_
 	glob_free(glob);
 }
 
-TEST_WITH(excluded_directories_hide_what_is_in_them, ground_begin, ground_end)
+GROUND_TEST(excluded_directories_hide_what_is_in_them)
 {
-	struct ground *g = *state;
 	struct glob *glob = glob_new(NULL, STR_LIT("sub"), NULL);
 
 	assert_non_null(glob);
@@ -284,9 +276,8 @@ static void check_special_files(struct ground *g)
 }
 
 /* Neither hangs nor is opened. */
-TEST_WITH(only_regular_files_are_opened, ground_begin, ground_end)
+GROUND_TEST(only_regular_files_are_opened)
 {
-	struct ground *g = *state;
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -335,10 +326,8 @@ static void check_parents(struct ground *g)
 	assert_int_equal(faccessat(g->b.fd, "../out/y", F_OK, 0), -1);
 }
 
-TEST_WITH(parents_are_found_and_made_only_inside, ground_begin, ground_end)
+GROUND_TEST(parents_are_found_and_made_only_inside)
 {
-	struct ground *g = *state;
-
 	link_to(g, "../out", "dir");
 	both_ways(g, check_parents);
 }
@@ -403,10 +392,8 @@ static void race(struct ground *g, unsigned tries)
 }
 
 /* CVE-2025-53109: a check of the path and then a use of the path. */
-TEST_WITH(a_link_swapped_during_the_call_never_leads_out, ground_begin, ground_end)
+GROUND_TEST(a_link_swapped_during_the_call_never_leads_out)
 {
-	struct ground *g = *state;
-
 	if (getenv("CLEAT_VALGRIND")) {
 		print_message("# under valgrind threads take turns: there is no race\n");
 		skip();
@@ -422,7 +409,7 @@ TEST_WITH(a_link_swapped_during_the_call_never_leads_out, ground_begin, ground_e
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-TEST_WITH(names_that_are_no_text_are_shown_and_reached, ground_begin, ground_end)
+GROUND_TEST(names_that_are_no_text_are_shown_and_reached)
 {
 	static const struct {
 		const char *name, *json, *line;
@@ -435,7 +422,6 @@ TEST_WITH(names_that_are_no_text_are_shown_and_reached, ground_begin, ground_end
 		{ "x\\xff\xff", "x\\x5cxff\\xff", "x\\x5cxff\\xff" },
 		{ "c\\d", "c\\d", "c\\d" },
 	};
-	struct ground *g = *state;
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct buf shown;
@@ -461,9 +447,8 @@ TEST_WITH(names_that_are_no_text_are_shown_and_reached, ground_begin, ground_end
 }
 
 /* The directory is a descriptor: it may be renamed, and another put in its place. */
-TEST_WITH(the_folder_is_the_one_that_was_opened, ground_begin, ground_end)
+GROUND_TEST(the_folder_is_the_one_that_was_opened)
 {
-	struct ground *g = *state;
 	char other[100];
 
 	snprintf(other, sizeof other, "%s/moved", scratch_dir);

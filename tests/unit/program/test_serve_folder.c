@@ -20,26 +20,22 @@ struct ground {
 	struct beneath b;
 };
 
-static int ground_begin(void **state)
+static void ground_begin(struct ground *g)
 {
-	struct ground *g = calloc(1, sizeof *g);
 	cleat_error err = { 0 };
 
-	scratch_begin(state);
+	scratch_begin(NULL);
 	if (beneath_init(&g->b, scratch_dir, &err))
 		fail_msg("%s", err.message);
-	*state = g;
-	return 0;
 }
 
-static int ground_end(void **state)
+static void ground_end(struct ground *g)
 {
-	struct ground *g = *state;
-
 	beneath_done(&g->b);
-	free(g);
-	return scratch_end(state);
+	assert_int_equal(scratch_end(NULL), 0);
 }
+
+#define GROUND_TEST(name) TEST_ON(name, struct ground, g, ground_begin(g), ground_end)
 
 /* "dir/" makes a directory, anything else a file. */
 static void make(struct ground *g, const char *path)
@@ -96,9 +92,8 @@ static void make_tree(struct ground *g)
 	assert_int_equal(symlinkat("..", g->b.fd, "c/up"), 0);
 }
 
-TEST_WITH(entries_come_in_order_without_what_is_hidden, ground_begin, ground_end)
+GROUND_TEST(entries_come_in_order_without_what_is_hidden)
 {
-	struct ground *g = *state;
 	struct walk_options o = { .root = &g->b, .batch = 100 };
 	struct glob *glob = glob_new(NULL, STR_LIT("y"), NULL);
 
@@ -120,7 +115,7 @@ TEST_WITH(entries_come_in_order_without_what_is_hidden, ground_begin, ground_end
 }
 
 /* A page begins behind any entry, also one that is gone, or one of a directory that is gone. */
-TEST_WITH(a_walk_begins_again_behind_any_path, ground_begin, ground_end)
+GROUND_TEST(a_walk_begins_again_behind_any_path)
 {
 	static const struct {
 		const char *after, *expected;
@@ -139,7 +134,6 @@ TEST_WITH(a_walk_begins_again_behind_any_path, ground_begin, ground_end)
 		{ "gone", "link@ " },
 		{ "zz", "" },
 	};
-	struct ground *g = *state;
 
 	make_tree(g);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
@@ -160,9 +154,8 @@ TEST_WITH(a_walk_begins_again_behind_any_path, ground_begin, ground_end)
 }
 
 /* Whatever the batch: the same, also when it is far smaller than a directory. */
-TEST_WITH(batches_do_not_show, ground_begin, ground_end)
+GROUND_TEST(batches_do_not_show)
 {
-	struct ground *g = *state;
 	struct buf all, pages;
 	char name[40], last[40] = "";
 
@@ -217,10 +210,8 @@ static bool not_c(void *ctx, struct str path)
 	return !str_eqz(path, "c");
 }
 
-TEST_WITH(what_is_not_wanted_is_not_given, ground_begin, ground_end)
+GROUND_TEST(what_is_not_wanted_is_not_given)
 {
-	struct ground *g = *state;
-
 	make(g, "a/");
 	make(g, "a/1.md");
 	make(g, "a/2.txt");
@@ -246,9 +237,8 @@ static bool always(void *ctx)
 	return true;
 }
 
-TEST_WITH(a_walk_stops_when_told, ground_begin, ground_end)
+GROUND_TEST(a_walk_stops_when_told)
 {
-	struct ground *g = *state;
 	struct walk_entry e;
 	struct walk *w;
 
@@ -261,9 +251,8 @@ TEST_WITH(a_walk_stops_when_told, ground_begin, ground_end)
 }
 
 /* Deeper than it goes, deeper than PATH_MAX: counted, no crash. */
-TEST_WITH(depth_is_bounded, ground_begin, ground_end)
+GROUND_TEST(depth_is_bounded)
 {
-	struct ground *g = *state;
 	struct walk_entry e;
 	struct walk *w;
 	int dir = openat(g->b.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -291,9 +280,8 @@ TEST_WITH(depth_is_bounded, ground_begin, ground_end)
 }
 
 /* Counted, and the others are given. Root may read everything, so for a moment this is nobody. */
-TEST_WITH(directories_that_cannot_be_read_are_counted, ground_begin, ground_end)
+GROUND_TEST(directories_that_cannot_be_read_are_counted)
 {
-	struct ground *g = *state;
 	bool root = geteuid() == 0;
 	struct walk_entry e;
 	struct walk *w;
@@ -320,10 +308,8 @@ TEST_WITH(directories_that_cannot_be_read_are_counted, ground_begin, ground_end)
 	walk_free(w);
 }
 
-TEST_WITH(a_walk_survives_want_of_memory, ground_begin, ground_end)
+GROUND_TEST(a_walk_survives_want_of_memory)
 {
-	struct ground *g = *state;
-
 	make_tree(g);
 	for (unsigned i = 0; i < 300; i++) {
 		char name[20];
@@ -331,31 +317,22 @@ TEST_WITH(a_walk_survives_want_of_memory, ground_begin, ground_end)
 		snprintf(name, sizeof name, "many%u", i);
 		make(g, name);
 	}
-	for (size_t n = 1;; n++) {
-		struct fail_alloc fa;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct walk_entry e;
-		struct walk *w;
 		cleat_error err = { 0 };
 		size_t count = 0;
-
-		fail_alloc_init(&fa, n, true);
-		w = walk_new(
+		struct walk *w = walk_new(
 			&(struct walk_options){
 				.root = &g->b, .mem = &fa.hook, .batch = 70, .recursive = true },
 			&err);
+
 		while (w && walk_next(w, &e))
 			count++;
-		if (w)
-			assert_true(walk_status(w) ==
-				    (fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK));
-		else
-			assert_int_equal(err.status, CLEAT_ENOMEM);
-		walk_free(w);
-		assert_int_equal(fa.live, 0);
-		if (!fail_alloc_hit(&fa)) {
+		assert_int_equal(w ? walk_status(w) : err.status,
+				 fail_alloc_hit(&fa) ? CLEAT_ENOMEM : CLEAT_OK);
+		if (!fail_alloc_hit(&fa))
 			assert_int_equal(count, 311);
-			break;
-		}
+		walk_free(w);
 	}
 }
 
@@ -382,11 +359,10 @@ static int refuse_all(void *ctx, const char *name, unsigned char type)
 }
 
 /* A large directory is remembered, but only as long as it is as it was. */
-TEST_WITH(names_are_remembered_until_something_changes, ground_begin, ground_end)
+GROUND_TEST(names_are_remembered_until_something_changes)
 {
 	const cleat_allocator mem = mem_default;
 	struct names *names = names_new(&mem, -1);
-	struct ground *g = *state;
 	struct stat before, after;
 	size_t asked = 0;
 	int dir = openat(g->b.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = CLEAT_OK;
@@ -420,18 +396,15 @@ TEST_WITH(names_are_remembered_until_something_changes, ground_begin, ground_end
 }
 
 /* A whole server of a folder, its list made and watched, with memory that fails: nothing is left behind. */
-TEST_WITH(a_served_folder_survives_want_of_memory, ground_begin, ground_end)
+GROUND_TEST(a_served_folder_survives_want_of_memory)
 {
-	struct ground *g = *state;
 	const char *sources[] = { "dir", scratch_dir, NULL };
 
 	make_tree(g);
-	for (size_t n = 1;; n += 3) {
-		struct fail_alloc fa;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa); fa.round += 5) {
 		struct serve *s;
 		int status = 0;
 
-		fail_alloc_init(&fa, n, n % 2);
 		s = serve_new(&(struct serve_options){ .sources = sources, .mem = &fa.hook },
 			      &status);
 		for (int i = 0; s && i < 3; i++)
@@ -440,9 +413,6 @@ TEST_WITH(a_served_folder_survives_want_of_memory, ground_begin, ground_end)
 		if (s && !fail_alloc_hit(&fa))
 			assert_int_equal(serve_count(s, SERVE_RESOURCES), 6);
 		serve_free(s);
-		assert_int_equal(fa.live, 0);
-		if (!fail_alloc_hit(&fa))
-			break;
 	}
 }
 

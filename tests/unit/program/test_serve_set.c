@@ -358,61 +358,46 @@ static bool only_memory(char *lines)
 
 TEST_WITH(memory_that_runs_out_leaves_the_old_configuration, begin, end)
 {
-	for (int forever = 0; forever < 2; forever++) {
-		bool hit = true;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);
+	     fa.round += fa.round < 200 ? 0 : 6) {
+		struct serve *s;
+		int rc;
 
-		for (size_t n = 1; hit; n += n < 200 ? 1 : 7) {
-			struct fail_alloc fa;
-			struct serve *s;
-			int rc;
-
-			put(A_AND_B "}");
-			fail_alloc_init(&fa, 0, forever);
-			s = start(&fa.hook, &rc);
-			assert_non_null(s);
-			put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"2\"]},\"c\":{\"args\":\"x: integer = 1\",\"cmd\":"
-			    "[\"echo\",\"{x}\"],\"confirm\":\"{x}?\"}}}");
-			fa.failures = 0;
-			fa.countdown = n;
-			said[0] = 0;
-			rc = serve_reload(s);
-			hit = fail_alloc_hit(&fa);
-			fa.countdown = 0;
-			fa.forever = false;
-			if (rc) {
-				/* what follows from it is not told, or would be taken for the reason */
-				assert_true(only_memory(said));
-				assert_non_null(find(serve_server(s), "b"));
-				assert_null(find(serve_server(s), "c"));
-				assert_int_equal(serve_reload(s), CLEAT_OK);
-			}
-			assert_non_null(find(serve_server(s), "c"));
-			assert_null(find(serve_server(s), "b"));
-			serve_free(s);
-			assert_int_equal(fa.live, 0);
+		put(A_AND_B "}");
+		fail_alloc_calm(&fa);
+		s = start(&fa.hook, &rc);
+		assert_non_null(s);
+		put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"2\"]},\"c\":{\"args\":\"x: integer = 1\","
+		    "\"cmd\":[\"echo\",\"{x}\"],\"confirm\":\"{x}?\"}}}");
+		fail_alloc_arm(&fa);
+		said[0] = 0;
+		rc = serve_reload(s);
+		fail_alloc_calm(&fa);
+		if (rc) {
+			/* what follows from it is not told, or would be taken for the reason */
+			assert_true(only_memory(said));
+			assert_non_null(find(serve_server(s), "b"));
+			assert_null(find(serve_server(s), "c"));
+			assert_int_equal(serve_reload(s), CLEAT_OK);
 		}
+		assert_non_null(find(serve_server(s), "c"));
+		assert_null(find(serve_server(s), "b"));
+		serve_free(s);
 	}
 }
 
 TEST_WITH(memory_that_runs_out_at_the_start_is_an_error, begin, end)
 {
-	bool hit = true;
-
-	put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v:-1}\"]}},\"prompts\":{\"p\":{\"text\":\"{x}\",\"args\":\"x: "
-	    "string\"}}}");
-	for (size_t n = 1; hit; n++) {
-		struct fail_alloc fa;
+	put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v:-1}\"]}},\"prompts\":{\"p\":{\"text\":\"{x}\","
+	    "\"args\":\"x: string\"}}}");
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct serve *s;
 		int rc;
 
-		fail_alloc_init(&fa, n, true);
 		s = start(&fa.hook, &rc);
-		hit = fail_alloc_hit(&fa);
 		assert_int_equal(s != NULL, rc == CLEAT_OK);
-		assert_true(hit || s);
-		fa.countdown = 0;
-		fa.forever = false;
+		assert_true(fail_alloc_hit(&fa) || s);
+		fail_alloc_calm(&fa);
 		serve_free(s);
-		assert_int_equal(fa.live, 0);
 	}
 }

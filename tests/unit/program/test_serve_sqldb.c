@@ -60,6 +60,36 @@ static const char sample[] = "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)
 			     "CREATE INDEX by_name ON t (name);"
 			     "CREATE TABLE child (t REFERENCES t (id));";
 
+struct sample {
+	struct sqldb *db;
+	struct sqlconn *c;
+};
+
+static void take_from(struct sample *on, const char *name, bool write)
+{
+	on->db = get(scratch_path(name), true, sample);
+	on->c = take(on->db, write);
+}
+
+static void give_back(struct sample *on)
+{
+	sqldb_give(on->db, on->c);
+	sqldb_unref(on->db);
+}
+
+/* A case on a connection to a sample of its own, `on`. */
+#define SAMPLE_TEST(name, write)                                                                   \
+	TEST_ON(name, struct sample, on, take_from(on, #name, write), give_back)
+
+/* Each is refused, or none is. */
+static void try_all(struct sqlconn *c, const char *const *sql, size_t n, bool fine)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((exec(c, sql[i]) == SQLITE_OK) != fine)
+			fail_msg("%s: %s", sql[i],
+				 fine ? c->lib.sqlite3_errmsg(c->db) : "not refused");
+}
+
 /* Issue: "read-only connection". */
 TEST(a_reading_connection_only_reads)
 {
@@ -115,19 +145,15 @@ TEST(a_reading_connection_only_reads)
 	make(path, sample);
 	db = get(path, false, NULL);
 	c = take(db, false);
-	for (size_t i = 0; i < CLEAT_COUNT(refused); i++)
-		if (exec(c, refused[i]) == SQLITE_OK)
-			fail_msg("%s was not refused", refused[i]);
-	for (size_t i = 0; i < CLEAT_COUNT(fine); i++)
-		if (exec(c, fine[i]) != SQLITE_OK)
-			fail_msg("%s: %s", fine[i], c->lib.sqlite3_errmsg(c->db));
+	try_all(c, refused, CLEAT_COUNT(refused), false);
+	try_all(c, fine, CLEAT_COUNT(fine), true);
 	assert_int_not_equal(access("/tmp/cleat-sqldb-vacuum.db", F_OK), 0);
 	assert_int_not_equal(access("/tmp/cleat-sqldb-attached.db", F_OK), 0);
 	sqldb_give(db, c);
 	sqldb_unref(db);
 }
 
-TEST(a_writing_connection_writes_here_only)
+SAMPLE_TEST(a_writing_connection_writes_here_only, true)
 {
 	static const char *const fine[] = {
 		"INSERT INTO t (name) VALUES ('x')",
@@ -159,21 +185,9 @@ TEST(a_writing_connection_writes_here_only)
 		"CREATE TEMP TRIGGER x AFTER INSERT ON main.t BEGIN DELETE FROM t; END",
 		"CREATE TABLE temp.t (id)",
 	};
-	const char *path = scratch_path("writing.db");
-	struct sqldb *db;
-	struct sqlconn *c;
 
-	make(path, sample);
-	db = get(path, true, NULL);
-	c = take(db, true);
-	for (size_t i = 0; i < CLEAT_COUNT(fine); i++)
-		if (exec(c, fine[i]) != SQLITE_OK)
-			fail_msg("%s: %s", fine[i], c->lib.sqlite3_errmsg(c->db));
-	for (size_t i = 0; i < CLEAT_COUNT(refused); i++)
-		if (exec(c, refused[i]) == SQLITE_OK)
-			fail_msg("%s was not refused", refused[i]);
-	sqldb_give(db, c);
-	sqldb_unref(db);
+	try_all(on->c, fine, CLEAT_COUNT(fine), true);
+	try_all(on->c, refused, CLEAT_COUNT(refused), false);
 }
 
 TEST(a_statement_is_one_and_complete)
@@ -238,7 +252,7 @@ TEST(time_is_bounded)
 }
 
 /* SQLite looks at the clock between steps, and a function is one step: its own instr() would take hours. */
-TEST(time_of_one_function_is_bounded)
+SAMPLE_TEST(time_of_one_function_is_bounded, false)
 {
 	static const char *const table[] = {
 		"SELECT instr(hex(zeroblob(7000000)), hex(zeroblob(3500000)) || '1')",
@@ -249,8 +263,7 @@ TEST(time_of_one_function_is_bounded)
 		"SELECT hex(zeroblob(30000)) LIKE '%' || substr(hex(zeroblob(100)), 1, 20) || '1%'",
 		"SELECT hex(zeroblob(30000)) LIKE '%' || substr(hex(zeroblob(500)), 1, 400) || '1%'",
 	};
-	struct sqldb *db = get(scratch_path("function.db"), true, sample);
-	struct sqlconn *c = take(db, false);
+	struct sqlconn *c = on->c;
 
 	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
 		clock_t before = clock(); /* of this process, not of a busy machine */
@@ -278,8 +291,6 @@ TEST(time_of_one_function_is_bounded)
 	assert_non_null(strstr(c->lib.sqlite3_errmsg(c->db), "json_patch: too large"));
 	assert_int_equal(exec(c, "SELECT replace(hex(zeroblob(10000)), '0', hex(zeroblob(500)))"),
 			 SQLITE_TOOBIG);
-	sqldb_give(db, c);
-	sqldb_unref(db);
 }
 
 static int same(void *ctx, int n, char **values, char **names)
@@ -294,7 +305,7 @@ static int same(void *ctx, int n, char **values, char **names)
 }
 
 /* The functions that take the place of SQLite's own give what those give: asked of both. */
-TEST(our_functions_are_like_their_own)
+SAMPLE_TEST(our_functions_are_like_their_own, true)
 {
 	static const char *const calls[] = {
 		"instr('abcabc', 'ca')",
@@ -356,8 +367,7 @@ TEST(our_functions_are_like_their_own)
 		"json_patch(NULL, '{}')",
 		"json_object('x', json_patch('{}', '{\"y\":1}'))",
 	};
-	struct sqldb *db = get(scratch_path("like.db"), true, sample);
-	struct sqlconn *c = take(db, true);
+	struct sqlconn *c = on->c;
 	struct sqlite lib;
 	sqlite3 *plain;
 
@@ -387,15 +397,12 @@ TEST(our_functions_are_like_their_own)
 		lib.sqlite3_finalize(stmt);
 	}
 	lib.sqlite3_close_v2(plain);
-	sqldb_give(db, c);
-	sqldb_unref(db);
 }
 
 /* A query that wants all the memory there is fails; the next one works. */
-TEST(memory_is_bounded)
+SAMPLE_TEST(memory_is_bounded, false)
 {
-	struct sqldb *db = get(scratch_path("memory.db"), true, sample);
-	struct sqlconn *c = take(db, false);
+	struct sqlconn *c = on->c;
 	char why[100];
 	int rc;
 
@@ -409,8 +416,6 @@ TEST(memory_is_bounded)
 	rc = exec(c, "SELECT hex(zeroblob(100000000))");
 	assert_int_equal(rc, SQLITE_TOOBIG);
 	assert_int_equal(exec(c, "SELECT 1"), SQLITE_OK);
-	sqldb_give(db, c);
-	sqldb_unref(db);
 }
 
 TEST(the_file_is_made_of_init_once)

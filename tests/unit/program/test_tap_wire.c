@@ -144,6 +144,10 @@ static void wire_close(struct wire *w)
 	alarm(0);
 }
 
+/* A case on a wire that needs nothing in particular. */
+#define WIRE_TEST(name)                                                                            \
+	TEST_ON(name, struct wire, w, wire_open(w, NULL, &(cleat_client_options){ 0 }), wire_close)
+
 #define WAIT_FOR(w, condition)                                                                     \
 	while (!(condition))                                                                       \
 	cleat_loop_step((w)->loop, -1)
@@ -200,7 +204,7 @@ TEST(request_and_answer_arrive_as_they_were_sent)
 }
 
 /* Who may ask: endpoint/policy.h. Nobody is asked about the others. */
-TEST(requests_that_a_page_may_have_caused_are_refused)
+WIRE_TEST(requests_that_a_page_may_have_caused_are_refused)
 {
 	static const struct {
 		const char *line;
@@ -215,21 +219,17 @@ TEST(requests_that_a_page_may_have_caused_are_refused)
 		{ "Origin: null", 403 },
 		{ "Sec-Fetch-Site: cross-site", 403 },
 	};
-	const cleat_client_options opts = { 0 };
-	struct wire w;
 
-	wire_open(&w, NULL, &opts);
-	w.serve = answer;
+	w->serve = answer;
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		const char *const lines[] = { cases[i].line, NULL };
-		size_t before = w.requests;
+		size_t before = w->requests;
 
-		ask(&w, "POST", "/mcp", lines, "{}");
-		WAIT_FOR(&w, w.done);
-		assert_int_equal(w.status, cases[i].status);
-		assert_int_equal(w.requests - before, cases[i].status == 203);
+		ask(w, "POST", "/mcp", lines, "{}");
+		WAIT_FOR(w, w->done);
+		assert_int_equal(w->status, cases[i].status);
+		assert_int_equal(w->requests - before, cases[i].status == 203);
 	}
-	wire_close(&w);
 }
 
 /* A request that is open; `begun`: a part of its answer has come. */
@@ -289,33 +289,29 @@ static void cancel_in_data(void *ctx, const char *p, size_t n)
 	back_cancel(w->call);
 }
 
-TEST(call_may_be_cancelled_while_it_is_told_something)
+WIRE_TEST(call_may_be_cancelled_while_it_is_told_something)
 {
 	static const struct back_user users[] = { { cancel_in_head, on_data, on_done },
 						  { on_head, cancel_in_data, on_done } };
-	const cleat_client_options opts = { 0 };
-	struct wire w;
 
-	wire_open(&w, NULL, &opts);
 	for (size_t i = 0; i < CLEAT_COUNT(users); i++) {
-		w.status = 0;
-		w.n = 0;
-		w.serve = NULL;
-		w.call = back_send(w.back, "GET", "/", NULL, 0, NULL, 0, &users[i], &w, NULL);
-		WAIT_FOR(&w, w.open);
-		front_begin(w.open, 200, (struct str){ 0 }, NULL, 0);
-		front_write(w.open, "abc", 3);
-		WAIT_FOR(&w, w.gone == i + 1);
-		assert_int_equal(w.status, 200);
-		assert_int_equal(w.n, i ? 3 : 0);
-		assert_int_equal(w.done, 0);
+		w->status = 0;
+		w->n = 0;
+		w->serve = NULL;
+		w->call = back_send(w->back, "GET", "/", NULL, 0, NULL, 0, &users[i], w, NULL);
+		WAIT_FOR(w, w->open);
+		front_begin(w->open, 200, (struct str){ 0 }, NULL, 0);
+		front_write(w->open, "abc", 3);
+		WAIT_FOR(w, w->gone == i + 1);
+		assert_int_equal(w->status, 200);
+		assert_int_equal(w->n, i ? 3 : 0);
+		assert_int_equal(w->done, 0);
 	}
 	/* and it works on */
-	w.serve = answer;
-	ask(&w, "GET", "/", NULL, "");
-	WAIT_FOR(&w, w.done);
-	assert_string_equal(w.body, "hello");
-	wire_close(&w);
+	w->serve = answer;
+	ask(w, "GET", "/", NULL, "");
+	WAIT_FOR(w, w->done);
+	assert_string_equal(w->body, "hello");
 }
 
 /* ---- backpressure ------------------------------------------------------------------------------ */
@@ -343,25 +339,21 @@ static size_t fill(struct wire *w)
 	return sent;
 }
 
-TEST(slow_reader_is_waited_for)
+WIRE_TEST(slow_reader_is_waited_for)
 {
-	const cleat_client_options opts = { 0 };
 	size_t sent, drained;
-	struct wire w;
 
-	wire_open(&w, NULL, &opts);
-	sent = fill(&w);
-	drained = w.drained;
-	assert_true(w.n < sent);
-	back_pause(w.call, false);
-	WAIT_FOR(&w, w.drained > drained);
-	assert_true(front_write(w.open, "end", 3));
-	front_end(w.open);
-	w.open = NULL;
-	WAIT_FOR(&w, w.done);
-	assert_string_equal(w.error, "");
-	assert_int_equal(w.n, sent + 3);
-	wire_close(&w);
+	sent = fill(w);
+	drained = w->drained;
+	assert_true(w->n < sent);
+	back_pause(w->call, false);
+	WAIT_FOR(w, w->drained > drained);
+	assert_true(front_write(w->open, "end", 3));
+	front_end(w->open);
+	w->open = NULL;
+	WAIT_FOR(w, w->done);
+	assert_string_equal(w->error, "");
+	assert_int_equal(w->n, sent + 3);
 }
 
 /* Who does not wait for it does not fill all memory: the exchange is gone, later, and takes everything. */

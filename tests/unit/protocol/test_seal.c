@@ -29,6 +29,9 @@ static void seal(struct buf *token, struct str payload)
 	assert_int_equal(seal_write(key, &to, 1000, payload, token, NULL), CLEAT_OK);
 }
 
+/* A case on such a token, `token`. */
+#define TOKEN_TEST(name, payload) TEST_ON(name, struct buf, token, seal(token, payload), buf_done)
+
 static void assert_read(const struct seal_binding *to, int64_t now, struct str token, int want)
 {
 	cleat_error e = { .status = 99 };
@@ -74,16 +77,12 @@ TEST(payload_comes_back_at_every_length)
 	}
 }
 
-TEST(token_is_url_safe_and_marked)
+TOKEN_TEST(token_is_url_safe_and_marked, STR_LIT("{\"step\":2}"))
 {
-	struct buf token;
-
-	seal(&token, STR_LIT("{\"step\":2}"));
-	assert_true(str_starts(buf_str(&token), "c1."));
-	assert_int_equal(buf_size(&token), 3 + (12 + 8 + 10 + 16 + 2) / 3 * 4 - 2);
-	for (size_t i = 3; i < buf_size(&token); i++)
-		assert_non_null(strchr(digits, token.data[i]));
-	buf_done(&token);
+	assert_true(str_starts(buf_str(token), "c1."));
+	assert_int_equal(buf_size(token), 3 + (12 + 8 + 10 + 16 + 2) / 3 * 4 - 2);
+	for (size_t i = 3; i < buf_size(token); i++)
+		assert_non_null(strchr(digits, token->data[i]));
 }
 
 TEST(token_is_appended)
@@ -100,55 +99,44 @@ TEST(token_is_appended)
 
 /* ---- tampering ---------------------------------------------------------------------------- */
 
-TEST(every_flipped_bit_is_refused)
+TOKEN_TEST(every_flipped_bit_is_refused, STR_LIT("state"))
 {
-	struct buf token;
-
-	seal(&token, STR_LIT("state"));
-	for (size_t bit = 0; bit < buf_size(&token) * 8; bit++) {
-		char *c = &token.data[bit / 8];
+	for (size_t bit = 0; bit < buf_size(token) * 8; bit++) {
+		char *c = &token->data[bit / 8];
 
 		*c = (char)(*c ^ (1 << bit % 8));
-		assert_refused(buf_str(&token));
+		assert_refused(buf_str(token));
 		*c = (char)(*c ^ (1 << bit % 8));
 	}
-	buf_done(&token);
 }
 
-TEST(every_other_digit_is_refused)
+TOKEN_TEST(every_other_digit_is_refused, STR_LIT("state"))
 {
-	struct buf token;
-
-	seal(&token, STR_LIT("state")); /* with spare bits in the last digit: 41 bytes */
-	for (size_t i = 3; i < buf_size(&token); i++) {
-		char genuine = token.data[i];
+	for (size_t i = 3; i < buf_size(token); i++) {
+		char genuine = token->data[i];
 
 		for (const char *d = digits; *d; d++) {
-			token.data[i] = *d;
+			token->data[i] = *d;
 			if (*d != genuine)
-				assert_refused(buf_str(&token));
+				assert_refused(buf_str(token));
 		}
-		token.data[i] = genuine;
+		token->data[i] = genuine;
 	}
-	buf_done(&token);
 }
 
-TEST(every_truncation_is_refused)
+TOKEN_TEST(every_truncation_is_refused, STR_LIT("state"))
 {
-	struct buf token;
 	char *copy;
 
-	seal(&token, STR_LIT("state"));
-	for (size_t n = 0; n < buf_size(&token); n++) {
+	for (size_t n = 0; n < buf_size(token); n++) {
 		copy = malloc(n ? n : 1); /* exact, so that ASan sees a read past it */
 		assert_non_null(copy);
-		memcpy(copy, token.data, n);
+		memcpy(copy, token->data, n);
 		assert_refused((struct str){ copy, n });
 		free(copy);
-		assert_refused((struct str){ token.data + n + 1, buf_size(&token) - n - 1 });
+		assert_refused((struct str){ token->data + n + 1, buf_size(token) - n - 1 });
 	}
 	assert_refused((struct str){ NULL, 0 });
-	buf_done(&token);
 }
 
 /* One text for one state: RFC 4648 section 3.5 on canonical encoding. */
@@ -205,65 +193,57 @@ TEST(spare_bits_of_the_last_digit_are_refused)
 	}
 }
 
-TEST(bytes_of_another_alphabet_are_refused)
+TOKEN_TEST(bytes_of_another_alphabet_are_refused, STR_LIT("state"))
 {
 	struct seal_binding to = alice();
-	struct buf token;
 
-	seal(&token, STR_LIT("state"));
 	for (int c = -128; c < 128; c++) {
-		char genuine = token.data[10];
+		char genuine = token->data[10];
 
-		token.data[10] = (char)c;
-		assert_read(&to, 0, buf_str(&token), c == genuine ? CLEAT_OK : CLEAT_EPROTO);
-		token.data[10] = genuine;
+		token->data[10] = (char)c;
+		assert_read(&to, 0, buf_str(token), c == genuine ? CLEAT_OK : CLEAT_EPROTO);
+		token->data[10] = genuine;
 	}
-	buf_done(&token);
 }
 
 /* ---- binding ------------------------------------------------------------------------------ */
 
-TEST(another_key_is_refused)
+TOKEN_TEST(another_key_is_refused, STR_LIT("state"))
 {
 	unsigned char other[CRYPTO_KEY_SIZE];
 	struct seal_binding to = alice();
-	struct buf token, out;
+	struct buf out;
 
 	memcpy(other, key, sizeof other);
 	other[31] ^= 1;
-	seal(&token, STR_LIT("state"));
 	buf_init(&out, NULL, 100);
-	assert_int_equal(seal_read(other, &to, 0, buf_str(&token), &out, NULL), CLEAT_EPROTO);
+	assert_int_equal(seal_read(other, &to, 0, buf_str(token), &out, NULL), CLEAT_EPROTO);
 	assert_int_equal(buf_size(&out), 0);
-	buf_done(&token);
 }
 
-TEST(another_principal_method_or_request_is_refused)
+TOKEN_TEST(another_principal_method_or_request_is_refused, STR_LIT("state"))
 {
 	struct seal_binding to = alice();
-	struct buf token;
 
-	seal(&token, STR_LIT("state"));
-	assert_read(&to, 0, buf_str(&token), CLEAT_OK);
+	assert_read(&to, 0, buf_str(token), CLEAT_OK);
 	to.principal = STR_LIT("bob");
-	assert_read(&to, 0, buf_str(&token), CLEAT_EPROTO);
+	assert_read(&to, 0, buf_str(token), CLEAT_EPROTO);
 	to.principal = STR_LIT("alice\0");
-	assert_read(&to, 0, buf_str(&token), CLEAT_EPROTO);
+	assert_read(&to, 0, buf_str(token), CLEAT_EPROTO);
 	to.principal = (struct str){ NULL, 0 };
-	assert_read(&to, 0, buf_str(&token), CLEAT_EPROTO);
+	assert_read(&to, 0, buf_str(token), CLEAT_EPROTO);
 	to = alice();
 	to.method = STR_LIT("prompts/get");
-	assert_read(&to, 0, buf_str(&token), CLEAT_EPROTO);
+	assert_read(&to, 0, buf_str(token), CLEAT_EPROTO);
 	to = alice(); /* lengths are bound: a byte cannot move from one part to the other */
 	to.principal = STR_LIT("alicet");
 	to.method = STR_LIT("ools/call");
-	assert_read(&to, 0, buf_str(&token), CLEAT_EPROTO);
+	assert_read(&to, 0, buf_str(token), CLEAT_EPROTO);
 	for (size_t i = 0; i < CRYPTO_HASH_SIZE; i++) {
 		to = alice();
 		to.params[i] ^= 0x40;
-		assert_read(&to, 0, buf_str(&token), CLEAT_EPROTO);
+		assert_read(&to, 0, buf_str(token), CLEAT_EPROTO);
 	}
-	buf_done(&token);
 }
 
 TEST(nobody_is_not_the_empty_name)

@@ -199,10 +199,8 @@ static inline void rig_expect_nothing(struct rig *rig)
 		fail_msg("not expected: %s", got);
 }
 
-/* As json_of() reads it. */
-static inline cleat_doc *rig_parse(const char *json)
+static inline cleat_doc *rig_parse(const char *text)
 {
-	const char *text = json_of(json);
 	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
 
 	if (!doc)

@@ -89,45 +89,23 @@ static void work_again(struct rig *rig)
 	rig_expect_nothing(rig);
 }
 
-static bool one_run(size_t n, bool forever)
+TEST(any_allocation_may_fail_once_or_for_good)
 {
-	struct rig rig = { 0 };
-	cleat_rpc_options o = rig_options(&rig);
-	struct fail_alloc fa;
-	bool ready;
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		struct rig rig = { 0 };
+		cleat_rpc_options o = rig_options(&rig);
 
-	fail_alloc_init(&fa, n, forever);
-	o.allocator = &fa.hook;
-	rig.rpc = cleat_rpc_new(&o);
-	ready = rig.rpc && rig_methods(&rig) == CLEAT_OK;
-	if (ready) {
-		work(&rig);
-		check_output(&rig);
-		fa.countdown = 0;
-		fa.forever = false;
-		work_again(&rig);
+		o.allocator = &fa.hook;
+		rig.rpc = cleat_rpc_new(&o);
+		if (rig.rpc && rig_methods(&rig) == CLEAT_OK) {
+			work(&rig);
+			check_output(&rig);
+			fail_alloc_calm(&fa);
+			work_again(&rig);
+		}
+		rig_close(&rig);
+		assert_true(fail_alloc_hit(&fa) || fa.round > 10);
 	}
-	rig_close(&rig);
-	assert_int_equal(fa.live, 0);
-	return fail_alloc_hit(&fa);
-}
-
-TEST(any_allocation_may_fail_once)
-{
-	size_t n = 1;
-
-	while (one_run(n, false))
-		n++;
-	assert_true(n > 10);
-}
-
-TEST(memory_may_run_out_for_good)
-{
-	size_t n = 1;
-
-	while (one_run(n, true))
-		n++;
-	assert_true(n > 10);
 }
 
 /* The buffer for short answers is there from the start: with nothing left, a request that can be
@@ -155,46 +133,41 @@ MEMORY_TEST(a_short_request_is_answered_without_memory)
 }
 
 /* The answers of a batch are kept until the last one; one that cannot be kept is still an answer. */
-TEST(an_answer_that_cannot_be_kept_becomes_an_error)
+MEMORY_TEST(an_answer_that_cannot_be_kept_becomes_an_error)
 {
 	static char large[20000];
 	struct rig rig;
 	cleat_rpc_options o = rig_options(&rig);
-	struct fail_alloc fa;
 
 	memset(large, 'x', sizeof large - 1);
-	fail_alloc_init(&fa, 0, false);
-	o.allocator = &fa.hook;
+	o.allocator = &fa->hook;
 	rig_open(&rig, &o);
 	rig_in(&rig, "{" V "\"method\":\"later\",\"id\":1}");
 	assert_int_equal(cleat_rpc_replyf(rig.deferred[0], "%s", large), CLEAT_OK);
 	rig_next(&rig);
 	rig_in(&rig, "[{" V "\"method\":\"later\",\"id\":1},{" V "\"method\":\"later\",\"id\":2}]");
-	fa.countdown = 1;
-	fa.forever = true;
+	fa->countdown = 1;
+	fa->forever = true;
 	assert_int_equal(cleat_rpc_replyf(rig.deferred[1], "%s", large), CLEAT_ENOMEM);
 	assert_int_equal(cleat_rpc_replyf(rig.deferred[2], "2"), CLEAT_OK);
 	rig_expect(&rig, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":"
 			 "\"Internal error\"}},{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":2}]");
 	rig_close(&rig);
-	assert_int_equal(fa.live, 0);
 }
 
 /* In the steady state a request costs no allocation at all. */
-TEST(requests_reuse_what_is_there)
+MEMORY_TEST(requests_reuse_what_is_there)
 {
 	struct rig rig;
 	cleat_rpc_options o = rig_options(&rig);
-	struct fail_alloc fa;
 	size_t before;
 
-	fail_alloc_init(&fa, 0, false);
-	o.allocator = &fa.hook;
+	o.allocator = &fa->hook;
 	rig_open(&rig, &o);
 	rig_in(&rig, "{" V "\"method\":\"sum\",\"params\":[1],\"id\":1}");
-	before = fa.requests;
+	before = fa->requests;
 	for (int i = 0; i < 10; i++)
 		rig_in(&rig, "{" V "\"method\":\"sum\",\"params\":[1],\"id\":1}");
-	assert_int_equal(fa.requests, before);
+	assert_int_equal(fa->requests, before);
 	rig_close(&rig);
 }

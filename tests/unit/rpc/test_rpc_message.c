@@ -25,7 +25,7 @@ struct envelope_case {
 
 static void check_case(const struct envelope_case *c)
 {
-	cleat_doc *doc = rig_parse(c->text);
+	cleat_doc *doc = rig_parse(json_of(c->text));
 	struct rpc_message m;
 	cleat_error err = { 0 };
 	int rc = rpc_classify(cleat_doc_root(doc), &c->rules, &m, &err);
@@ -177,8 +177,8 @@ TEST(broken_responses_are_still_responses)
 TEST(lookalike_keys_are_unknown_members)
 {
 	cleat_doc *doc =
-		rig_parse("{" V "\"method\":\"a\",\"id\":1,\"Params\":[1],\"param\\u017f\":"
-			  "[2],\"Id\":2,\"\\uff4dethod\":\"b\",\"result \":3}");
+		rig_parse(json_of("{" V "\"method\":\"a\",\"id\":1,\"Params\":[1],\"param\\u017f\":"
+				  "[2],\"Id\":2,\"\\uff4dethod\":\"b\",\"result \":3}"));
 	struct rpc_message m;
 
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), NULL, &m, NULL), CLEAT_OK);
@@ -195,7 +195,7 @@ TEST(lookalike_keys_are_unknown_members)
 
 TEST(the_members_are_handed_out)
 {
-	cleat_doc *doc = rig_parse("{'id':'q','params':{'x':1}," V "'method':'a/b'}");
+	cleat_doc *doc = rig_parse(json_of("{'id':'q','params':{'x':1}," V "'method':'a/b'}"));
 	struct rpc_message m;
 
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), NULL, &m, NULL), CLEAT_OK);
@@ -204,14 +204,15 @@ TEST(the_members_are_handed_out)
 	assert_int_equal(cleat_json_int(cleat_json_get(m.params, "x"), 0), 1);
 	cleat_doc_free(doc);
 
-	doc = rig_parse("{" V "\"error\":{\"code\":-7,\"message\":\"a\\u0000b\"},\"id\":1}");
+	doc = rig_parse(
+		json_of("{" V "\"error\":{\"code\":-7,\"message\":\"a\\u0000b\"},\"id\":1}"));
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), NULL, &m, NULL), CLEAT_OK);
 	assert_int_equal(m.error_code, -7);
 	assert_int_equal(m.error_message.n, 3);
 	assert_null(m.result);
 	cleat_doc_free(doc);
 
-	doc = rig_parse("{" V "'result':null,'id':1}");
+	doc = rig_parse(json_of("{" V "'result':null,'id':1}"));
 	assert_int_equal(rpc_classify(cleat_doc_root(doc), NULL, &m, NULL), CLEAT_OK);
 	assert_int_equal(cleat_json_type(m.result), CLEAT_JSON_NULL);
 	cleat_doc_free(doc);
@@ -221,11 +222,11 @@ TEST(the_members_are_handed_out)
 /* An id is its type and its token. */
 TEST(ids_differ_by_type_and_token)
 {
-	cleat_doc *doc =
-		rig_parse("[1,1.0,'1',null,'null',-0,0,1e0,'',123456789012345678901234567890,"
-			  "12345678901234567890123456789]");
+	cleat_doc *doc = rig_parse(
+		json_of("[1,1.0,'1',null,'null',-0,0,1e0,'',123456789012345678901234567890,"
+			"12345678901234567890123456789]"));
 	const cleat_json *list = cleat_doc_root(doc);
-	cleat_doc *again = rig_parse("[\"\\u0031\"]");
+	cleat_doc *again = rig_parse(json_of("[\"\\u0031\"]"));
 
 	for (size_t i = 0; i < cleat_json_size(list); i++)
 		for (size_t j = 0; j < cleat_json_size(list); j++)

@@ -23,24 +23,24 @@ RIG_TEST(name_of_1_to_128_is_taken)
 
 TEST(bad_names_are_refused)
 {
+	static const struct {
+		const char *name, *why;
+	} rows[] = {
+		{ "", "needs a name" },
+		{ NULL, "needs a name" },
+		{ "a b", "\"a b\" contains a space" },
+		{ "a\nb", "control character" },
+		{ "a\x7f", "control character" },
+		{ "a\xff", "UTF-8" },
+		{ "\xed\xa0\x80", "UTF-8" },
+	};
 	char name[130] = { 0 };
 
 	memset(name, 'n', 129);
 	assert_tool_refused(&(cleat_tool){ .name = name, .call = ok }, CLEAT_EINVAL, "129");
-	assert_tool_refused(&(cleat_tool){ .name = "", .call = ok }, CLEAT_EINVAL, "needs a name");
-	assert_tool_refused(&(cleat_tool){ .call = ok }, CLEAT_EINVAL, "needs a name");
-	assert_tool_refused(&(cleat_tool){ .name = "a b", .call = ok }, CLEAT_EINVAL,
-			    "\"a b\" contains a space");
-	assert_tool_refused(&(cleat_tool){ .name = "a\nb", .call = ok }, CLEAT_EINVAL,
-			    "control character");
-	assert_tool_refused(&(cleat_tool){ .name = "a\x7f", .call = ok }, CLEAT_EINVAL,
-			    "control character");
-	assert_tool_refused(&(cleat_tool){ .name = "a\xff", .call = ok }, CLEAT_EINVAL, "UTF-8");
-	assert_tool_refused(&(cleat_tool){ .name = "\xed\xa0\x80", .call = ok }, CLEAT_EINVAL,
-			    "UTF-8");
-	assert_prompt_refused(&(cleat_prompt){ .name = "a b", .get = ok }, CLEAT_EINVAL,
-			      "prompt name \"a b\"");
-	assert_prompt_refused(&(cleat_prompt){ .get = ok }, CLEAT_EINVAL, "prompt needs a name");
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++)
+		assert_tool_refused(&(cleat_tool){ .name = rows[i].name, .call = ok }, CLEAT_EINVAL,
+				    rows[i].why);
 }
 
 /* Servers in the wild have such names; some clients refuse them. */
@@ -73,54 +73,44 @@ TEST(bad_tools_are_refused_with_reasons)
 	static const cleat_field fields[] = { CLEAT_FIELD(struct point, x, "X"), CLEAT_FIELD_END };
 	static const cleat_field twice[] = { CLEAT_FIELD(struct point, x, "X"),
 					     CLEAT_FIELD(struct point, x, "X"), CLEAT_FIELD_END };
-	const cleat_tool base = { .name = "t", .call = ok };
-	cleat_tool t = base;
+	static const char object[] = "{\"type\":\"object\"}";
+	const struct {
+		const char *why;
+		cleat_tool tool; /* with "t" for a name and a handler, unless it has them */
+	} rows[] = {
+		{ "\"t\": input_schema is not a JSON object", { .input_schema = "{\"type\":" } },
+		{ "input_schema", { .input_schema = "" } },
+		{ "input_schema is not a JSON object", { .input_schema = "[]" } },
+		{ "must say \"type\": \"object\"", { .input_schema = "{}" } },
+		{ "must say \"type\": \"object\"", { .input_schema = "{\"type\":\"array\"}" } },
+		{ "must say \"type\": \"object\"", { .input_schema = "{\"type\":[\"object\"]}" } },
+		{ "output_schema is not a JSON object", { .output_schema = "nonsense" } },
+		{ "output_schema is not a JSON object", { .output_schema = "7" } },
+		{ "\"t\": meta is not a JSON object", { .meta = "[1]" } },
+		{ "meta", { .meta = "{" } },
+		{ "one of signature, input and input_schema",
+		  { .input = fields, .input_schema = object } },
+		{ "one of output and output_schema",
+		  { .output = fields, .output_schema = object } },
+		{ "\"t\": input: ", { .input = twice } },
+		{ "\"t\": output: ", { .output = twice } },
+		{ "signature \"add(a: numbr)\"", { .signature = "add(a: numbr)" } },
+		{ "name \"sub\" and signature \"add\" differ",
+		  { .name = "sub", .signature = "add(a: number)" } },
+		{ "one of signature, input and input_schema",
+		  { .signature = "add(a: number)", .input = fields } },
+	};
 
-	t.call = NULL;
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\" has no call handler");
-	t = base;
-	t.input_schema = "{\"type\":";
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": input_schema is not a JSON object");
-	t.input_schema = "";
-	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema");
-	t.input_schema = "[]";
-	assert_tool_refused(&t, CLEAT_EINVAL, "input_schema is not a JSON object");
-	t.input_schema = "{}";
-	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
-	t.input_schema = "{\"type\":\"array\"}";
-	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
-	t.input_schema = "{\"type\":[\"object\"]}";
-	assert_tool_refused(&t, CLEAT_EINVAL, "must say \"type\": \"object\"");
-	t = base;
-	t.output_schema = "nonsense";
-	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is not a JSON object");
-	t.output_schema = "7";
-	assert_tool_refused(&t, CLEAT_EINVAL, "output_schema is not a JSON object");
-	t = base;
-	t.meta = "[1]";
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": meta is not a JSON object");
-	t.meta = "{";
-	assert_tool_refused(&t, CLEAT_EINVAL, "meta");
-	t = base;
-	t.input = fields;
-	t.input_schema = "{\"type\":\"object\"}";
-	assert_tool_refused(&t, CLEAT_EINVAL, "one of signature, input and input_schema");
-	t = base;
-	t.output = fields;
-	t.output_schema = "{\"type\":\"object\"}";
-	assert_tool_refused(&t, CLEAT_EINVAL, "one of output and output_schema");
-	t = base;
-	t.input = twice;
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": input: ");
-	t = base;
-	t.output = twice;
-	assert_tool_refused(&t, CLEAT_EINVAL, "\"t\": output: ");
-	t = (cleat_tool){ .call = ok, .signature = "add(a: numbr)" };
-	assert_tool_refused(&t, CLEAT_EINVAL, "signature \"add(a: numbr)\"");
-	t = (cleat_tool){ .call = ok, .name = "sub", .signature = "add(a: number)" };
-	assert_tool_refused(&t, CLEAT_EINVAL, "name \"sub\" and signature \"add\" differ");
-	t = (cleat_tool){ .call = ok, .signature = "add(a: number)", .input = fields };
-	assert_tool_refused(&t, CLEAT_EINVAL, "one of signature, input and input_schema");
+	assert_tool_refused(&(cleat_tool){ .name = "t" }, CLEAT_EINVAL,
+			    "\"t\" has no call handler");
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		cleat_tool t = rows[i].tool;
+
+		t.call = ok;
+		if (!t.name && !t.signature)
+			t.name = "t";
+		assert_tool_refused(&t, CLEAT_EINVAL, rows[i].why);
+	}
 }
 
 /* A schema that cannot be checked against is found when it is registered: wrong keywords, references
@@ -150,17 +140,15 @@ TEST(schemas_that_do_not_compile_are_refused)
 
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		cleat_tool t = { .name = "t", .call = ok };
-		char schema[256], where[64];
+		char schema[256];
 
 		snprintf(schema, sizeof schema, "{\"type\":\"object\",%s}", cases[i].members);
 		t.input_schema = schema;
-		snprintf(where, sizeof where, "\"t\": input_schema: ");
-		assert_tool_refused(&t, cases[i].status, where);
+		assert_tool_refused(&t, cases[i].status, "\"t\": input_schema: ");
 		assert_tool_refused(&t, cases[i].status, cases[i].why);
 		t.input_schema = NULL;
 		t.output_schema = schema;
-		snprintf(where, sizeof where, "\"t\": output_schema: ");
-		assert_tool_refused(&t, cases[i].status, where);
+		assert_tool_refused(&t, cases[i].status, "\"t\": output_schema: ");
 		assert_tool_refused(&t, cases[i].status, cases[i].why);
 	}
 }
@@ -255,51 +243,50 @@ RIG_TEST(everything_is_copied)
 
 TEST(bad_resources_are_refused_with_reasons)
 {
-	assert_resource_refused(&(cleat_resource){ .read = ok }, CLEAT_EINVAL, "needs a URI");
-	assert_resource_refused(&(cleat_resource){ .uri = "", .read = ok }, CLEAT_EINVAL,
-				"needs a URI");
-	assert_resource_refused(&(cleat_resource){ .uri = "notes.txt", .read = ok }, CLEAT_EINVAL,
-				"no scheme");
-	assert_resource_refused(&(cleat_resource){ .uri = "1x:y", .read = ok }, CLEAT_EINVAL,
-				"no scheme");
-	assert_resource_refused(&(cleat_resource){ .uri = ":x", .read = ok }, CLEAT_EINVAL,
-				"no scheme");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://a b", .read = ok }, CLEAT_EINVAL,
-				"a space or control character");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://a\x01", .read = ok }, CLEAT_EINVAL,
-				"a space or control character");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://\xc3", .read = ok }, CLEAT_EINVAL,
-				"not UTF-8");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://x}", .read = ok }, CLEAT_EINVAL,
-				"brace");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://{", .read = ok }, CLEAT_EINVAL,
-				"n://{");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://{a b}", .read = ok }, CLEAT_EINVAL,
-				"n://{a b}");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://{}", .read = ok }, CLEAT_EINVAL,
-				"n://{}");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://x" }, CLEAT_EINVAL,
-				"a text or a read handler");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://x", .text = "t", .read = ok },
-				CLEAT_EINVAL, "not both");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://{x}", .text = "t" }, CLEAT_EINVAL,
-				"has a fixed text");
-	assert_resource_refused(&(cleat_resource){ .uri = "n://x", .text = "t", .meta = "no" },
-				CLEAT_EINVAL, "meta is not a JSON object");
+	static const struct {
+		cleat_resource resource;
+		const char *why;
+	} rows[] = {
+		{ { .read = ok }, "needs a URI" },
+		{ { .uri = "", .read = ok }, "needs a URI" },
+		{ { .uri = "notes.txt", .read = ok }, "no scheme" },
+		{ { .uri = "1x:y", .read = ok }, "no scheme" },
+		{ { .uri = ":x", .read = ok }, "no scheme" },
+		{ { .uri = "n://a b", .read = ok }, "a space or control character" },
+		{ { .uri = "n://a\x01", .read = ok }, "a space or control character" },
+		{ { .uri = "n://\xc3", .read = ok }, "not UTF-8" },
+		{ { .uri = "n://x}", .read = ok }, "brace" },
+		{ { .uri = "n://{", .read = ok }, "n://{" },
+		{ { .uri = "n://{a b}", .read = ok }, "n://{a b}" },
+		{ { .uri = "n://{}", .read = ok }, "n://{}" },
+		{ { .uri = "n://x" }, "a text or a read handler" },
+		{ { .uri = "n://x", .text = "t", .read = ok }, "not both" },
+		{ { .uri = "n://{x}", .text = "t" }, "has a fixed text" },
+		{ { .uri = "n://x", .text = "t", .meta = "no" }, "meta is not a JSON object" },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++)
+		assert_resource_refused(&rows[i].resource, CLEAT_EINVAL, rows[i].why);
 }
 
 TEST(bad_prompts_are_refused_with_reasons)
 {
 	static const cleat_field none[] = { CLEAT_FIELD_END };
+	static const struct {
+		cleat_prompt prompt;
+		const char *why;
+	} rows[] = {
+		{ { .name = "a b", .get = ok }, "prompt name \"a b\"" },
+		{ { .get = ok }, "prompt needs a name" },
+		{ { .name = "p" }, "no get handler" },
+		{ { .signature = "p(a: string)", .input = none, .get = ok },
+		  "either a signature or input fields" },
+		{ { .signature = "p(", .get = ok }, "signature \"p(\"" },
+		{ { .name = "p", .get = ok, .meta = "1" }, "meta is not a JSON object" },
+	};
 
-	assert_prompt_refused(&(cleat_prompt){ .name = "p" }, CLEAT_EINVAL, "no get handler");
-	assert_prompt_refused(
-		&(cleat_prompt){ .signature = "p(a: string)", .input = none, .get = ok },
-		CLEAT_EINVAL, "either a signature or input fields");
-	assert_prompt_refused(&(cleat_prompt){ .signature = "p(", .get = ok }, CLEAT_EINVAL,
-			      "signature \"p(\"");
-	assert_prompt_refused(&(cleat_prompt){ .name = "p", .get = ok, .meta = "1" }, CLEAT_EINVAL,
-			      "meta is not a JSON object");
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++)
+		assert_prompt_refused(&rows[i].prompt, CLEAT_EINVAL, rows[i].why);
 }
 
 RIG_TEST(duplicates_are_refused_by_kind)

@@ -39,9 +39,14 @@ static const cleat_tool tools[] = { { .name = "hold", .call = hold },
 				    { .name = "add", .call = add_another } };
 
 /* Two wires on one server. */
-static void two(struct rig *a, struct rig *b)
+struct two {
+	struct rig a, b;
+};
+
+static void two_open(struct two *on)
 {
-	n_held = 0;
+	struct rig *a = &on->a, *b = &on->b;
+
 	rig_server(a, NULL);
 	assert_int_equal(cleat_server_add_tools(a->s, tools, 3), CLEAT_OK);
 	cleat_server_add_resource(a->s, &(cleat_resource){ .uri = "r:1", .text = "one" });
@@ -52,45 +57,40 @@ static void two(struct rig *a, struct rig *b)
 	rig_open(b, "2025-06-18");
 }
 
-static void both_stop(struct rig *a, struct rig *b)
+static void two_stop(struct two *on)
 {
-	cleat_wire_free(b->w);
-	free(b->out);
-	rig_stop(a);
+	cleat_wire_free(on->b.w);
+	free(on->b.out);
+	rig_stop(&on->a);
 }
 
-/* "wake: something is ready for cleat_wire_poll()", also when a call on another wire caused it. */
-TEST(other_wire_is_woken)
-{
-	struct rig a, b;
+#define TWO_TEST(name) TEST_ON(name, struct two, on, two_open(on), two_stop)
 
-	two(&a, &b);
-	rig_ask(&b, REQUEST("1", "resources/subscribe", "\"uri\":\"r:1\""));
-	rig_clear(&b);
-	atomic_store(&b.wakes, 0);
-	assert_has(rig_ask(&a, CALL("1", "add", "{}")), "added");
-	assert_has(a.out, "notifications/tools/list_changed");
-	assert_true(atomic_load(&b.wakes) > 0);
-	assert_has(rig_poll(&b), "notifications/tools/list_changed");
-	assert_has(b.out, "notifications/resources/updated");
-	both_stop(&a, &b);
+/* "wake: something is ready for cleat_wire_poll()", also when a call on another wire caused it. */
+TWO_TEST(other_wire_is_woken)
+{
+	rig_ask(&on->b, REQUEST("1", "resources/subscribe", "\"uri\":\"r:1\""));
+	rig_clear(&on->b);
+	atomic_store(&on->b.wakes, 0);
+	assert_has(rig_ask(&on->a, CALL("1", "add", "{}")), "added");
+	assert_has(on->a.out, "notifications/tools/list_changed");
+	assert_true(atomic_load(&on->b.wakes) > 0);
+	assert_has(rig_poll(&on->b), "notifications/tools/list_changed");
+	assert_has(on->b.out, "notifications/resources/updated");
 }
 
 /* A wire that is not read stops taking input at some point; the others do not notice. */
-TEST(full_wire_does_not_stop_the_other)
+TWO_TEST(full_wire_does_not_stop_the_other)
 {
-	struct rig a, b;
 	int rc = CLEAT_OK;
 
-	two(&a, &b);
 	for (int i = 0; i < 100000 && rc == CLEAT_OK; i++)
-		rc = cleat_wire_feed(a.w, REQUEST("1", "tools/list", "") "\n",
+		rc = cleat_wire_feed(on->a.w, REQUEST("1", "tools/list", "") "\n",
 				     strlen(REQUEST("1", "tools/list", "") "\n"));
 	assert_int_equal(rc, CLEAT_ELIMIT);
-	assert_has(rig_ask(&b, REQUEST("1", "ping", "")), "\"id\":1");
-	rig_take(&a);
-	assert_has(rig_ask(&a, REQUEST("2", "ping", "")), "\"id\":2");
-	both_stop(&a, &b);
+	assert_has(rig_ask(&on->b, REQUEST("1", "ping", "")), "\"id\":1");
+	rig_take(&on->a);
+	assert_has(rig_ask(&on->a, REQUEST("2", "ping", "")), "\"id\":2");
 }
 
 /* ---- misuse of a wire --------------------------------------------------------------------------------- */

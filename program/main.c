@@ -2,6 +2,7 @@
 #include "clients/config.h"
 #include "help/help.h"
 #include "reach/reach.h"
+#include "reach/target.h"
 #include "terminal/ask.h"
 #include "terminal/await.h"
 #include "terminal/output.h"
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
 	struct cli cli = { 0 };
 
 	fill_descriptors();
+	bearer_take();
 	/* A reader that goes away is seen by writing. */
 	signal(SIGPIPE, SIG_IGN);
 	return main_end(&cli, main_run(&cli, argc, argv));

@@ -82,7 +82,11 @@ static const char *value_of(const struct expand_places *places, const char *s, s
 	value = variable(places, s, name);
 	if (fallback && (!value || !*value))
 		return expand_at(fallback, places, depth + 1, why);
-	if (!value)
+	/* A token for what is typed on the command line: reach/bearer.c has taken it. */
+	if (!value && name == 12 && memcmp(s, "CLEAT_BEARER", 12) == 0)
+		*why = "${CLEAT_BEARER} is not for files, as it is for addresses on the command "
+		       "line: use a variable with another name";
+	else if (!value)
 		*why = keepf("${%.*s} is not set", (int)name, s);
 	return value;
 }

@@ -1,5 +1,6 @@
 /* program/reach/result.c - calls and connections that failed: in words for people, and as exit codes. */
 #include "reach/reach.h"
+#include "reach/target.h"
 
 #include "terminal/ask.h"
 #include "terminal/await.h"
@@ -115,11 +116,14 @@ static int result_say(const struct cli *cli, enum cleat_step step, int http_stat
 		      const cleat_error *e, const cleat_json *data)
 {
 	const char *message = cli_in_options(e->message);
+	const cleat_client_options *opts;
 
 	if (step == CLEAT_STEP_SPAWN || step == CLEAT_STEP_EXCHANGE)
 		message = without_stderr(cli, message);
 	if (step >= CLEAT_STEP_SPAWN && step <= CLEAT_STEP_NEGOTIATE)
 		message = without_methods(message);
+	if (step == CLEAT_STEP_AUTH && cli_target(cli, &opts)->no_bearer)
+		message = keepf("%s (%s)", message, cli_target(cli, &opts)->no_bearer);
 	return cli_fail(cli, &(struct cli_failure){
 				     .code = step_code(step, e),
 				     .step = step == CLEAT_STEP_NONE ? NULL : cleat_step_name(step),

@@ -34,7 +34,7 @@ const struct cli_option cli_reach_options[] = {
 	  .help = "a header for every HTTP request" },
 	{ .name = "bearer",
 	  .arg = "TOKEN",
-	  .help = "a token for Authorization; default: $CLEAT_BEARER" },
+	  .help = "a token for Authorization; default: $CLEAT_BEARER (see cleat help environment)" },
 	{ .name = "insecure", .letter = 'k', .help = "accept any certificate" },
 	{ .name = "ca", .arg = "FILE", .help = "trust the certificates in this PEM file" },
 	{ .name = "proxy", .arg = "URL", .help = "an HTTP proxy; \"\" for none" },
@@ -294,7 +294,7 @@ static int join_headers(struct cli *cli, struct target *t)
 	return EXIT_GOOD;
 }
 
-static const char *bearer(struct cli *cli, const struct target *t)
+static const char *bearer(struct cli *cli, struct target *t)
 {
 	const char *token = cli_option(cli, "bearer");
 
@@ -303,8 +303,7 @@ static const char *bearer(struct cli *cli, const struct target *t)
 	for (size_t i = 0; i < t->headers.n; i++)
 		if (same_header("Authorization:", t->headers.at[i]))
 			return NULL;
-	token = getenv("CLEAT_BEARER");
-	return token && *token ? token : NULL;
+	return bearer_for(t, &t->no_bearer);
 }
 
 static int set_time(struct cli *cli, cleat_client_options *o)
@@ -397,7 +396,7 @@ static int set_options(struct cli *cli, struct target *t, cleat_client_options *
 	if (code != EXIT_GOOD)
 		return code;
 	for (size_t i = 0; (e = cli_option_at(cli, "env", i)) != NULL; i++)
-		words_add(&t->env, e);
+		words_add(&t->env, bearer_env(e));
 	if (era)
 		o->era = *era == 'l'   ? CLEAT_ERA_LEGACY
 			 : *era == 'm' ? CLEAT_ERA_MODERN
@@ -469,6 +468,8 @@ static int make(struct cli *cli, const cleat_client_options *want)
 		begin_line("* connecting to ", COLOR_DIM);
 		print_safe(stderr, t.url, strcspn(t.url, "?"));
 		end_line();
+		if (t.no_bearer)
+			show_note(NULL, CLEAT_LOG_INFO, t.no_bearer, NULL);
 	} else if (cli->verbose) {
 		begin_line("* starting", COLOR_DIM);
 		for (size_t i = 0; t.argv[i]; i++) {

@@ -302,8 +302,8 @@ int target_find(struct cli *cli, struct target *t)
 	return by_name(cli, t);
 }
 
-/* An option that would do nothing is a mistake that nobody would see. $CLEAT_BEARER is for whom it may
- * concern. */
+/* An option that would do nothing is a mistake that nobody would see. $CLEAT_BEARER is
+ * not one: see bearer.c. */
 int target_check(struct cli *cli, const struct target *t)
 {
 	static const struct {

@@ -10,7 +10,8 @@ struct target {
 	const char *url;
 	struct words env, headers;
 	const char *cwd;
-	const char *file; /* that it is from; NULL: the command line */
+	const char *file;      /* that it is from; NULL: the command line */
+	const char *no_bearer; /* why $CLEAT_BEARER is not for it; NULL: it is, or there is none */
 	bool old_sse;
 	bool inherit_env; /* a command that the user typed */
 };
@@ -23,6 +24,12 @@ int target_check(struct cli *cli, const struct target *t);
 const char *config_resolve(const struct config_server *s, struct target *ret);
 /* Where the client of cli_client() has been told to go, and with what. Good until the end of the run. */
 const struct target *cli_target(const struct cli *cli, const cleat_client_options **ret_options);
+/* Takes $CLEAT_BEARER out of the environment, so that nothing that is started has it. Before anything else. */
+void bearer_take(void);
+/* $CLEAT_BEARER, if it is for this one; NULL: no, or there is none, with the reason in *ret_why (NULL: none). */
+const char *bearer_for(const struct target *t, const char **ret_why);
+/* An --env as it was given; CLEAT_BEARER alone with its value, because that was asked for. */
+const char *bearer_env(const char *entry);
 /* "command" or "http" or "sse" or "unix" or NULL, and what it is, unexpanded, in one line (kept). */
 const char *config_kind(const struct config_server *s);
 const char *config_line(const struct config_server *s);

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { fixture, hello, listen, place, run } from './lib/cli.mjs';
 import { fails, good } from './lib/expect.mjs';
@@ -54,6 +55,37 @@ test('servers of five programs are found and reached', async t => {
 		['asks', 'both', 'claude-local', 'claude-user', 'code', 'cursor', 'cursor-user', 'desktop', 'local', 'project']);
 	assert.match(await good(['ls'], options), new RegExp(`^desktop +${hello}$`, 'm'));
 	assert.match((await run(['ls', 'other'], options)).stderr, /there is no server "other"/);
+});
+
+test('a foreign .mcp.json does not get $CLEAT_BEARER, and no program does', async t => {
+	const seen = [];
+	const thief = http.createServer((req, res) => { seen.push(req.headers.authorization); res.writeHead(401).end(); });
+	await new Promise(resolve => thief.listen(0, '127.0.0.1', resolve));
+	t.use({ end: () => new Promise(resolve => thief.close(() => resolve([]))) });
+	const origin = `http://127.0.0.1:${thief.address().port}`, url = `${origin}/mcp`;
+	const cwd = place({ '.mcp.json': json({ mcpServers: { it: { url }, header: { url, headers: { A: '${CLEAT_BEARER}' } } } }) });
+	const at = async (word, env) => {
+		seen.length = 0;
+		const { stderr } = await run(['ls', word], { cwd, env: { CLEAT_BEARER: 'secret', ...env } });
+		return [[...new Set(seen)], stderr];
+	};
+	for (const [word, env, sent, said] of [
+		['it', {}, undefined, /CLEAT_BEARER is not sent: the address is from \.mcp\.json; CLEAT_BEARER_ORIGIN says/],
+		[url, {}, 'Bearer secret', /401/],
+		['it', { CLEAT_BEARER_ORIGIN: `https://a.example, ${origin}` }, 'Bearer secret', /401/],
+		['it', { CLEAT_BEARER_ORIGIN: `${origin}1` }, undefined, /does not name this address/],
+		[url, { CLEAT_BEARER_ORIGIN: 'https://a.example' }, undefined, /does not name this address/]
+	]) {
+		const [auth, stderr] = await at(word, env);
+		assert.deepEqual(auth, [sent], `${word} ${json(env)}`);
+		assert.match(stderr, said);
+	}
+	const [auth, stderr] = await at('header', {});
+	assert.deepEqual(auth, []);
+	assert.match(stderr, /headers\.A: \$\{CLEAT_BEARER\} is not for files/);
+	const child = ['--', 'sh', '-c', 'echo "has ${CLEAT_BEARER-nothing}" >&2'];
+	for (const [args, has] of [[['ls'], 'nothing'], [['record', 'x'], 'nothing'], [['ls', '-e', 'CLEAT_BEARER'], 'secret']])
+		assert.match((await run([...args, ...child], { cwd: place(), env: { CLEAT_BEARER: 'secret' } })).stderr, new RegExp(`has ${has}$`, 'm'));
 });
 
 test('cleat config shows what is where, and what hides what', async t => {

@@ -265,6 +265,8 @@ TEST(what_cannot_be_reached_is_the_result_of_calls)
 		cleat_result *r = cleat_client_callf(all[i], "echo", NULL);
 
 		assert_int_equal(cleat_result_step(r), CLEAT_STEP_ARGUMENTS);
+		assert_int_equal(cleat_client_error_step(all[i]), CLEAT_STEP_ARGUMENTS);
+		assert_int_equal(cleat_client_error_http_status(all[i]), 0);
 		assert_true(cleat_result_error(r)->message[0]);
 		assert_fails(r, CLEAT_EINVAL);
 		cleat_client_free(all[i]);

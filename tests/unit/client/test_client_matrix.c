@@ -353,6 +353,9 @@ static void reads_and_prompts(struct bench *b)
 	assert_string_equal(cleat_json_str(cleat_json_at(cleat_result_items(r), 1), ""),
 			    "testValueX2");
 	cleat_result_free(r);
+	r = cleat_client_complete(b->c, "total://{x}", "x", "", NULL);
+	assert_ok(r);
+	cleat_result_free(r);
 	cleat_doc_free(known);
 }
 

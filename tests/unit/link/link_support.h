@@ -8,6 +8,7 @@
 
 struct link_rig {
 	cleat_loop *loop;
+	size_t fds; /* that were open before */
 	struct link *link;
 	struct link_base_options o;
 	cleat_error err;
@@ -137,6 +138,7 @@ static inline void rig_closed(void *ctx)
 static inline void rig_init(struct link_rig *r)
 {
 	memset(r, 0, sizeof *r);
+	r->fds = open_fds();
 	r->loop = cleat_loop_new(NULL);
 	assert_non_null(r->loop);
 	r->o = (struct link_base_options){ .loop = r->loop,
@@ -162,6 +164,8 @@ static inline void rig_done(struct link_rig *r)
 	assert_int_equal(cleat_loop_step(r->loop, 0), CLEAT_ECLOSED); /* nothing is attached */
 	cleat_loop_free(r->loop);
 	assert_true(no_children());
+	UNTIL_TRUE(open_fds() <=
+		   r->fds); /* a question that was given up has its own a little longer */
 }
 
 /* Any op; no event may come from inside it. */

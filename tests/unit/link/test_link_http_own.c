@@ -12,7 +12,8 @@ struct pair {
 	struct rig_link r;
 };
 
-static void pair_open(struct pair *p, const char *path, unsigned port)
+/* Through this port, if not 0. */
+static void pair_open(struct pair *p, unsigned port)
 {
 	struct rig_link *r = &p->r;
 	struct link_base_options base;
@@ -20,12 +21,11 @@ static void pair_open(struct pair *p, const char *path, unsigned port)
 	memset(r, 0, sizeof *r);
 	r->o.ear = -1;
 	r->l = p->b.h.l;
-	snprintf(r->url, sizeof r->url, "http://127.0.0.1:%u%s",
-		 port ? port : (unsigned)p->b.h.ear.address.port, path);
+	snprintf(r->url, sizeof r->url, "http://127.0.0.1:%u/mcp",
+		 port ? port : (unsigned)p->b.h.ear.address.port);
 	base = rig_base(r);
 	base.mem = &p->b.h.fa.hook;
-	assert_true(rig_link_with(
-		r, base, (struct link_http_options){ .old_sse = !strcmp(path, "/sse") }, NULL));
+	assert_true(rig_link_with(r, base, (struct link_http_options){ 0 }, NULL));
 	rig_open_link(r);
 }
 
@@ -35,16 +35,6 @@ static void pair_close(struct pair *p)
 	rig_drop_told(&p->r);
 	bench_close(&p->b);
 }
-
-static void pair_start(struct pair *p, const char *path)
-{
-	rig_warm_up();
-	bench_open(&p->b);
-	pair_open(p, path, 0);
-}
-
-/* Cases on a pair at this path. */
-#define PAIR_TEST(name, path) TEST_ON(name, struct pair, p, pair_start(p, path), pair_close)
 
 static void pair_initialize(struct pair *p)
 {
@@ -60,8 +50,10 @@ static void pair_initialize(struct pair *p)
 	expect_told(&p->r, TOLD_ACCEPTED);
 }
 
-PAIR_TEST(a_session_that_expires_is_lost, "/mcp")
+TEST_ON(a_session_that_expires_is_lost, struct pair, p, (rig_warm_up(), bench_open(&p->b)),
+	pair_close)
 {
+	pair_open(p, 0);
 	pair_initialize(p);
 	pass(&p->b, 24 * 3600 * 1000);
 	assert_int_equal(rig_send(&p->r, LEGACY_REQUEST(1), CALL("2", "echo", "{\"text\":\"hi\"}")),
@@ -175,7 +167,7 @@ TEST(an_answer_is_complete_wherever_it_was_cut)
 	bench_open(&p.b);
 	memset(&m, 0, sizeof m);
 	origin_open(&m.ear, NULL);
-	pair_open(&p, "/mcp", m.ear.port);
+	pair_open(&p, m.ear.port);
 	assert_int_equal(rig_send(&p.r,
 				  (struct link_message){ .kind = LINK_REQUEST,
 							 .tag = TAG(1),

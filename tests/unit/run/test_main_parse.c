@@ -206,10 +206,12 @@ TEST(run_takes_a_struct)
 	assert_has(c.errors, "0.0.0.0");
 	assert_int_equal(run_given(&c, true, (cleat_main_options){ 0 }), 0); /* it listens */
 	assert_has(c.errors, "listening on");
-	assert_int_equal(
-		run_given(&c, false, (cleat_main_options){ .own = own, .action = CLEAT_MAIN_HELP }),
-		0);
-	assert_has(c.text, "Usage: test [--stdio");
+	assert_int_equal(run_given(&c, false,
+				   (cleat_main_options){ .own = own,
+							 .action = CLEAT_MAIN_HELP,
+							 .program = "/bin/x" }),
+			 0);
+	assert_has(c.text, "Usage: /bin/x [--stdio");
 	assert_has(c.text, "  --long-option FILE   one\n                       two\n"
 			   "  --threads N          ours\n  --stdio ");
 	assert_lacks(c.text, "threads that serve");

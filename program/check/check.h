@@ -16,7 +16,7 @@ extern const struct check_rule check_rules[]; /* ends with id NULL */
 struct check {
 	struct cli *cli;
 	FILE *to;
-	struct text json; /* the findings */
+	cleat_build *findings; /* an array */
 	size_t found[CHECK_NOTE + 1];
 	uint64_t told; /* rules whose remedy was printed, a bit each */
 	/* What the server has; NULL: it has none, or the list failed. */

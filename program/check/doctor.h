@@ -12,9 +12,9 @@ enum doctor_status { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAILED };
 struct doctor {
 	struct cli *cli;
 	FILE *to;
-	struct text json; /* the steps */
-	int code;         /* of the first that failed */
-	double since;     /* when the step that runs has begun, cli_ms_since_start() */
+	cleat_build *steps; /* an array */
+	int code;           /* of the first that failed */
+	double since;       /* when the step that runs has begun, cli_ms_since_start() */
 	struct {
 		bool told;               /* the server is ready, or will not be */
 		char *tail[DOCTOR_TAIL]; /* the last lines of the program's stderr */

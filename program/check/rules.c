@@ -149,15 +149,9 @@ void check_report(struct check *c, enum check_severity severity, const char *rul
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	c->found[severity]++;
-	text_printf(&c->json,
-		    "%s{\"severity\":\"%s\",\"rule\":\"%s\",\"where\":", c->json.n ? "," : "",
-		    words[severity], rule);
-	text_json(&c->json, where, strlen(where));
-	text_puts(&c->json, ",\"text\":");
-	text_json(&c->json, text, strlen(text));
-	text_puts(&c->json, ",\"fix\":");
-	text_json(&c->json, fix, strlen(fix));
-	text_puts(&c->json, "}");
+	cleat_build_valuef(c->findings, NULL,
+			   "{severity: %s, rule: %s, where: %s, text: %s, fix: %s}",
+			   words[severity], rule, where, text, fix);
 	if (!machine)
 		print_finding(c, severity, rule, where, text);
 }

@@ -22,9 +22,10 @@ struct compare {
 	struct tape *tape;
 	FILE *to;
 	unsigned same, different, skipped;
-	struct text report; /* --json: the objects of those that differ */
+	cleat_build *report; /* an array of those that differ */
 	/* of one answer */
-	struct text found, found_json;
+	struct text found;
+	cleat_build *differences; /* an array; NULL: there are none yet */
 	unsigned n;
 };
 
@@ -54,24 +55,21 @@ static void add_value(struct text *t, const char *word, const cleat_json *v)
 static void differ(struct compare *c, const char *path, const cleat_json *then,
 		   const cleat_json *now)
 {
-	char *a = cleat_json_print(then, NULL), *b = cleat_json_print(now, NULL);
-
-	if (c->n++ < SHOWN_MOST) {
-		text_printf(&c->found, "  %s: ", *path ? path : "/");
-		add_value(&c->found, "recorded", then);
-		add_value(&c->found, ", now", now);
-		text_puts(&c->found, "\n");
-		text_puts(&c->found_json, c->found_json.n ? "," : "");
-		text_puts(&c->found_json, "{\"path\":");
-		text_json(&c->found_json, path, strlen(path));
-		if (a)
-			text_printf(&c->found_json, ",\"recorded\":%s", a);
-		if (b)
-			text_printf(&c->found_json, ",\"now\":%s", b);
-		text_puts(&c->found_json, "}");
-	}
-	free(a);
-	free(b);
+	if (c->n++ >= SHOWN_MOST)
+		return;
+	text_printf(&c->found, "  %s: ", *path ? path : "/");
+	add_value(&c->found, "recorded", then);
+	add_value(&c->found, ", now", now);
+	text_puts(&c->found, "\n");
+	if (!c->differences)
+		cleat_build_array(c->differences = cleat_build_new(NULL), NULL);
+	cleat_build_object(c->differences, NULL);
+	cleat_build_str(c->differences, "path", path);
+	if (then)
+		cleat_build_value(c->differences, "recorded", then);
+	if (now)
+		cleat_build_value(c->differences, "now", now);
+	cleat_build_end(c->differences);
 }
 
 static char *below(const char *path, const char *key)
@@ -225,6 +223,7 @@ static const char *title(const struct tape_line *l)
 static void report(struct compare *c, const struct tape_line *l)
 {
 	bool person = !c->cli->json && !cli_option(c->cli, "jq");
+	cleat_doc *differences;
 
 	if (!c->n) {
 		c->same++;
@@ -244,10 +243,12 @@ static void report(struct compare *c, const struct tape_line *l)
 		if (c->n > SHOWN_MOST)
 			fprintf(c->to, "  and %u more\n", c->n - SHOWN_MOST);
 	}
-	text_puts(&c->report, c->report.n ? "," : "");
-	text_puts(&c->report, "{\"request\":");
-	text_json(&c->report, title(l), strlen(title(l)));
-	text_printf(&c->report, ",\"differences\":[%s]}", text_str(&c->found_json));
+	cleat_build_end(c->differences);
+	differences = cleat_build_finish(c->differences, NULL);
+	c->differences = NULL;
+	cleat_build_valuef(c->report, NULL, "{request: %s, differences: %p}", title(l),
+			   (const void *)cleat_doc_root(differences));
+	cleat_doc_free(differences);
 }
 
 /* The last answer of several rounds of questions (2026-07-28). */
@@ -329,7 +330,8 @@ static int play_line(struct compare *c, size_t i)
 	const cleat_json *answer = l->partner == TAPE_NONE ? NULL : c->tape->lines[l->partner].msg;
 
 	text_free(&c->found);
-	text_free(&c->found_json);
+	cleat_build_free(c->differences);
+	c->differences = NULL;
 	c->n = 0;
 	if (!l->out || l->used || is_one_of(l->method, not_ours))
 		return EXIT_GOOD;
@@ -360,18 +362,20 @@ static int play_line(struct compare *c, size_t i)
 
 static int replay_compare_finish(struct compare *c)
 {
-	struct text t = { 0 };
-	cleat_doc *doc;
+	cleat_doc *different;
 	int code = EXIT_GOOD;
 
-	text_printf(&t, "{\"same\":%u,\"different\":[%s]}", c->same, text_str(&c->report));
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-	text_free(&t);
-	if (!cli_print_json(c->cli, cleat_doc_root(doc), &code))
+	cleat_build_end(c->report);
+	different = cleat_build_finish(c->report, NULL);
+	c->report = NULL;
+	if (!cli_print_doc(c->cli,
+			   cleat_doc_newf(NULL, "{same: %u, different: %p}", c->same,
+					  (const void *)cleat_doc_root(different)),
+			   &code))
 		fprintf(c->to, "%u answer%s the same, %u %s different\n", c->same,
 			c->same == 1 ? " is" : "s are", c->different,
 			c->different == 1 ? "is" : "are");
-	cleat_doc_free(doc);
+	cleat_doc_free(different);
 	if (c->skipped)
 		cli_note(c->cli, "%u request%s no recorded answer, and %s left out", c->skipped,
 			 c->skipped == 1 ? " has" : "s have", c->skipped == 1 ? "was" : "were");
@@ -438,12 +442,13 @@ int replay_compare(struct cli *cli, struct tape *tape)
 		return EXIT_OTHER;
 	if (!cli_client(cli, &want, &code) || (code = cli_open(cli)) != EXIT_GOOD)
 		return code;
+	cleat_build_array(c.report = cleat_build_new(NULL), NULL);
 	for (size_t i = 0; code == EXIT_GOOD && i < tape->n; i++)
 		code = play_line(&c, i);
 	if (code == EXIT_GOOD)
 		code = replay_compare_finish(&c);
-	text_free(&c.report);
+	cleat_build_free(c.report);
 	text_free(&c.found);
-	text_free(&c.found_json);
+	cleat_build_free(c.differences);
 	return code;
 }

@@ -118,6 +118,14 @@ bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code)
 	return true;
 }
 
+bool cli_print_doc(struct cli *cli, cleat_doc *doc, int *ret_code)
+{
+	bool printed = cli_print_json(cli, cleat_doc_root(doc), ret_code);
+
+	cleat_doc_free(doc);
+	return printed;
+}
+
 /* ---- the end ------------------------------------------------------------------------------------- */
 
 /* What was lost before is not in errno any more; that nobody reads a pipe can be seen. */

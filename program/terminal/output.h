@@ -15,6 +15,8 @@ FILE *cli_out_live(struct cli *cli);
 int cli_close_output(struct cli *cli, int code);
 /* With --json or --jq: prints the value that way and gives true. */
 bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code);
+/* The same for a document that is made for this: it is freed. */
+bool cli_print_doc(struct cli *cli, cleat_doc *doc, int *ret_code);
 /* For people: JSON, indented, with colour where the terminal has it. */
 void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v);
 /* The content of a result: text as it is, structured content, images (--save, inline), links. */

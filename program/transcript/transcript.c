@@ -284,24 +284,15 @@ void tape_free(struct tape *t)
 cleat_doc *tape_params(const cleat_json *params)
 {
 	cleat_json_iter it = cleat_json_each(params);
-	struct text t = { 0 };
-	cleat_doc *doc;
+	cleat_build *b = cleat_build_new(NULL);
 
-	text_puts(&t, "{");
+	cleat_build_object(b, NULL);
 	while (cleat_json_next(&it)) {
-		size_t n;
-		const char *key = cleat_json_strn(it.key, &n);
-		char *value = cleat_json_print(it.value, NULL);
+		const char *key = cleat_json_str(it.key, NULL);
 
-		if (key && value && !(n == 5 && memcmp(key, "_meta", 5) == 0)) {
-			text_puts(&t, t.n > 1 ? "," : "");
-			text_json(&t, key, n);
-			text_printf(&t, ":%s", value);
-		}
-		free(value);
+		if (key && strcmp(key, "_meta") != 0)
+			cleat_build_value(b, key, it.value);
 	}
-	text_puts(&t, "}");
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-	text_free(&t);
-	return doc;
+	cleat_build_end(b);
+	return cleat_build_finish(b, NULL);
 }

@@ -143,15 +143,20 @@ static int check_finish(struct check *c, int code)
 	if (code != EXIT_GOOD && code != EXIT_CHECK)
 		return code;
 	if (c->cli->json || cli_option(c->cli, "jq")) {
-		char *all =
-			keepf("{\"errors\":%zu,\"warnings\":%zu,\"notes\":%zu,\"findings\":[%s]}",
-			      c->found[CHECK_ERROR], c->found[CHECK_WARNING], c->found[CHECK_NOTE],
-			      text_str(&c->json));
-		cleat_doc *doc = cleat_doc_parse(all, strlen(all), NULL, NULL, NULL);
+		cleat_doc *findings;
 		int printed = EXIT_OTHER;
 
-		cli_print_json(c->cli, cleat_doc_root(doc), &printed);
-		cleat_doc_free(doc);
+		cleat_build_end(c->findings);
+		findings = cleat_build_finish(c->findings, NULL);
+		c->findings = NULL; /* what comes now comes too late */
+		cli_print_doc(c->cli,
+			      cleat_doc_newf(
+				      NULL,
+				      "{errors: %zu, warnings: %zu, notes: %zu, findings: %p}",
+				      c->found[CHECK_ERROR], c->found[CHECK_WARNING],
+				      c->found[CHECK_NOTE], (const void *)cleat_doc_root(findings)),
+			      &printed);
+		cleat_doc_free(findings);
 		return printed ? printed : code;
 	}
 	print_summary(c);
@@ -188,9 +193,14 @@ static int check_run(struct cli *cli)
 		return cli_usage(cli, "\"%s\" is one word too many: check takes a SERVER only",
 				 cli->argv[0]);
 	c.to = cli_out(cli);
+	if (!c.to)
+		return EXIT_OTHER;
 	state.check = &c;
-	if (!c.to || !cli_client(cli, &want, &code))
-		return c.to ? code : EXIT_OTHER;
+	cleat_build_array(c.findings = cleat_build_new(NULL), NULL);
+	if (!cli_client(cli, &want, &code)) {
+		cleat_build_free(c.findings);
+		return code;
+	}
 	state.protocol = protocol_new(NULL);
 	code = check_finish(&c, examine(&c));
 	for (size_t i = 0; i < CLEAT_COUNT(c.lists); i++)
@@ -199,7 +209,7 @@ static int check_run(struct cli *cli)
 	cleat_client_free(cli->client);
 	cli->client = NULL;
 	protocol_free(state.protocol);
-	text_free(&c.json);
+	cleat_build_free(c.findings);
 	return code;
 }
 

@@ -60,28 +60,21 @@ static void print_places(struct cli *cli, const struct config *c)
 /* [{"name", "file", "program", "hidden", "entry"}] */
 static cleat_doc *to_json(const struct config *c, const char *name)
 {
-	struct text t = { 0 };
-	cleat_doc *doc;
+	cleat_build *b = cleat_build_new(NULL);
 
-	text_puts(&t, "[");
+	cleat_build_array(b, NULL);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct config_server *s = &c->servers[i];
-		char *entry;
 
-		if (name && strcmp(s->name, name) != 0)
-			continue;
-		entry = keep(cleat_json_print(s->entry, NULL));
-		text_puts(&t, t.n > 1 ? ",{\"name\":" : "{\"name\":");
-		text_json(&t, s->name, strlen(s->name));
-		text_puts(&t, ",\"file\":");
-		text_json(&t, s->file->path, strlen(s->file->path));
-		text_printf(&t, ",\"program\":\"%s\",\"hidden\":%s,\"entry\":%s}", s->file->program,
-			    s->shadowed_by ? "true" : "false", entry);
+		if (!name || strcmp(s->name, name) == 0)
+			cleat_build_valuef(
+				b, NULL,
+				"{name: %s, file: %s, program: %s, hidden: %hhd, entry: %p}",
+				s->name, s->file->path, s->file->program,
+				(signed char)(s->shadowed_by != NULL), (const void *)s->entry);
 	}
-	text_puts(&t, "]");
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-	text_free(&t);
-	return doc;
+	cleat_build_end(b);
+	return cleat_build_finish(b, NULL);
 }
 
 static int show_one(struct cli *cli, const struct config *c, const char *name)
@@ -113,7 +106,6 @@ static int config_run(struct cli *cli)
 {
 	const struct config *c = config_load(cli);
 	const char *name = cli->argc ? cli->argv[0] : NULL;
-	cleat_doc *doc;
 	FILE *to;
 	int code;
 
@@ -122,9 +114,7 @@ static int config_run(struct cli *cli)
 	if (cli->argc > 1)
 		return cli_usage(cli, "one NAME only");
 	if (cli->json || cli_option(cli, "jq")) {
-		doc = to_json(c, name);
-		cli_print_json(cli, cleat_doc_root(doc), &code);
-		cleat_doc_free(doc);
+		cli_print_doc(cli, to_json(c, name), &code);
 		return code;
 	}
 	if (name)

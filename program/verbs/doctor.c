@@ -1,6 +1,7 @@
 /* program/verbs/doctor.c - `cleat doctor`: what is wrong with this server, step by step? */
 #include "check/doctor.h"
 #include "check/protocol.h"
+#include "protocol/revision.h"
 #include "reach/catalog.h"
 #include "reach/reach.h"
 #include "terminal/await.h"
@@ -70,15 +71,14 @@ void doctor_step(struct doctor *d, enum doctor_status status, int code, const ch
 	va_end(ap);
 	if (status == DOCTOR_FAILED && d->code == EXIT_GOOD)
 		d->code = code;
-	text_printf(&d->json,
-		    "%s{\"step\":\"%s\",\"status\":\"%s\",\"text\":", d->json.n ? "," : "", step,
-		    words[status]);
-	text_json(&d->json, text, strlen(text));
-	if (fix) {
-		text_puts(&d->json, ",\"fix\":");
-		text_json(&d->json, fix, strlen(fix));
-	}
-	text_printf(&d->json, ",\"us\":%lld}", (long long)((now - d->since) * 1e3));
+	cleat_build_object(d->steps, NULL);
+	cleat_build_str(d->steps, "step", step);
+	cleat_build_str(d->steps, "status", words[status]);
+	cleat_build_str(d->steps, "text", text);
+	if (fix)
+		cleat_build_str(d->steps, "fix", fix);
+	cleat_build_int(d->steps, "us", (int64_t)((now - d->since) * 1e3));
+	cleat_build_end(d->steps);
 	d->since = now;
 	if (!d->cli->json && !cli_option(d->cli, "jq"))
 		print_step(d, status, step, fix, text);
@@ -177,7 +177,10 @@ static void step_revision(struct doctor *d)
 	cleat_client *c = d->cli->client;
 	const char *revision = cleat_client_revision(c);
 	bool modern = cleat_client_era(c) == CLEAT_ERA_MODERN;
-	bool old = strcmp(revision, "2025-06-18") < 0 && !cli_option(d->cli, "protocol");
+	enum revision rev = revision_find(str_of(revision));
+	/* from before 2025-06-18 */
+	bool old = rev != REV_NONE && !(revision_features(rev) & FEAT_STRUCTURED) &&
+		   !cli_option(d->cli, "protocol");
 
 	doctor_step(d, old ? DOCTOR_WARNING : DOCTOR_OK, 0, "revision",
 		    old ? "update the server's SDK: newer clients may drop this revision" : NULL,
@@ -350,22 +353,27 @@ static void examine(struct doctor *d)
 
 static int doctor_finish(struct doctor *d)
 {
-	cleat_doc *doc;
+	cleat_doc *steps;
 	int code = d->code;
 
 	if (cli_interrupted())
 		code = cli_interrupted_code();
 	if (d->cli->json || cli_option(d->cli, "jq")) {
-		char *all = keepf("{\"ok\":%s,\"exit\":%d,\"steps\":[%s]}", code ? "false" : "true",
-				  code, text_str(&d->json));
 		int printed = EXIT_OTHER;
 
-		doc = cleat_doc_parse(all, strlen(all), NULL, NULL, NULL);
-		cli_print_json(d->cli, cleat_doc_root(doc), &printed);
-		cleat_doc_free(doc);
+		cleat_build_end(d->steps);
+		steps = cleat_build_finish(d->steps, NULL);
+		d->steps = NULL; /* what comes now comes too late */
+		cli_print_doc(d->cli,
+			      cleat_doc_newf(NULL, "{ok: %hhd, exit: %d, steps: %p}",
+					     (signed char)!code, code,
+					     (const void *)cleat_doc_root(steps)),
+			      &printed);
+		cleat_doc_free(steps);
 		code = printed ? printed : code;
 	}
-	text_free(&d->json);
+	cleat_build_free(d->steps);
+	d->steps = NULL;
 	return code;
 }
 
@@ -384,11 +392,14 @@ static int doctor_run(struct cli *cli)
 	d->to = cli_out(cli);
 	if (!d->to)
 		return EXIT_OTHER;
+	cleat_build_array(d->steps = cleat_build_new(NULL), NULL);
 	if (!step_expansion(d))
 		return doctor_finish(d);
 	doctor_listen(d, &want);
-	if (!cli_client(cli, &want, &code))
+	if (!cli_client(cli, &want, &code)) {
+		cleat_build_free(d->steps);
 		return code;
+	}
 	run_state.protocol = protocol_new(NULL);
 	examine(d);
 	code = doctor_finish(d);

@@ -86,7 +86,7 @@ static void serve_words(struct words *to, const char *const *from)
 
 /* ---- the entry ----------------------------------------------------------------------------------- */
 
-static void put_pairs(struct text *t, const struct cli *cli, const char *option, char between,
+static void put_pairs(cleat_build *b, const struct cli *cli, const char *option, char between,
 		      const char *member)
 {
 	const char *pair;
@@ -96,24 +96,23 @@ static void put_pairs(struct text *t, const struct cli *cli, const char *option,
 		size_t n = split ? (size_t)(split - pair) : strlen(pair);
 		const char *value = split ? split + 1 : "";
 
-		text_printf(t, i ? ", " : ", \"%s\": {", member);
-		text_json(t, pair, n);
-		text_puts(t, ": ");
+		if (!i)
+			cleat_build_object(b, member);
 		value += strspn(value, between == ':' ? " " : "");
-		text_json(t, value, strlen(value));
+		cleat_build_str(b, keepf("%.*s", (int)n, pair), value);
 	}
 	if (cli_option(cli, option))
-		text_puts(t, "}");
+		cleat_build_end(b);
 }
 
-static void put_type(struct text *t, const struct clientfile *f, const char *type)
+static void put_type(cleat_build *b, const struct clientfile *f, const char *type)
 {
 	/* Claude Desktop and Cursor know a command by its "command". */
 	bool wants = strcmp(f->place.top, "servers") == 0 ||
 		     strcmp(f->place.client, "claude-code") == 0 || strcmp(type, "stdio") != 0;
 
 	if (wants)
-		text_printf(t, "\"type\": \"%s\", ", type);
+		cleat_build_str(b, "type", type);
 }
 
 static bool is_url(const char *word)
@@ -121,33 +120,27 @@ static bool is_url(const char *word)
 	return strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0;
 }
 
-static cleat_doc *entry(struct cli *cli, const struct clientfile *f, const struct words *w)
+static cleat_doc *entry(struct cli *cli, const struct clientfile *f, const struct words *w,
+			cleat_error *err)
 {
-	struct text t = { 0 };
-	cleat_doc *doc;
+	cleat_build *b = cleat_build_new(NULL);
 
-	text_puts(&t, "{");
+	cleat_build_object(b, NULL);
 	if (w->n == 1 && is_url(w->at[0])) {
-		put_type(&t, f, "http");
-		text_puts(&t, "\"url\": ");
-		text_json(&t, w->at[0], strlen(w->at[0]));
-		put_pairs(&t, cli, "header", ':', "headers");
+		put_type(b, f, "http");
+		cleat_build_str(b, "url", w->at[0]);
+		put_pairs(b, cli, "header", ':', "headers");
 	} else {
-		put_type(&t, f, "stdio");
-		text_puts(&t, "\"command\": ");
-		text_json(&t, w->at[0], strlen(w->at[0]));
-		text_puts(&t, ", \"args\": [");
-		for (size_t i = 1; i < w->n; i++) {
-			text_puts(&t, i > 1 ? ", " : "");
-			text_json(&t, w->at[i], strlen(w->at[i]));
-		}
-		text_puts(&t, "]");
-		put_pairs(&t, cli, "env", '=', "env");
+		put_type(b, f, "stdio");
+		cleat_build_str(b, "command", w->at[0]);
+		cleat_build_array(b, "args");
+		for (size_t i = 1; i < w->n; i++)
+			cleat_build_str(b, NULL, w->at[i]);
+		cleat_build_end(b);
+		put_pairs(b, cli, "env", '=', "env");
 	}
-	text_puts(&t, "}");
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-	text_free(&t);
-	return doc;
+	cleat_build_end(b);
+	return cleat_build_finish(b, err);
 }
 
 /* ---- the verb ------------------------------------------------------------------------------------ */
@@ -264,12 +257,13 @@ static int install(struct cli *cli, struct clientfile *f, const char *name, cons
 {
 	const char *const path[] = { f->place.top, name };
 	const cleat_json *there = cleat_json_get(f->servers, name);
-	cleat_doc *doc = entry(cli, f, w);
+	cleat_error err = { 0 };
+	cleat_doc *doc = entry(cli, f, w, &err);
 	struct text after = { 0 };
 	int code;
 
 	if (!doc)
-		return cli_error(cli, EXIT_USAGE, "the words must be UTF-8");
+		return cli_error(cli, EXIT_USAGE, "%s", err.message);
 	if (there && cleat_json_equal(there, cleat_doc_root(doc))) {
 		cli_note(cli, "%s already has %s, exactly like this", f->place.shown, name);
 		code = EXIT_GOOD;

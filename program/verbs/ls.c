@@ -82,24 +82,19 @@ static int choose(struct cli *cli, struct lists *lists)
 
 	for (size_t i = 0; cli->argc && i < CLEAT_COUNT(catalog_kinds); i++) {
 		cleat_json_iter it = cleat_json_each(cleat_result_items(lists->at[i]));
-		struct text t = { 0 };
+		cleat_build *b;
 
 		if (!lists->at[i])
 			continue;
-		text_puts(&t, "[");
-		while (cleat_json_next(&it)) {
-			char *entry = matches(cli, &catalog_kinds[i], it.value)
-					      ? cleat_json_print(it.value, NULL)
-					      : NULL;
-
-			if (entry)
-				text_printf(&t, "%s%s", t.n > 1 ? "," : "", entry);
-			found += entry != NULL;
-			free(entry);
-		}
-		text_puts(&t, "]");
-		lists->some[i] = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-		text_free(&t);
+		b = cleat_build_new(NULL);
+		cleat_build_array(b, NULL);
+		while (cleat_json_next(&it))
+			if (matches(cli, &catalog_kinds[i], it.value)) {
+				cleat_build_value(b, NULL, it.value);
+				found++;
+			}
+		cleat_build_end(b);
+		lists->some[i] = cleat_build_finish(b, NULL);
 	}
 	if (found || !cli->argc)
 		return EXIT_GOOD;
@@ -112,31 +107,25 @@ static int choose(struct cli *cli, struct lists *lists)
 /* One whole list is the protocol's own result, anything else one object of lists. */
 static int print_json(struct cli *cli, const struct lists *lists)
 {
-	struct text t = { 0 };
-	cleat_doc *doc;
+	cleat_build *b = cleat_build_new(NULL);
 	int code = EXIT_OTHER;
 
-	text_puts(&t, "{");
+	cleat_build_object(b, NULL);
 	for (size_t i = 0; i < CLEAT_COUNT(catalog_kinds); i++) {
-		char *items;
-
 		if (!lists->at[i])
 			continue;
 		if (lists->n == 1 && !cli->argc) {
-			text_free(&t);
+			cleat_build_free(b);
 			cli_print_json(cli, cleat_result_raw(lists->at[i]), &code);
 			return code;
 		}
-		items = cleat_json_print(items_of(lists, i), NULL);
-		text_printf(&t, "%s\"%s\":%s", t.n > 1 ? "," : "", catalog_kinds[i].member,
-			    items ? items : "[]");
-		free(items);
+		if (items_of(lists, i))
+			cleat_build_value(b, catalog_kinds[i].member, items_of(lists, i));
+		else
+			cleat_build_valuef(b, catalog_kinds[i].member, "[]");
 	}
-	text_puts(&t, "}");
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-	text_free(&t);
-	cli_print_json(cli, cleat_doc_root(doc), &code);
-	cleat_doc_free(doc);
+	cleat_build_end(b);
+	cli_print_doc(cli, cleat_build_finish(b, NULL), &code);
 	return code;
 }
 

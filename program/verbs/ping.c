@@ -40,7 +40,6 @@ static int ping(struct cli *cli, struct times *t, FILE *to)
 
 static int print_summary(struct cli *cli, const struct times *t, FILE *to)
 {
-	cleat_doc *doc;
 	int code = EXIT_OTHER;
 
 	if (!cli->json && !cli_option(cli, "jq")) {
@@ -49,10 +48,10 @@ static int print_summary(struct cli *cli, const struct times *t, FILE *to)
 				t->least, t->sum / t->n, t->most);
 		return EXIT_GOOD;
 	}
-	doc = cleat_doc_newf(NULL, "{count: %u, ms: {least: %g, mean: %g, most: %g}}", t->n,
-			     t->least, t->sum / t->n, t->most);
-	cli_print_json(cli, cleat_doc_root(doc), &code);
-	cleat_doc_free(doc);
+	cli_print_doc(cli,
+		      cleat_doc_newf(NULL, "{count: %u, ms: {least: %g, mean: %g, most: %g}}", t->n,
+				     t->least, t->sum / t->n, t->most),
+		      &code);
 	return code;
 }
 

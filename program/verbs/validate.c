@@ -17,28 +17,19 @@ struct validation {
 	size_t number, line; /* of the message that is looked at, from 1; line 0: there are none */
 	size_t invalid;
 	int code;
-	struct text shown, json; /* its findings */
+	/* its findings */
+	struct text shown;
+	cleat_build *findings; /* NULL: none */
 };
-
-static void add_member(struct text *t, const char *key, const char *value)
-{
-	text_printf(t, ",\"%s\":", key);
-	if (value)
-		text_json(t, value, strlen(value));
-	else
-		text_puts(t, "null");
-}
 
 static void on_finding(void *ctx, const struct protocol_finding *f)
 {
 	struct validation *r = ctx;
 
-	text_printf(&r->json, "%s{\"severity\":\"%s\"", r->json.n ? "," : "",
-		    f->warning ? "warning" : "error");
-	add_member(&r->json, "rule", f->rule);
-	add_member(&r->json, "pointer", f->pointer);
-	add_member(&r->json, "text", f->text);
-	text_puts(&r->json, "}");
+	if (!r->findings)
+		cleat_build_array(r->findings = cleat_build_new(NULL), NULL);
+	cleat_build_valuef(r->findings, NULL, "{severity: %s, rule: %s, pointer: %s, text: %s}",
+			   f->warning ? "warning" : "error", f->rule, f->pointer, f->text);
 	text_printf(&r->shown, "  %s%s%s%s\n", f->warning ? "warning: " : "", f->pointer,
 		    *f->pointer ? ": " : "", f->text);
 }
@@ -63,25 +54,31 @@ static void print_findings(struct validation *r, const struct protocol_message *
 
 static void print_message(struct validation *r, const struct protocol_message *m, bool valid)
 {
-	struct text t = { 0 };
-	cleat_doc *doc;
+	cleat_doc *findings;
+	cleat_build *b;
 
 	if (!r->cli->json && !cli_option(r->cli, "jq")) {
 		print_findings(r, m);
 		return;
 	}
-	text_printf(&t, "{\"message\":%zu", r->number);
+	if (!r->findings)
+		cleat_build_array(r->findings = cleat_build_new(NULL), NULL);
+	cleat_build_end(r->findings);
+	findings = cleat_build_finish(r->findings, NULL);
+	r->findings = NULL;
+	b = cleat_build_new(NULL);
+	cleat_build_object(b, NULL);
+	cleat_build_uint(b, "message", r->number);
 	if (r->line)
-		text_printf(&t, ",\"line\":%zu", r->line);
-	add_member(&t, "kind", m->kind);
-	add_member(&t, "method", m->method);
-	add_member(&t, "revision", m->revision);
-	text_printf(&t, ",\"valid\":%s,\"findings\":[%s]}", valid ? "true" : "false",
-		    text_str(&r->json));
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
-	cli_print_json(r->cli, cleat_doc_root(doc), &r->code);
-	cleat_doc_free(doc);
-	text_free(&t);
+		cleat_build_uint(b, "line", r->line);
+	cleat_build_str(b, "kind", m->kind);
+	cleat_build_str(b, "method", m->method);
+	cleat_build_str(b, "revision", m->revision);
+	cleat_build_bool(b, "valid", valid);
+	cleat_build_value(b, "findings", cleat_doc_root(findings));
+	cleat_build_end(b);
+	cli_print_doc(r->cli, cleat_build_finish(b, NULL), &r->code);
+	cleat_doc_free(findings);
 }
 
 static void end_message(struct validation *r, const struct protocol_message *m, size_t errors)
@@ -89,7 +86,8 @@ static void end_message(struct validation *r, const struct protocol_message *m, 
 	r->invalid += errors > 0;
 	print_message(r, m, !errors);
 	text_free(&r->shown);
-	text_free(&r->json);
+	cleat_build_free(r->findings);
+	r->findings = NULL;
 }
 
 /* "> " and "< " are what -v puts before messages; its other lines are none. */

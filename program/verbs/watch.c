@@ -48,38 +48,35 @@ struct event {
 	const cleat_json *data;
 };
 
-static void add_member(struct text *t, const char *name, const char *value)
+static void add_member(cleat_build *b, const char *name, const char *value)
 {
-	if (!value)
-		return;
-	text_printf(t, ",\"%s\":", name);
-	text_json(t, value, strlen(value));
+	if (value)
+		cleat_build_str(b, name, value);
 }
 
 static void print_program(const struct event *e)
 {
-	struct text t = { 0 };
-	char *data = cleat_json_print(e->data, NULL);
+	cleat_build *b = cleat_build_new(NULL);
 	char time[48];
 	cleat_doc *doc;
 
 	stamp(time, sizeof time, true);
-	text_printf(&t, "{\"time\":\"%s\",\"event\":\"%s\"", time, e->name);
-	add_member(&t, "uri", e->uri);
-	add_member(&t, "level", e->level);
-	add_member(&t, "logger", e->logger);
-	add_member(&t, "message", e->message);
-	if (data)
-		text_printf(&t, ",\"data\":%s", data);
-	text_puts(&t, "}");
-	doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
+	cleat_build_object(b, NULL);
+	cleat_build_str(b, "time", time);
+	cleat_build_str(b, "event", e->name);
+	add_member(b, "uri", e->uri);
+	add_member(b, "level", e->level);
+	add_member(b, "logger", e->logger);
+	add_member(b, "message", e->message);
+	if (e->data)
+		cleat_build_value(b, "data", e->data);
+	cleat_build_end(b);
+	doc = cleat_build_finish(b, NULL);
 	if (doc && cli_option(now.cli, "jq"))
 		cli_print_json(now.cli, cleat_doc_root(doc), &now.code);
 	else if (doc)
 		print_json_line(now.to, cleat_doc_root(doc));
 	cleat_doc_free(doc);
-	text_free(&t);
-	free(data);
 }
 
 static void print_person(const struct event *e)

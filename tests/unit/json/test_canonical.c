@@ -1,24 +1,15 @@
 /* test_canonical.c - json/canonical: one spelling for equal JSON. */
 
 #include "support.h"
-#include "test.h"
+#include "unit/json/json_rig.h"
 #include "json/canonical.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static cleat_doc *parse(const char *text, size_t n)
-{
-	cleat_json_limits limits = { .max_depth = 1024 };
-	cleat_doc *doc = cleat_doc_parse(text, n, &limits, NULL, NULL);
-
-	assert_non_null(doc);
-	return doc;
-}
-
 static void assert_canonical(const char *text, const char *want)
 {
-	cleat_doc *doc = parse(text, strlen(text));
+	cleat_doc *doc = parse(text);
 	struct buf out;
 
 	buf_init(&out, NULL, 10000);
@@ -98,7 +89,7 @@ TEST(canonical_sorts_every_size)
 		}
 		buf_appendz(&text, n ? "}" : "{}");
 		buf_appendz(&want, n ? "}" : "{}");
-		doc = parse(buf_str(&text).p, buf_size(&text));
+		doc = parse_str(buf_str(&text));
 		assert_int_equal(json_write_canonical(&out, cleat_doc_root(doc), NULL), CLEAT_OK);
 		assert_true(str_eq(buf_str(&out), buf_str(&want)));
 		cleat_doc_free(doc);
@@ -122,7 +113,7 @@ TEST(canonical_goes_1024_deep)
 		buf_appendz(&text, "0");
 		for (int i = 0; i < 1024; i++)
 			buf_appendz(&text, close[kind]);
-		doc = parse(buf_str(&text).p, buf_size(&text));
+		doc = parse_str(buf_str(&text));
 		assert_int_equal(json_write_canonical(&out, cleat_doc_root(doc), NULL), CLEAT_OK);
 		assert_true(str_eq(buf_str(&text), buf_str(&out)));
 		cleat_doc_free(doc);
@@ -134,7 +125,7 @@ TEST(canonical_goes_1024_deep)
 TEST(canonical_failure_leaves_the_buffer_as_it_was)
 {
 	static const char text[] = "{\"b\":[1,2,{\"d\":1}],\"a\":{\"c\":\"long enough\"}}";
-	cleat_doc *doc = parse(text, sizeof text - 1);
+	cleat_doc *doc = parse_str((struct str){ text, sizeof text - 1 });
 	struct buf out;
 
 	for (size_t max = 4; max < 4 + sizeof text - 1; max++) {
@@ -162,7 +153,7 @@ TEST(canonical_survives_every_failing_allocation)
 	for (int i = 0; i < 40; i++)
 		at += (size_t)snprintf(text + at, sizeof text - at, ",\"k%d\":%d", i, i);
 	snprintf(text + at, sizeof text - at, "}");
-	doc = parse(text, at + 1);
+	doc = parse_str((struct str){ text, at + 1 });
 	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
 		struct buf out;
 		int rc;
@@ -217,7 +208,7 @@ TEST(canonical_without_leaves_out_outermost_members_only)
 {
 	static const char *const skip[] = { "b", "" };
 	static const char text[] = "{\"b\":1,\"c\":{\"b\":2,\"\":3},\"\":4,\"b\":5,\"bb\":6}";
-	cleat_doc *doc = parse(text, sizeof text - 1);
+	cleat_doc *doc = parse_str((struct str){ text, sizeof text - 1 });
 	const cleat_json *root = cleat_doc_root(doc);
 	struct buf out;
 

@@ -3,7 +3,7 @@
  */
 #include "base/arena.h"
 #include "support.h"
-#include "test.h"
+#include "unit/json/json_rig.h"
 #include "json/parse.h"
 
 #include <cleat/json.h>
@@ -13,17 +13,6 @@
 #include <string.h>
 
 #include <dirent.h>
-
-static cleat_doc *parse(const char *text)
-{
-	cleat_error err = { 0 };
-	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, &err);
-
-	if (!doc)
-		print_message("%s: %s\n", text, err.message);
-	assert_non_null(doc);
-	return doc;
-}
 
 static void refuse(const char *text, size_t n, const cleat_json_limits *limits, int status,
 		   const char *message)

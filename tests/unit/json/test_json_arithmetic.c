@@ -1,7 +1,7 @@
 /* tests/unit/test_json_arithmetic.c - numbers compared and divided exactly, against a table (the
  * answers are those of Python's fractions) and against digit strings worked out as at school.
  */
-#include "test.h"
+#include "unit/json/json_rig.h"
 #include "json/number.h"
 
 #include <stdio.h>
@@ -13,14 +13,6 @@
 	"62230152778611417071440640537801242405902521687211671331011166147896988340353834411839448" \
 	"231257136169569665895551224821247160434722900390625"
 #define P64_OF_2 "18446744073709551616"
-
-static cleat_doc *parse(const char *text)
-{
-	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
-
-	assert_non_null(doc);
-	return doc;
-}
 
 static int sign(int n)
 {

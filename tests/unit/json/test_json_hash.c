@@ -1,8 +1,7 @@
 /* tests/unit/test_json_hash.c - the hash of values: what is equal is hashed alike, and hardly
  * anything else is.
  */
-#include "base/buf.h"
-#include "test.h"
+#include "unit/json/json_rig.h"
 #include "json/hash.h"
 
 #include <stdio.h>
@@ -10,32 +9,13 @@
 
 enum { SEED = 12345 };
 
-static cleat_doc *parse(struct str text)
-{
-	static const cleat_json_limits limits = { .max_depth = 1024 };
-	cleat_doc *doc = cleat_doc_parse(text.p, text.n, &limits, NULL, NULL);
-
-	assert_non_null(doc);
-	return doc;
-}
-
 static uint64_t hash_of(const char *text, uint64_t seed)
 {
-	cleat_doc *doc = parse(str_of(text));
+	cleat_doc *doc = parse(text);
 	uint64_t h = json_hash(cleat_doc_root(doc), seed);
 
 	cleat_doc_free(doc);
 	return h;
-}
-
-static bool equal(const char *a, const char *b)
-{
-	cleat_doc *x = parse(str_of(a)), *y = parse(str_of(b));
-	bool is = cleat_json_equal(cleat_doc_root(x), cleat_doc_root(y));
-
-	cleat_doc_free(x);
-	cleat_doc_free(y);
-	return is;
 }
 
 /* Each line is one value in several spellings, and no two lines are equal. */
@@ -201,7 +181,7 @@ static cleat_doc *generate(uint64_t seed, bool other, size_t change, size_t *sca
 	buf_init(&g.b, NULL, SIZE_MAX / 2);
 	put_value(&g, seed, 0);
 	assert_int_equal(buf_status(&g.b), CLEAT_OK);
-	doc = parse(buf_str(&g.b));
+	doc = parse_str(buf_str(&g.b));
 	buf_done(&g.b);
 	*scalars = g.scalars;
 	return doc;
@@ -249,7 +229,7 @@ TEST(deepest_nesting_is_hashed)
 			buf_appendz(&b, i % 2 ? "[" : i + 1 < depth ? "{\"a\":" : "{");
 		for (size_t i = depth; i-- > 0;)
 			buf_putc(&b, i % 2 ? ']' : '}');
-		doc = parse(buf_str(&b));
+		doc = parse_str(buf_str(&b));
 		h = json_hash(cleat_doc_root(doc), SEED);
 		assert_true(h != before);
 		before = h;

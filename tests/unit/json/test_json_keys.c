@@ -1,52 +1,30 @@
 /* tests/unit/test_json_keys.c - duplicate keys and equality, from one member to tens of
  * thousands, which take several passes.
  */
-#include "base/buf.h"
-#include "test.h"
+#include "unit/json/json_rig.h"
 #include "json/node.h"
 #include "json/parse.h"
-#include "json/writer.h"
-
-#include <cleat/json.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const cleat_json_limits no_limits = { .max_depth = 1024, .max_nodes = SIZE_MAX };
-
-static cleat_doc *parse(const char *text, size_t n)
-{
-	cleat_doc *doc = cleat_doc_parse(text, n, &no_limits, NULL, NULL);
-
-	assert_non_null(doc);
-	return doc;
-}
-
 /* An object of n members "k<i>": <i>, i running in steps of `stride` (coprime to n) from `first`;
  * the key at place `at` (if below n) is that of place `copy` instead. */
 static cleat_doc *numbered(size_t n, size_t first, size_t stride, size_t at, size_t copy)
 {
-	struct buf b;
-	struct jw w;
-	cleat_doc *doc;
+	struct making m;
 
-	buf_init(&b, NULL, SIZE_MAX / 2);
-	jw_init(&w, &b);
-	jw_obj(&w);
+	make_object(&m);
 	for (size_t i = 0; i < n; i++) {
 		size_t place = i == at ? copy : i, number = (first + place * stride) % n;
 		char key[32];
 
 		snprintf(key, sizeof key, "k%zu", number);
-		jw_key(&w, key);
-		jw_uint(&w, number);
+		jw_key(&m.w, key);
+		jw_uint(&m.w, number);
 	}
-	jw_obj_end(&w);
-	assert_int_equal(buf_status(&b), CLEAT_OK);
-	doc = parse(buf_str(&b).p, buf_size(&b));
-	buf_done(&b);
-	return doc;
+	return made(&m);
 }
 
 static const size_t sizes[] = { 1, 2, 15, 16, 17, 64, 257, 1023, 1024, 1025, 20480, 20481, 60007 };
@@ -92,26 +70,21 @@ TEST(first_of_several_duplicates_is_given)
 	static const size_t counts[] = { 12, 500, 60000 };
 
 	for (size_t i = 0; i < CLEAT_COUNT(counts); i++) {
-		struct buf b;
-		struct jw w;
+		struct making m;
 		cleat_doc *doc;
 		char key[32];
 
-		buf_init(&b, NULL, SIZE_MAX / 2);
-		jw_init(&w, &b);
-		jw_obj(&w);
+		make_object(&m);
 		for (size_t j = 0; j < counts[i]; j++) {
 			/* from two thirds on every key stands for the second time */
 			snprintf(key, sizeof key, "%zu", (j * 3 / 2) % counts[i]);
-			jw_key(&w, j == counts[i] / 3 ? "0" : key);
-			jw_int(&w, 1);
+			jw_key(&m.w, j == counts[i] / 3 ? "0" : key);
+			jw_int(&m.w, 1);
 		}
-		jw_obj_end(&w);
-		doc = parse(buf_str(&b).p, buf_size(&b));
+		doc = made(&m);
 		assert_string_equal(
 			cleat_json_str(cleat_json_duplicate(cleat_doc_root(doc)), "none"), "0");
 		cleat_doc_free(doc);
-		buf_done(&b);
 	}
 }
 
@@ -119,44 +92,39 @@ TEST(first_of_several_duplicates_is_given)
 TEST(keys_of_every_length_are_told_apart)
 {
 	for (size_t twice = 0; twice <= 40; twice++) {
-		struct buf b;
-		struct jw w;
+		struct making m;
 		cleat_doc *doc;
 		char key[41];
 
 		memset(key, 'x', sizeof key);
-		buf_init(&b, NULL, SIZE_MAX / 2);
-		jw_init(&w, &b);
-		jw_obj(&w);
+		make_object(&m);
 		for (size_t n = 0; n <= 40; n++) {
-			jw_keyn(&w, (struct str){ key, n });
-			jw_null(&w);
+			jw_keyn(&m.w, (struct str){ key, n });
+			jw_null(&m.w);
 			for (size_t i = 0; i < n; i++) {
 				key[i] = 'y';
-				jw_keyn(&w, (struct str){ key, n });
-				jw_null(&w);
+				jw_keyn(&m.w, (struct str){ key, n });
+				jw_null(&m.w);
 				key[i] = 'x';
 			}
 		}
 		if (twice) {
-			jw_keyn(&w, (struct str){ key, twice });
-			jw_null(&w);
+			jw_keyn(&m.w, (struct str){ key, twice });
+			jw_null(&m.w);
 		}
-		jw_obj_end(&w);
-		doc = parse(buf_str(&b).p, buf_size(&b));
+		doc = made(&m);
 		if (twice)
 			assert_int_equal(cleat_json_size(cleat_json_duplicate(cleat_doc_root(doc))),
 					 twice);
 		else
 			assert_null(cleat_json_duplicate(cleat_doc_root(doc)));
 		cleat_doc_free(doc);
-		buf_done(&b);
 	}
 }
 
 static void check(const char *text, int status, const char *message)
 {
-	cleat_doc *doc = parse(text, strlen(text));
+	cleat_doc *doc = parse(text);
 	cleat_error err = { 0 };
 
 	assert_int_equal(json_check_keys(cleat_doc_root(doc), &err), status);
@@ -182,7 +150,7 @@ TEST(keys_are_checked_by_their_bytes)
 
 static void check_all(const char *text, int status, const char *message)
 {
-	cleat_doc *doc = parse(text, strlen(text));
+	cleat_doc *doc = parse(text);
 	cleat_error err = { 0 };
 
 	assert_int_equal(json_check_all_keys(cleat_doc_root(doc), &err), status);
@@ -203,7 +171,7 @@ TEST(keys_are_checked_at_every_depth)
 	/* A part of a document: what comes after it does not count. */
 	{
 		static const char text[] = "[{\"a\":1},{\"b\":1,\"b\":1}]";
-		cleat_doc *doc = parse(text, strlen(text));
+		cleat_doc *doc = parse(text);
 
 		assert_int_equal(json_check_all_keys(cleat_json_at(cleat_doc_root(doc), 0), NULL),
 				 CLEAT_OK);
@@ -215,7 +183,7 @@ TEST(keys_are_checked_at_every_depth)
 TEST(the_empty_object_is_one)
 {
 	const cleat_json *v = json_empty_object();
-	cleat_doc *doc = parse("{}", 2);
+	cleat_doc *doc = parse("{}");
 	cleat_json_iter it = cleat_json_each(v);
 	char *text = cleat_json_print(v, NULL);
 
@@ -228,17 +196,6 @@ TEST(the_empty_object_is_one)
 	assert_string_equal(text, "{}");
 	free(text);
 	cleat_doc_free(doc);
-}
-
-static bool equal(const char *a, const char *b)
-{
-	cleat_doc *x = parse(a, strlen(a)), *y = parse(b, strlen(b));
-	bool is = cleat_json_equal(cleat_doc_root(x), cleat_doc_root(y));
-
-	assert_int_equal(cleat_json_equal(cleat_doc_root(y), cleat_doc_root(x)), is);
-	cleat_doc_free(x);
-	cleat_doc_free(y);
-	return is;
 }
 
 TEST(values_are_equal_as_json)
@@ -264,7 +221,7 @@ TEST(values_are_equal_as_json)
 
 TEST(null_equals_no_value)
 {
-	cleat_doc *doc = parse("null", 4);
+	cleat_doc *doc = parse("null");
 
 	assert_false(cleat_json_equal(NULL, cleat_doc_root(doc)));
 	assert_false(cleat_json_equal(cleat_doc_root(doc), NULL));
@@ -302,31 +259,24 @@ TEST(large_objects_are_equal_in_any_order)
 /* Outer and inner objects are both too large for a scan, so that they fight for the one table. */
 static cleat_doc *nested(size_t n, bool backwards, size_t odd)
 {
-	struct buf b;
-	struct jw w;
-	cleat_doc *doc;
+	struct making m;
 	char key[32];
 
-	buf_init(&b, NULL, SIZE_MAX / 2);
-	jw_init(&w, &b);
-	jw_obj(&w);
+	make_object(&m);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(key, sizeof key, "outer%zu", backwards ? n - 1 - i : i);
-		jw_key(&w, key);
-		jw_obj(&w);
+		jw_key(&m.w, key);
+		jw_obj(&m.w);
 		for (size_t j = 0; j < n; j++) {
 			size_t number = backwards ? n - 1 - j : j;
 
 			snprintf(key, sizeof key, "inner%zu", number);
-			jw_key(&w, key);
-			jw_uint(&w, i == odd && j == odd ? 4711 : number);
+			jw_key(&m.w, key);
+			jw_uint(&m.w, i == odd && j == odd ? 4711 : number);
 		}
-		jw_obj_end(&w);
+		jw_obj_end(&m.w);
 	}
-	jw_obj_end(&w);
-	doc = parse(buf_str(&b).p, buf_size(&b));
-	buf_done(&b);
-	return doc;
+	return made(&m);
 }
 
 TEST(large_objects_in_large_ones_are_compared)

@@ -1,19 +1,9 @@
 /* tests/unit/test_json_number.c - numbers: kept as text, read exactly, compared by value. */
-#include "test.h"
-
-#include <cleat/json.h>
+#include "unit/json/json_rig.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static cleat_doc *parse(const char *text)
-{
-	cleat_doc *doc = cleat_doc_parse(text, strlen(text), NULL, NULL, NULL);
-
-	assert_non_null(doc);
-	return doc;
-}
 
 static int64_t as_int(const char *text, int64_t fallback)
 {
@@ -48,17 +38,6 @@ static bool integer(const char *text)
 	bool is = cleat_json_is_integer(cleat_doc_root(doc));
 
 	cleat_doc_free(doc);
-	return is;
-}
-
-static bool equal(const char *a, const char *b)
-{
-	cleat_doc *x = parse(a), *y = parse(b);
-	bool is = cleat_json_equal(cleat_doc_root(x), cleat_doc_root(y));
-
-	assert_int_equal(cleat_json_equal(cleat_doc_root(y), cleat_doc_root(x)), is);
-	cleat_doc_free(x);
-	cleat_doc_free(y);
 	return is;
 }
 

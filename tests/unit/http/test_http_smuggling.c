@@ -11,331 +11,179 @@
 #define POST    "POST / HTTP/1.1\r\n" HOST
 #define CHUNKED POST "Transfer-Encoding: chunked\r\n\r\n"
 
-struct bad_case {
-	struct str in;
-	int status;
-};
-
-static void refuse_all(const struct bad_case *cases, size_t n)
+/* Each of these, in this place, makes a request that is refused with this status. */
+static void refuse(int status, const char *before, const char *behind, const char *const *values)
 {
-	for (size_t i = 0; i < n; i++) {
-		char wanted[16];
+	char wanted[16];
 
-		snprintf(wanted, sizeof wanted, "!%d", cases[i].status);
-		expect_outcome(cases[i].in, NULL, wanted);
+	snprintf(wanted, sizeof wanted, "!%d", status);
+	for (; *values; values++) {
+		struct buf b;
+
+		buf_init(&b, NULL, 4096);
+		buf_printf(&b, "%s%s%s", before, *values, behind);
+		expect_outcome(buf_str(&b), NULL, wanted);
+		buf_done(&b);
 	}
 }
-#define REFUSE_ALL(cases) refuse_all(cases, sizeof(cases) / sizeof *(cases))
+#define REFUSE(status, before, behind, ...)                                                        \
+	refuse(status, before, behind, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* ---- where does the body end? RFC 9112 section 6 ---------------------------------------------- */
 
 TEST(two_ways_to_tell_the_length_are_refused)
 {
-	static const struct bad_case cases[] = {
-		/* Content-Length and Transfer-Encoding */
-		{ ROW(POST "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding: x\r\nContent-Length: 3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3\r\nTransfer-Encoding: identity\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3\r\nTransfer-Encoding:\r\n\r\nabc"), 400 },
-		/* two lengths, also equal ones */
-		{ ROW(POST "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"), 400 },
-		{ ROW(POST "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 0\r\nCONTENT-LENGTH: 3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3, 3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3,4\r\n\r\nabcd"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	/* Content-Length and Transfer-Encoding */
+	REFUSE(400, POST, "", "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	       "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+	       "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n",
+	       "Transfer-Encoding: x\r\nContent-Length: 3\r\n\r\nabc",
+	       "Content-Length: 3\r\nTransfer-Encoding: identity\r\n\r\nabc",
+	       "Content-Length: 3\r\nTransfer-Encoding:\r\n\r\nabc");
+	/* two lengths, also equal ones */
+	REFUSE(400, POST, "", "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+	       "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+	       "Content-Length: 0\r\nCONTENT-LENGTH: 3\r\n\r\nabc",
+	       "Content-Length: 3, 3\r\n\r\nabc", "Content-Length: 3,4\r\n\r\nabcd");
 }
 
 TEST(lengths_that_are_no_plain_number_are_refused)
 {
-	static const struct bad_case cases[] = {
-		{ ROW(POST "Content-Length:\r\n\r\n"), 400 },
-		{ ROW(POST "Content-Length: +3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: -3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: -0\r\n\r\n"), 400 },
-		{ ROW(POST "Content-Length: 3 4\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 0x3\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3_0\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3.0\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 3e0\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: three\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: \"3\"\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: \xEF\xBC\x93\r\n\r\nabc"), 400 },
-		{ ROW(POST "Content-Length: 18446744073709551616\r\n\r\n"), 400 },
-		{ ROW(POST "Content-Length: 99999999999999999999999999\r\n\r\n"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(400, POST, "", "Content-Length:\r\n\r\n");
+	REFUSE(400, POST "Content-Length: ", "\r\n\r\nabc", "+3", "-3", "3 4", "0x3", "3_0", "3.0",
+	       "3e0", "three", "\"3\"", "\xEF\xBC\x93");
+	REFUSE(400, POST "Content-Length: ", "\r\n\r\n", "-0", "18446744073709551616",
+	       "99999999999999999999999999");
 }
 
 TEST(codings_other_than_chunked_are_refused)
 {
-	static const struct bad_case cases[] = {
-		{ ROW(POST "Transfer-Encoding: gzip\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: identity\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding:\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunked,\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: , chunked\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunkedx\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: 'chunked'\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: [chunked]\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunk\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: \x0B"
-			   "chunked\r\n\r\n0\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding: chunked\x0C\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: \xA0"
-			   "chunked\r\n\r\n0\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding: chun\xE2\x84\xAA"
-			   "ed\r\n\r\n0\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"),
-		  400 },
-		{ ROW(POST "Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n"), 400 },
-		/* RFC 9112 6.1: HTTP/1.0 knows no codings */
-		{ ROW("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(400, POST "Transfer-Encoding: ", "\r\n\r\n", "gzip", "identity",
+	       "chunked\r\nTransfer-Encoding: chunked", "x\r\nTransfer-Encoding: chunked",
+	       "chunked\r\nTransfer-Encoding: x");
+	REFUSE(400, POST, "", "Transfer-Encoding:\r\n\r\n",
+	       "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n");
+	REFUSE(400, POST "Transfer-Encoding: ", "\r\n\r\n0\r\n\r\n", "gzip, chunked",
+	       "chunked, gzip", "chunked, chunked", "chunked,", ", chunked", "xchunked", "chunkedx",
+	       "chunked;q=1", "\"chunked\"", "'chunked'", "[chunked]", "chunk",
+	       "\x0B"
+	       "chunked",
+	       "chunked\x0C",
+	       "\xA0"
+	       "chunked",
+	       "chun\xE2\x84\xAA"
+	       "ed");
+	/* RFC 9112 6.1: HTTP/1.0 knows no codings */
+	REFUSE(400, "", "", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
 }
 
 TEST(malformed_chunks_are_refused)
 {
-	static const struct bad_case cases[] = {
-		{ ROW(CHUNKED "\r\n"), 400 },
-		{ ROW(CHUNKED "x\r\n"), 400 },
-		{ ROW(CHUNKED "0x3\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "+3\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "-3\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "3_0\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED " 3\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "3 \r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "3\t\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "3 ;x\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "3, 3\r\nabc\r\n"), 400 },
-		/* more than 16 digits, whatever they are worth */
-		{ ROW(CHUNKED "00000000000000003\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "10000000000000000\r\nabc\r\n"), 400 },
-		{ ROW(CHUNKED "FFFFFFFFFFFFFFFFF\r\nabc\r\n"), 400 },
-		/* line ends */
-		{ ROW(CHUNKED "3\nabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3\rabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3\r\r\nabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3\r\nabc\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3\r\nabc\r0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3\r\nabc0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3;x\nabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3;x\rabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3;x=\"\n\"\r\nabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "3;\x00\r\nabc\r\n"), 400 },
-		/* longer or shorter than it says */
-		{ ROW(CHUNKED "2\r\nabc\r\n0\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "4\r\nabc\r\n0\r\n\r\n"), 400 },
-		/* the end */
-		{ ROW(CHUNKED "0\r\n\n"), 400 },
-		{ ROW(CHUNKED "0\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\n\rX"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(400, CHUNKED, "", "\r\n", "x\r\n");
+	REFUSE(400, CHUNKED, "\r\nabc\r\n", "0x3", "+3", "-3", "3_0", " 3", "3 ", "3\t", "3 ;x",
+	       "3, 3");
+	/* more than 16 digits, whatever they are worth */
+	REFUSE(400, CHUNKED, "\r\nabc\r\n", "00000000000000003", "10000000000000000",
+	       "FFFFFFFFFFFFFFFFF");
+	/* line ends */
+	REFUSE(400, CHUNKED, "", "3\nabc\r\n0\r\n\r\n", "3\rabc\r\n0\r\n\r\n",
+	       "3\r\r\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabc\r0\r\n\r\n",
+	       "3\r\nabc0\r\n\r\n", "3;x\nabc\r\n0\r\n\r\n", "3;x\rabc\r\n0\r\n\r\n",
+	       "3;x=\"\n\"\r\nabc\r\n0\r\n\r\n");
+	expect_outcome(BYTES(CHUNKED "3;\x00\r\nabc\r\n"), NULL, "!400");
+	/* longer or shorter than it says */
+	REFUSE(400, CHUNKED, "", "2\r\nabc\r\n0\r\n\r\n", "4\r\nabc\r\n0\r\n\r\n");
+	/* the end */
+	REFUSE(400, CHUNKED, "", "0\r\n\n", "0\n\r\n", "0\r\n\rX");
 }
 
 TEST(malformed_trailers_are_refused)
 {
-	static const struct bad_case cases[] = {
-		{ ROW(CHUNKED "0\r\nX\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\n X: y\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\nX: y\r\n z\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\nX : y\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\nX: y\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\nX: \x00\r\n\r\n"), 400 },
-		/* fields that a trailer must not have (RFC 9110 6.5.1) and that would change the end */
-		{ ROW(CHUNKED "0\r\nContent-Length: 5\r\n\r\n"), 400 },
-		{ ROW(CHUNKED "0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(400, CHUNKED "0\r\n", "\r\n\r\n", "X", " X: y", "X: y\r\n z", "X : y");
+	REFUSE(400, CHUNKED, "", "0\r\nX: y\n\r\n");
+	expect_outcome(BYTES(CHUNKED "0\r\nX: \x00\r\n\r\n"), NULL, "!400");
+	/* fields that a trailer must not have (RFC 9110 6.5.1) and that would change the end */
+	REFUSE(400, CHUNKED "0\r\n", "\r\n\r\n", "Content-Length: 5", "Transfer-Encoding: chunked");
 }
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
 TEST(malformed_header_lines_are_refused)
 {
-	static const struct bad_case cases[] = {
-		/* line ends other than CRLF */
-		{ ROW("GET / HTTP/1.1\nHost: a\r\n\r\n"), 400 },
-		{ ROW("GET / HTTP/1.1\rHost: a\r\n\r\n"), 400 },
-		{ ROW("GET / HTTP/1.1\r\r\nHost: a\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a\n\r\n"), 400 },
-		{ ROW(GET "Host: a\r\n\n"), 400 },
-		{ ROW(GET "Host: a\n\n"), 400 },
-		{ ROW(GET "Host: a\r\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a\rX: b\r\n\r\n"), 400 },
-		{ ROW(GET HOST "X: a\nTransfer-Encoding: chunked\r\n\r\n"), 400 },
-		{ ROW(GET HOST "X:\r\r\n\r\n"), 400 },
-		{ ROW(GET HOST "X:\n\r\n"), 400 },
-		{ ROW(GET HOST "X: \n\r\n"), 400 },
-		{ ROW(GET HOST "\rX: a\r\n\r\n"), 400 },
-		/* folded lines, and white space where a name begins */
-		{ ROW(GET "Host: a\r\n b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a\r\n\tb\r\n\r\n"), 400 },
-		{ ROW(GET HOST "X:\r\n y\r\n\r\n"), 400 },
-		{ ROW(GET HOST "X: y\r\n \r\n\r\n"), 400 },
-		{ ROW(GET " Host: a\r\n\r\n"), 400 },
-		{ ROW(GET "\tHost: a\r\n\r\n"), 400 },
-		{ ROW(GET HOST " Transfer-Encoding: chunked\r\n\r\n"), 400 },
-		/* white space before the colon, or none */
-		{ ROW(GET "Host : a\r\n\r\n"), 400 },
-		{ ROW(GET "Host\t: a\r\n\r\n"), 400 },
-		{ ROW(POST "Transfer-Encoding : chunked\r\n\r\n"), 400 },
-		{ ROW(POST "Content-Length : 3\r\n\r\nabc"), 400 },
-		{ ROW(GET "Host\r\n\r\n"), 400 },
-		{ ROW(GET HOST "X\r\n\r\n"), 400 },
-		{ ROW(GET HOST ": x\r\n\r\n"), 400 },
-		{ ROW(GET HOST "Transfer Encoding: chunked\r\n\r\n"), 400 },
-		{ ROW(GET HOST "Transfer-Encoding\x00: chunked\r\n\r\n"), 400 },
-		{ ROW(GET HOST "Transfer-Encoding\x0B: chunked\r\n\r\n"), 400 },
-		{ ROW(GET HOST "\xEF\xBB\xBF"
-			       "X: y\r\n\r\n"),
-		  400 },
-	};
-
-	REFUSE_ALL(cases);
+	/* line ends other than CRLF */
+	REFUSE(400, "", "", "GET / HTTP/1.1\nHost: a\r\n\r\n", "GET / HTTP/1.1\rHost: a\r\n\r\n",
+	       "GET / HTTP/1.1\r\r\nHost: a\r\n\r\n");
+	REFUSE(400, GET, "", "Host: a\n\r\n", "Host: a\r\n\n", "Host: a\n\n");
+	REFUSE(400, GET, "\r\n\r\n", "Host: a\r", "Host: a\rX: b");
+	REFUSE(400, GET HOST, "\r\n\r\n", "X: a\nTransfer-Encoding: chunked", "X:\r", "\rX: a");
+	REFUSE(400, GET HOST, "", "X:\n\r\n", "X: \n\r\n");
+	/* folded lines, and white space where a name begins */
+	REFUSE(400, GET, "\r\n\r\n", "Host: a\r\n b", "Host: a\r\n\tb", " Host: a", "\tHost: a");
+	REFUSE(400, GET HOST, "\r\n\r\n", "X:\r\n y", "X: y\r\n ", " Transfer-Encoding: chunked");
+	/* white space before the colon, or none */
+	REFUSE(400, GET, "\r\n\r\n", "Host : a", "Host\t: a", "Host");
+	REFUSE(400, POST, "", "Transfer-Encoding : chunked\r\n\r\n",
+	       "Content-Length : 3\r\n\r\nabc");
+	REFUSE(400, GET HOST, "\r\n\r\n", "X", ": x", "Transfer Encoding: chunked",
+	       "Transfer-Encoding\x0B: chunked",
+	       "\xEF\xBB\xBF"
+	       "X: y");
+	expect_outcome(BYTES(GET HOST "Transfer-Encoding\x00: chunked\r\n\r\n"), NULL, "!400");
 }
 
 TEST(malformed_request_lines_are_refused)
 {
-	static const struct bad_case cases[] = {
-		/* HTTP/0.9, in both spellings */
-		{ ROW("GET /\r\n"), 400 },
-		{ ROW("GET /\n"), 400 },
-		{ ROW("GET / \r\n"), 400 },
-		{ ROW("GET / HTTP/0.9\r\n"), 400 },
-		/* other versions and protocols */
-		{ ROW("GET / HTTP/2.0\r\n"), 505 },
-		{ ROW("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505 },
-		{ ROW("GET / HTTP/1.2\r\n"), 505 },
-		{ ROW("GET / HTTP/3.0\r\n"), 505 },
-		{ ROW("GET / HTTP/9.9\r\n"), 505 },
-		{ ROW("GET / HTTP/1.11\r\n"), 400 },
-		{ ROW("GET / HTTP/11.1\r\n"), 400 },
-		{ ROW("GET / HTTP/01.1\r\n"), 505 },
-		{ ROW("GET / HTTP/1\r\n"), 400 },
-		{ ROW("GET / HTTP/1,1\r\n"), 400 },
-		{ ROW("GET / http/1.1\r\n"), 400 },
-		{ ROW("GET / HTTP /1.1\r\n"), 400 },
-		{ ROW("GET / HTTP/1.1 \r\n"), 400 },
-		{ ROW("GET / HTTPS/1.1\r\n"), 400 },
-		{ ROW("GET / XTTP/1.1\r\n"), 400 },
-		{ ROW("OPTIONS * RTSP/1.0\r\n"), 400 },
-		{ ROW("DESCRIBE / RTSP/1.0\r\n"), 400 },
-		{ ROW("SOURCE / ICE/1.0\r\n"), 400 },
-		/* spaces */
-		{ ROW("GET  / HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /  HTTP/1.1\r\n"), 400 },
-		{ ROW("GET\t/ HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /\tHTTP/1.1\r\n"), 400 },
-		{ ROW("GET / HTTP/1.1\t\r\n"), 400 },
-		{ ROW("GET /a b HTTP/1.1\r\n"), 400 },
-		{ ROW(" GET / HTTP/1.1\r\n"), 501 },
-		/* before it */
-		{ ROW("\nGET / HTTP/1.1\r\n"), 400 },
-		{ ROW("\rGET / HTTP/1.1\r\n"), 400 },
-		{ ROW("\r\n\r\nGET / HTTP/1.1\r\n"), 400 },
-		{ ROW("\r\n\nGET / HTTP/1.1\r\n"), 400 },
-		{ ROW("\r\rGET / HTTP/1.1\r\n"), 400 },
-		{ ROW("\0"), 400 },
-		/* methods */
-		{ ROW("FOO / HTTP/1.1\r\n"), 501 },
-		{ ROW("GETX / HTTP/1.1\r\n"), 501 },
-		{ ROW("GE / HTTP/1.1\r\n"), 501 },
-		{ ROW("get / HTTP/1.1\r\n"), 501 },
-		{ ROW("CONNECT a:80 HTTP/1.1\r\n"), 501 },
-		{ ROW("CONNECT / HTTP/1.1\r\n"), 501 },
-		{ ROW("GET\0 / HTTP/1.1\r\n"), 400 },
-		{ ROW("\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03"), 400 }, /* TLS */
-	};
-
-	REFUSE_ALL(cases);
+	/* HTTP/0.9, in both spellings */
+	REFUSE(400, "", "\r\n", "GET /", "GET / ", "GET / HTTP/0.9");
+	REFUSE(400, "", "", "GET /\n");
+	/* other versions and protocols */
+	REFUSE(505, "", "\r\n", "GET / HTTP/2.0", "PRI * HTTP/2.0\r\n\r\nSM\r\n", "GET / HTTP/1.2",
+	       "GET / HTTP/3.0", "GET / HTTP/9.9", "GET / HTTP/01.1");
+	REFUSE(400, "", "\r\n", "GET / HTTP/1.11", "GET / HTTP/11.1", "GET / HTTP/1",
+	       "GET / HTTP/1,1", "GET / http/1.1", "GET / HTTP /1.1", "GET / HTTP/1.1 ",
+	       "GET / HTTPS/1.1", "GET / XTTP/1.1", "OPTIONS * RTSP/1.0", "DESCRIBE / RTSP/1.0",
+	       "SOURCE / ICE/1.0");
+	/* spaces */
+	REFUSE(400, "", "\r\n", "GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET\t/ HTTP/1.1",
+	       "GET /\tHTTP/1.1", "GET / HTTP/1.1\t", "GET /a b HTTP/1.1");
+	REFUSE(501, "", "\r\n", " GET / HTTP/1.1");
+	/* before it */
+	REFUSE(400, "", "\r\n", "\nGET / HTTP/1.1", "\rGET / HTTP/1.1", "\r\n\r\nGET / HTTP/1.1",
+	       "\r\n\nGET / HTTP/1.1", "\r\rGET / HTTP/1.1");
+	expect_outcome(BYTES("\0"), NULL, "!400");
+	/* methods */
+	REFUSE(501, "", "\r\n", "FOO / HTTP/1.1", "GETX / HTTP/1.1", "GE / HTTP/1.1",
+	       "get / HTTP/1.1", "CONNECT a:80 HTTP/1.1", "CONNECT / HTTP/1.1");
+	expect_outcome(BYTES("GET\0 / HTTP/1.1\r\n"), NULL, "!400");
+	expect_outcome(BYTES("\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03"), NULL, "!400");
+	/* TLS */
 }
 
 /* RFC 9112 section 3.2: the other forms are for proxies. */
 TEST(targets_other_than_paths_are_refused)
 {
-	static const struct bad_case cases[] = {
-		{ ROW("GET http://a/ HTTP/1.1\r\n"), 400 },
-		{ ROW("GET HTTP://a/ HTTP/1.1\r\n"), 400 },
-		{ ROW("POST https://a:443/mcp?x HTTP/1.1\r\n"), 400 },
-		{ ROW("GET a:80 HTTP/1.1\r\n"), 400 },
-		{ ROW("GET a HTTP/1.1\r\n"), 400 },
-		{ ROW("GET * HTTP/1.1\r\n"), 400 },
-		{ ROW("POST * HTTP/1.1\r\n"), 400 },
-		{ ROW("OPTIONS *x HTTP/1.1\r\n"), 400 },
-		{ ROW("OPTIONS ** HTTP/1.1\r\n"), 400 },
-		{ ROW("GET ?x HTTP/1.1\r\n"), 400 },
-		{ ROW("GET #x HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /a#b HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /a?b#c HTTP/1.1\r\n"), 400 },
-		{ ROW("GET \\a HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /\xC3\xA4 HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /\x7F HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /\x00 HTTP/1.1\r\n"), 400 },
-		{ ROW("GET /a\x01 HTTP/1.1\r\n"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(400, "", " HTTP/1.1\r\n", "GET http://a/", "GET HTTP://a/",
+	       "POST https://a:443/mcp?x", "GET a:80", "GET a", "GET *", "POST *", "OPTIONS *x",
+	       "OPTIONS **", "GET ?x", "GET #x", "GET /a#b", "GET /a?b#c", "GET \\a",
+	       "GET /\xC3\xA4", "GET /\x7F", "GET /a\x01");
+	expect_outcome(BYTES("GET /\x00 HTTP/1.1\r\n"), NULL, "!400");
 }
 
 /* RFC 9112 section 3.2: exactly one Host, and a valid one. */
 TEST(host_must_be_there_once)
 {
-	static const struct bad_case cases[] = {
-		{ ROW(GET "\r\n"), 400 },
-		{ ROW(GET "X-Host: a\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a\r\nHost: b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a\r\nhost: a\r\n\r\n"), 400 },
-		{ ROW("GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a, b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a/b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: u@a\r\n\r\n"), 400 },
-		{ ROW(GET "Host: http://a\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a:b\r\n\r\n"), 400 },
-		{ ROW(GET "Host: a:1:2\r\n\r\n"), 400 },
-		{ ROW(GET "Host: ::1\r\n\r\n"), 400 },
-		{ ROW(GET "Host: \xC3\xA4\r\n\r\n"), 400 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(400, GET, "", "\r\n", "X-Host: a\r\n\r\n");
+	REFUSE(400, GET "Host: ", "\r\n\r\n", "a\r\nHost: b", "a\r\nhost: a", "a, b", "a b", "a/b",
+	       "u@a", "http://a", "a:b", "a:1:2", "::1", "\xC3\xA4");
+	REFUSE(400, "", "", "GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n");
 }
 
 TEST(unknown_expectations_are_refused)
 {
-	static const struct bad_case cases[] = {
-		{ ROW(POST "Expect: 200-ok\r\nContent-Length: 3\r\n\r\nabc"), 417 },
-		{ ROW(POST "Expect: 100-continue, x\r\nContent-Length: 3\r\n\r\nabc"), 417 },
-		{ ROW(POST "Expect: 100-continue\r\nExpect: x\r\nContent-Length: 3\r\n\r\nabc"),
-		  417 },
-		{ ROW(POST "Expect:\r\nContent-Length: 3\r\n\r\nabc"), 417 },
-	};
-
-	REFUSE_ALL(cases);
+	REFUSE(417, POST, "", "Expect: 200-ok\r\nContent-Length: 3\r\n\r\nabc",
+	       "Expect: 100-continue, x\r\nContent-Length: 3\r\n\r\nabc",
+	       "Expect: 100-continue\r\nExpect: x\r\nContent-Length: 3\r\n\r\nabc",
+	       "Expect:\r\nContent-Length: 3\r\n\r\nabc");
 }
 
 /* ---- every byte in every place ---------------------------------------------------------------- */

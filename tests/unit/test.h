@@ -49,6 +49,9 @@
 	}                                                                                          \
 	static void name##_on(type *it)
 
+/* Texts that a case goes through, up to NULL. */
+#define TEXTS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
 /* With an arena (base/arena.h); with memory of which nothing may be left (support.h). */
 #define ARENA_TEST(name) TEST_ON(name, struct arena, ar, arena_init(ar, NULL, 0), arena_done)
 #define MEMORY_TEST(name)                                                                          \

@@ -15,8 +15,6 @@
 
 static const struct str none = { NULL, 0 };
 
-#define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
 /* What is said of each of these. */
 static void expect_each(bool (*is)(struct str value), bool wanted, const char *const *values)
 {
@@ -48,23 +46,23 @@ static bool is_origin(struct str value)
 TEST(content_types_are_recognised)
 {
 	expect_each(is_json, true,
-		    LIST("application/json", "Application/JSON", "application/json;charset=utf-8",
-			 "application/json ; Charset=\"UTF-8\" ; x=y", "application/json;",
-			 "application/json; ;x=y;", "application/json; x=\";charset=latin1\"",
-			 "application/json; x=\"\\\";charset=latin1\""));
+		    TEXTS("application/json", "Application/JSON", "application/json;charset=utf-8",
+			  "application/json ; Charset=\"UTF-8\" ; x=y", "application/json;",
+			  "application/json; ;x=y;", "application/json; x=\";charset=latin1\"",
+			  "application/json; x=\"\\\";charset=latin1\""));
 	expect_each(is_json, false,
-		    LIST("application/json;charset=iso-8859-1",
-			 "application/json;charset=utf-8;charset=utf-16",
-			 "application/json;charset=\"\"", "application/json;charset=",
-			 "application/json;charset", "application/json;charset =utf-8",
-			 "application/json; x=a b", "application/json; x=\"a",
-			 "application/json; =y", "application/json,text/plain", "application/jsonx",
-			 "application/json-rpc", "application/", "json", ""));
+		    TEXTS("application/json;charset=iso-8859-1",
+			  "application/json;charset=utf-8;charset=utf-16",
+			  "application/json;charset=\"\"", "application/json;charset=",
+			  "application/json;charset", "application/json;charset =utf-8",
+			  "application/json; x=a b", "application/json; x=\"a",
+			  "application/json; =y", "application/json,text/plain",
+			  "application/jsonx", "application/json-rpc", "application/", "json", ""));
 	/* what a form of another site can send (CORS-safelisted) is never JSON */
 	expect_each(is_json, false,
-		    LIST("text/plain; application/json", "text/plain",
-			 "text/plain;x=application/json",
-			 "multipart/form-data; boundary=application/json"));
+		    TEXTS("text/plain; application/json", "text/plain",
+			  "text/plain;x=application/json",
+			  "multipart/form-data; boundary=application/json"));
 	assert_false(is_json(none));
 	assert_false(is_json(STR_LIT("application/json\0")));
 }
@@ -330,14 +328,14 @@ TEST(what_is_no_host_is_refused)
 	char longest[257];
 
 	expect_each(is_host, false,
-		    LIST("", ".", ".a", "a..b", "a..", ":80", "a:", "a:-1", "a:+1", "a:65536",
-			 "a:080", "a:000080", "a:80 ", "a:80:80", "a:8o", " a", "a,b", "a/", "a?",
-			 "a#", "a@b", "a%2eb", "a\\b", "\xC3\xA4", "::1", "[::1", "[::1]80",
-			 "[::1]:", "[::1]]", "[]", "[a]", "[::1%25lo]", "[127.0.0.1]", "[v1.x]"));
+		    TEXTS("", ".", ".a", "a..b", "a..", ":80", "a:", "a:-1", "a:+1", "a:65536",
+			  "a:080", "a:000080", "a:80 ", "a:80:80", "a:8o", " a", "a,b", "a/", "a?",
+			  "a#", "a@b", "a%2eb", "a\\b", "\xC3\xA4", "::1", "[::1", "[::1]80",
+			  "[::1]:", "[::1]]", "[]", "[a]", "[::1%25lo]", "[127.0.0.1]", "[v1.x]"));
 	/* addresses to some readers: WHATWG URL, "ends in a number" */
 	expect_each(is_host, false,
-		    LIST("127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.0.0.01",
-			 "127.0.0.1.", "1.2.3.256", "a.0x", "a.0XfF", "a.1"));
+		    TEXTS("127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.0.0.01",
+			  "127.0.0.1.", "1.2.3.256", "a.0x", "a.0XfF", "a.1"));
 	assert_false(is_host(none));
 	assert_false(is_host(STR_LIT("a\0")));
 	assert_false(is_host(STR_LIT("a\0.b")));
@@ -364,11 +362,11 @@ TEST(origins_are_split)
 TEST(what_is_no_origin_is_refused)
 {
 	expect_each(is_origin, false,
-		    LIST("", "null", "localhost", "localhost:80", "http:", "http:/", "http://",
-			 "http:///", "http://a/", "http://a/b", "http://a?b", "http://a#b",
-			 "http://u@a", "http://u:p@a", "http://a:80:80", "http://a http://b",
-			 "http://a, http://b", "http:\\\\a", "://a", "1http://a", "-http://a",
-			 "ht tp://a", "file://", "http://127.1", "http://localhost:3000/"));
+		    TEXTS("", "null", "localhost", "localhost:80", "http:", "http:/", "http://",
+			  "http:///", "http://a/", "http://a/b", "http://a?b", "http://a#b",
+			  "http://u@a", "http://u:p@a", "http://a:80:80", "http://a http://b",
+			  "http://a, http://b", "http:\\\\a", "://a", "1http://a", "-http://a",
+			  "ht tp://a", "file://", "http://127.1", "http://localhost:3000/"));
 	assert_false(is_origin(none));
 	assert_false(is_origin(STR_LIT("http://a\0")));
 }
@@ -376,13 +374,13 @@ TEST(what_is_no_origin_is_refused)
 TEST(loopback_names_are_known)
 {
 	expect_each(http_is_loopback_name, true,
-		    LIST("localhost", "LocalHost", "a.localhost", "A.b.LOCALHOST", "127.0.0.1",
-			 "127.255.255.254", "[::1]"));
+		    TEXTS("localhost", "LocalHost", "a.localhost", "A.b.LOCALHOST", "127.0.0.1",
+			  "127.255.255.254", "[::1]"));
 	expect_each(http_is_loopback_name, false,
-		    LIST("", "localhost.example", "localhost.evil.com", "xlocalhost", ".localhost",
-			 "a..localhost", "a/b.localhost", "a:80.localhost", "127.0.0.1.example",
-			 "127.1", "127.0.0.256", "128.0.0.1", "0.0.0.0", "1127.0.0.1", "::1",
-			 "[::2]", "[::]"));
+		    TEXTS("", "localhost.example", "localhost.evil.com", "xlocalhost", ".localhost",
+			  "a..localhost", "a/b.localhost", "a:80.localhost", "127.0.0.1.example",
+			  "127.1", "127.0.0.256", "128.0.0.1", "0.0.0.0", "1127.0.0.1", "::1",
+			  "[::2]", "[::]"));
 	assert_false(http_is_loopback_name(none));
 	assert_false(http_is_loopback_name(STR_LIT("localhost\0")));
 }

@@ -240,79 +240,55 @@ TEST(slices_outlive_the_growth_of_buffers)
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
-/* A header of exactly n bytes. */
-static void put_head_of(struct buf *b, size_t n)
-{
-	static const char start[] = "GET / HTTP/1.1\r\n" HOST "X: ";
+#define CHUNKED  "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+#define SIZED(n) "POST / HTTP/1.1\r\n" HOST "Content-Length: " n "\r\n\r\n"
 
-	buf_appendz(b, start);
-	for (size_t i = sizeof start - 1 + 4; i < n; i++)
-		buf_putc(b, 'x');
-	buf_appendz(b, "\r\n\r\n");
-}
-
-static bool ends_with(const char *s, const char *tail)
+/* With so much between them, these end as wanted. */
+static void expect_filled(const char *before, size_t times, const char *fill, const char *behind,
+			  const struct http_limits *l, const char *wanted)
 {
-	return strlen(s) >= strlen(tail) && strcmp(s + strlen(s) - strlen(tail), tail) == 0;
+	struct buf b;
+	char *got;
+
+	buf_init(&b, NULL, SIZE_MAX / 2);
+	buf_appendz(&b, before);
+	for (size_t i = 0; i < times; i++)
+		buf_appendz(&b, fill);
+	buf_appendz(&b, behind);
+	got = outcome(buf_str(&b), l);
+	assert_true(strlen(got) >= strlen(wanted));
+	assert_string_equal(got + strlen(got) - strlen(wanted), wanted);
+	free(got);
+	buf_done(&b);
 }
 
 TEST(the_header_has_a_limit)
 {
+	static const char start[] = "GET / HTTP/1.1\r\n" HOST "X: ";
 	static const size_t limits[] = { 100, 1024, 1025, 3000, 0 };
 
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		struct http_limits l = { .max_head = limits[i] };
-		size_t most = limits[i] ? limits[i] : 16384;
+		size_t fill = (limits[i] ? limits[i] : 16384) - strlen(start) - 4;
 
-		for (size_t over = 0; over < 2; over++) {
-			struct buf b;
-			char *got;
-
-			buf_init(&b, NULL, SIZE_MAX / 2);
-			put_head_of(&b, most + over);
-			assert_int_equal(buf_size(&b), most + over);
-			got = outcome(buf_str(&b), &l);
-			if (over)
-				assert_string_equal(got, "!431");
-			else
-				assert_true(ends_with(got, " [] idle"));
-			free(got);
-			buf_done(&b);
-		}
+		expect_filled(start, fill, "x", "\r\n\r\n", &l, " [] idle");
+		expect_filled(start, fill + 1, "x", "\r\n\r\n", &l, "!431");
 	}
 }
 
 TEST(an_endless_request_line_is_cut_off)
 {
 	struct http_limits l = { .max_head = 64 };
-	char text[100];
 
-	memset(text, 'x', sizeof text);
-	memcpy(text, "GET /", 5);
-	expect_outcome((struct str){ text, 64 }, &l, "more");
-	expect_outcome((struct str){ text, 65 }, &l, "!431");
+	expect_filled("GET /", 59, "x", "", &l, "more");
+	expect_filled("GET /", 60, "x", "", &l, "!431");
 }
 
 TEST(a_hundred_fields_are_enough)
 {
-	for (int n = 100; n <= 101; n++) {
-		struct buf b;
-		char *got;
-
-		buf_init(&b, NULL, SIZE_MAX / 2);
-		buf_appendz(&b, "GET / HTTP/1.1\r\n" HOST);
-		for (int i = 1; i < n; i++)
-			buf_appendz(&b, "a:\r\n");
-		buf_appendz(&b, "\r\n");
-		got = outcome(buf_str(&b), NULL);
-		assert_string_equal(got + strlen(got) - 4, n == 100 ? "idle" : "!431");
-		free(got);
-		buf_done(&b);
-	}
+	expect_filled("GET / HTTP/1.1\r\n" HOST, 99, "a:\r\n", "\r\n", NULL, "idle");
+	expect_filled("GET / HTTP/1.1\r\n" HOST, 100, "a:\r\n", "\r\n", NULL, "!431");
 }
-
-#define CHUNKED  "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
-#define SIZED(n) "POST / HTTP/1.1\r\n" HOST "Content-Length: " n "\r\n\r\n"
 
 TEST(the_body_has_a_limit)
 {
@@ -364,48 +340,17 @@ TEST(the_trailer_has_a_limit)
 {
 	static const struct http_limits l = { .max_head = 80 };
 
-	for (int over = 0; over < 2; over++) {
-		struct buf b;
-
-		buf_init(&b, NULL, 4096);
-		buf_appendz(&b, CHUNKED "0\r\nX: ");
-		for (int i = 3 + 4; i < 80 + over; i++)
-			buf_putc(&b, 'x');
-		buf_appendz(&b, "\r\n\r\n");
-		expect_outcome(
-			buf_str(&b), &l,
-			over ? "!431"
-			     : "POST / - 1.1 keep {host=a}{transfer-encoding=chunked} [] idle");
-		buf_done(&b);
-	}
+	expect_filled(CHUNKED "0\r\nX: ", 73, "x", "\r\n\r\n", &l, " [] idle");
+	expect_filled(CHUNKED "0\r\nX: ", 74, "x", "\r\n\r\n", &l, "!431");
 }
 
-/* 256 bytes of extensions, in one chunk or in all together */
+/* 256 bytes of extensions, ';' and line end with them, in one chunk or in all together */
 TEST(chunk_extensions_have_a_limit)
 {
-	for (int over = 0; over < 2; over++) {
-		for (int parts = 1; parts <= 2; parts++) {
-			struct buf b;
-
-			buf_init(&b, NULL, 4096);
-			buf_appendz(&b, CHUNKED);
-			for (int k = 0; k < parts; k++) {
-				/* each has ';' and the line end in it */
-				buf_appendz(&b, k ? "1;" : "2;");
-				for (int i = 3; i < 256 / parts + (k ? 0 : over); i++)
-					buf_putc(&b, 'x');
-				buf_appendz(&b, k ? "\r\nc\r\n" : "\r\nab\r\n");
-			}
-			buf_appendz(&b, "0\r\n\r\n");
-			expect_outcome(
-				buf_str(&b), NULL,
-				over ? "!400"
-				: parts == 1
-					? "POST / - 1.1 keep {host=a}{transfer-encoding=chunked} [ab] idle"
-					: "POST / - 1.1 keep {host=a}{transfer-encoding=chunked} [abc] idle");
-			buf_done(&b);
-		}
-	}
+	expect_filled(CHUNKED "2;", 253, "x", "\r\nab\r\n0\r\n\r\n", NULL, " [ab] idle");
+	expect_filled(CHUNKED "2;", 254, "x", "\r\nab\r\n0\r\n\r\n", NULL, "!400");
+	expect_filled(CHUNKED, 64, "1;x\r\na\r\n", "0\r\n\r\n", NULL, "a] idle");
+	expect_filled(CHUNKED, 65, "1;x\r\na\r\n", "0\r\n\r\n", NULL, "!400");
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */
@@ -483,7 +428,7 @@ TEST(lack_of_memory_is_500_and_leaks_nothing)
 		if (p) {
 			feed_all(p, buf_str(&large), 500, &out);
 			buf_putc(&out, 0);
-			assert_true(ends_with(out.data, fail_alloc_hit(&fa) ? "!500" : "idle"));
+			assert_non_null(strstr(out.data, fail_alloc_hit(&fa) ? "!500" : "b] idle"));
 			/* the next connection's request on the same parser would work */
 			fa.countdown = 0;
 			fa.forever = false;
@@ -491,7 +436,7 @@ TEST(lack_of_memory_is_500_and_leaks_nothing)
 			buf_truncate(&out, 0);
 			feed_all(p, BYTES(SIZED("1") "x"), SIZE_MAX, &out);
 			buf_putc(&out, 0);
-			assert_true(ends_with(out.data, "[x] idle"));
+			assert_non_null(strstr(out.data, "[x] idle"));
 		}
 		http_parser_free(p);
 		buf_done(&out);

@@ -26,8 +26,7 @@ static void refuse(int status, const char *before, const char *behind, const cha
 		buf_done(&b);
 	}
 }
-#define REFUSE(status, before, behind, ...)                                                        \
-	refuse(status, before, behind, (const char *const[]){ __VA_ARGS__, NULL })
+#define REFUSE(status, before, behind, ...) refuse(status, before, behind, TEXTS(__VA_ARGS__))
 
 /* ---- where does the body end? RFC 9112 section 6 ---------------------------------------------- */
 

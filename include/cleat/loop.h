@@ -15,7 +15,9 @@ extern "C" {
 
 typedef struct cleat_loop cleat_loop;
 
-/* A new loop; NULL when the system or memory has none. `allocator` may be NULL. */
+/* A new loop; NULL when there is no memory, or errno is EMFILE or ENFILE and there are no descriptors.
+ * `allocator` may be NULL. Where one of the descriptors 0, 1 and 2 is closed it is /dev/null afterwards: what is
+ * opened later must not be taken for standard output. */
 CLEAT_API cleat_loop *cleat_loop_new(const cleat_allocator *allocator);
 /* Frees a loop on which nothing is attached any more (servers and clients that use it are freed
  * first). Accepts NULL. */
@@ -23,7 +25,7 @@ CLEAT_API void cleat_loop_free(cleat_loop *l);
 /* A descriptor that is readable when there is something to do. Borrowed. */
 CLEAT_API int cleat_loop_fd(const cleat_loop *l);
 /* Milliseconds until cleat_loop_step() wants to be called anyway; -1: only when the descriptor is
- * readable. */
+ * readable, as long as nothing is attached, too. -1 for NULL. */
 CLEAT_API int cleat_loop_timeout(const cleat_loop *l);
 /* Does what there is to do, after waiting for it at most timeout_ms (-1: as long as it takes, 0:
  * not at all). CLEAT_OK; CLEAT_ECLOSED when nothing is attached any more; or an error. */

@@ -13,7 +13,10 @@
 #include "base/mem.h"
 #include "loop/impl.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- threads and time --------------------------------------------------------------------- */
 
@@ -307,10 +310,33 @@ static void on_limit(uv_timer_t *t)
 	uv_stop(t->loop);
 }
 
+/* libuv aborts where it closes a descriptor below 3, as one becomes that was free, and where a pipe of its own
+ * cannot be made. So the three are there first (/dev/null where nothing is), and so many more are free as a loop
+ * takes. */
+static bool descriptors_suffice(void)
+{
+	enum { FOR_LOOP = 7 }; /* epoll, a wake-up, two pipes for signals, one to spare */
+	int taken[FOR_LOOP], n = 0, why;
+
+	do
+		taken[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (taken[0] >= 0 && taken[0] <= STDERR_FILENO);
+	for (n = taken[0] >= 0; n > 0 && n < FOR_LOOP; n++) {
+		taken[n] = fcntl(taken[0], F_DUPFD_CLOEXEC, 0);
+		if (taken[n] < 0)
+			break;
+	}
+	why = errno;
+	for (int i = 0; i < n; i++)
+		close(taken[i]);
+	errno = why;
+	return n == FOR_LOOP;
+}
+
 cleat_loop *cleat_loop_new(const cleat_allocator *mem)
 {
 	cleat_allocator a = mem_resolve(mem);
-	cleat_loop *l = mem_zalloc(&a, sizeof *l);
+	cleat_loop *l = descriptors_suffice() ? mem_zalloc(&a, sizeof *l) : NULL;
 
 	if (!l)
 		return NULL;
@@ -373,7 +399,9 @@ int cleat_loop_fd(const cleat_loop *l)
 
 int cleat_loop_timeout(const cleat_loop *l)
 {
-	if (!l || l->attached == 0 || l->deferred.first)
+	if (!l)
+		return -1;
+	if (l->deferred.first)
 		return 0;
 	uv_update_time((uv_loop_t *)&l->uv); /* the clock it caches is no state anybody can see */
 	return uv_backend_timeout(&l->uv);

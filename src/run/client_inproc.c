@@ -27,7 +27,7 @@ static struct runner *host(cleat_server *s, const cleat_loop *wanted, cleat_erro
 	}
 	r = runner_with_loop(s);
 	if (!r)
-		error_set(err, CLEAT_ENOMEM, "no event loop");
+		runner_no_loop(err);
 	else if (wanted && wanted != atomic_load(&r->loop)) {
 		error_set(err, CLEAT_EINVAL,
 			  "a client in the server's process shares the server's loop: leave "

@@ -341,8 +341,10 @@ int cleat_server_listen_http_(cleat_server *s, const char *address, const cleat_
 
 	if (rc)
 		return rc;
-	if (!l)
-		return server_refuse(s, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+	if (!l) {
+		runner_no_loop(&err);
+		return server_refuse(s, err.status, "%s", err.message);
+	}
 	l->r = r;
 	arena_init(&l->ar, &r->mem, 1 << 20);
 	http_guard_init(&l->guard, &l->opts, &r->mem);
@@ -464,11 +466,14 @@ int cleat_server_run(cleat_server *s)
 {
 	int rc = server_start_status(s);
 	struct runner *r = rc ? NULL : runner_with_loop(s);
+	cleat_error err;
 
 	if (rc)
 		return rc;
-	if (!r)
-		return server_fail(s, CLEAT_ENOMEM, "no event loop");
+	if (!r) {
+		runner_no_loop(&err);
+		return server_fail(s, err.status, "%s", err.message);
+	}
 	if (!any_open(r))
 		return server_fail(
 			s, CLEAT_EMISUSE,

@@ -362,6 +362,15 @@ struct runner *runner_get(cleat_server *s)
 	return r;
 }
 
+int runner_no_loop(cleat_error *err)
+{
+	if (errno == EMFILE || errno == ENFILE)
+		return error_set(err, CLEAT_EIO, "too few descriptors for an event loop (%s)",
+				 errno == EMFILE ? "raise the limit: ulimit -n"
+						 : "the system has no more");
+	return error_set(err, CLEAT_ENOMEM, "%s", cleat_strstatus(CLEAT_ENOMEM));
+}
+
 struct runner *runner_with_loop(cleat_server *s)
 {
 	struct runner *r = runner_get(s);

@@ -89,6 +89,8 @@ struct runner {
 struct runner *runner_get(cleat_server *s);
 /* The same, with a loop. */
 struct runner *runner_with_loop(cleat_server *s);
+/* Why there is none: the status. */
+int runner_no_loop(cleat_error *err);
 
 /* What is to be served. */
 struct runner_attachment {

@@ -77,7 +77,7 @@ static int stdio_serve(cleat_server *s, const struct stdio_claim *c, cleat_error
 								.transport = CLEAT_TRANSPORT_STDIO,
 								.end = &end },
 				   err)
-		   : error_set(err, CLEAT_ENOMEM, "no event loop");
+		   : runner_no_loop(err);
 
 	if (rc)
 		return rc;

@@ -5,6 +5,7 @@
 #include "support_files.h"
 #include "test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- helpers ------------------------------------------------------------------------------ */
@@ -87,7 +90,7 @@ LOOP_TEST(step_with_nothing_attached_is_closed)
 {
 	struct letter a = LETTER('a', l);
 
-	assert_int_equal(cleat_loop_timeout(l), 0);
+	assert_int_equal(cleat_loop_timeout(l), -1);
 	assert_int_equal(cleat_loop_step(l, -1), CLEAT_ECLOSED);
 	loop_post(l, &a.call); /* what waits is done nevertheless */
 	assert_int_equal(cleat_loop_step(l, -1), CLEAT_ECLOSED);
@@ -99,9 +102,56 @@ TEST_WITH(null_loops_are_harmless, begin, NULL)
 {
 	cleat_loop_free(NULL);
 	assert_int_equal(cleat_loop_fd(NULL), -1);
-	assert_int_equal(cleat_loop_timeout(NULL), 0);
+	assert_int_equal(cleat_loop_timeout(NULL), -1);
 	assert_int_equal(cleat_loop_step(NULL, 0), CLEAT_EINVAL);
 	assert_int_equal(cleat_loop_run(NULL), CLEAT_EINVAL);
+}
+
+/* In a process with these descriptors closed, and this many allowed: 0 a loop, 1 none for want of descriptors; or
+ * the signal that ended it. */
+static int loop_in_process(int close_from, int close_to, unsigned allowed)
+{
+	struct rlimit limit = { allowed, allowed };
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		cleat_loop *l;
+
+		for (int fd = close_from; fd <= close_to; fd++)
+			close(fd);
+		if (allowed && setrlimit(RLIMIT_NOFILE, &limit))
+			_exit(99);
+		errno = 0;
+		l = cleat_loop_new(NULL);
+		if (!l)
+			_exit(errno == EMFILE ? 1 : 98);
+		for (int fd = close_from; fd <= close_to; fd++)
+			if (fcntl(fd, F_GETFD) < 0)
+				_exit(97);
+		cleat_loop_free(l);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 100 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* `hello 2>&-` and `ulimit -n 5` ended in abort() of libuv. */
+TEST(closed_standard_descriptors_and_few_others_are_no_accident)
+{
+	int last = 1;
+
+	for (int from = 0; from <= 2; from++)
+		for (int to = from; to <= 2; to++)
+			assert_int_equal(loop_in_process(from, to, 0), 0);
+	for (unsigned allowed = 3; allowed < 64; allowed++) {
+		int now = loop_in_process(0, -1, allowed);
+
+		assert_in_range(now, 0, last); /* once there are enough, there are */
+		last = now;
+	}
+	assert_int_equal(last, 0);
 }
 
 LOOP_TEST(step_waits_no_longer_than_told)

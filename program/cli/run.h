@@ -63,6 +63,9 @@ struct cli_failure {
 	const cleat_json *data;
 };
 int cli_fail(const struct cli *cli, const struct cli_failure *f);
+/* A file that was not there, for writing; `replace` (--force): or one in the place of that which was. No link is
+ * followed; devices are written to as they are. -1: said why. */
+int cli_create(const struct cli *cli, const char *path, unsigned mode, bool replace);
 /* Something to know on stderr, unless -q or --json: then there is nothing but errors there (-v: there is). */
 void cli_note(const struct cli *cli, const char *fmt, ...) CLEAT_PRINTF(2, 3);
 

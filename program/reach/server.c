@@ -63,6 +63,7 @@ const struct cli_option cli_speak_options[] = {
 	{ .name = "record",
 	  .arg = "FILE",
 	  .help = "write every message to FILE, a line of JSON each (see cleat replay)" },
+	{ .name = "force", .help = "replace files that exist already (--record, --save)" },
 	{ .name = "root",
 	  .arg = "DIR",
 	  .repeat = true,
@@ -454,7 +455,8 @@ static int make(struct cli *cli, const cleat_client_options *want)
 	if (code != EXIT_GOOD)
 		return code;
 	if (cli_option(cli, "record") &&
-	    (state->transcript = transcript_new(cli, cli_option(cli, "record"))) == NULL)
+	    (state->transcript = transcript_new(cli, cli_option(cli, "record"),
+						cli_flag(cli, "force"))) == NULL)
 		return EXIT_OTHER;
 	set_callbacks(cli, o);
 	cli->loop = cleat_loop_new(NULL);

@@ -105,15 +105,31 @@ struct page {
 	int code;
 };
 
-static bool write_file(const char *path, const void *data, size_t n)
+static bool write_all(int fd, const char *data, size_t n)
 {
-	FILE *f = fopen(path, "wb");
-	bool good;
+	while (n) {
+		ssize_t part = write(fd, data, n);
 
-	if (!f)
-		return false;
-	good = fwrite(data, 1, n, f) == n;
-	return fclose(f) == 0 && good;
+		if (part < 0 && errno != EINTR)
+			return false;
+		data += part < 0 ? 0 : part;
+		n -= part < 0 ? 0 : (size_t)part;
+	}
+	return true;
+}
+
+static bool write_file(const struct page *p, const char *path, const void *data, size_t n)
+{
+	int fd = cli_create(p->cli, path, 0666, cli_flag(p->cli, "force"));
+	bool good = fd >= 0 && write_all(fd, data, n);
+
+	if (fd >= 0 && close(fd) != 0)
+		good = false;
+	if (fd >= 0 && !good) { /* a part of it helps nobody */
+		cli_error(p->cli, EXIT_OTHER, "cannot write %s: %s", path, strerror(errno));
+		unlink(path);
+	}
+	return good;
 }
 
 static void save(struct page *p, const cleat_content *c, const char *dir)
@@ -122,12 +138,12 @@ static void save(struct page *p, const cleat_content *c, const char *dir)
 	unsigned *count = *kind == 'i' ? &p->images : *kind == 'a' ? &p->audios : &p->datas;
 	char *path = keepf("%s/%s-%u.%s", dir, kind, ++*count, extension_of(c->mime));
 
-	if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || !write_file(path, c->data, c->size)) {
-		p->code =
-			cli_error(p->cli, EXIT_OTHER, "cannot write %s: %s", path, strerror(errno));
-		return;
-	}
-	fprintf(p->to, "%s\n", path);
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		p->code = cli_error(p->cli, EXIT_OTHER, "cannot make %s: %s", dir, strerror(errno));
+	else if (!write_file(p, path, c->data, c->size))
+		p->code = EXIT_OTHER;
+	else
+		fprintf(p->to, "%s\n", path);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------- */

@@ -21,22 +21,33 @@ struct transcript {
 	struct timespec start;
 };
 
-struct transcript *transcript_new(const struct cli *cli, const char *path)
+struct transcript *transcript_new(const struct cli *cli, const char *path, bool replace)
 {
 	struct transcript *t = keep_alloc(sizeof *t);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = cli_create(cli, path, 0600, replace);
 
 	t->cli = cli;
 	t->path = path;
 	t->to = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!t->to) {
-		cli_error(cli, EXIT_OTHER, "cannot write %s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return NULL;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &t->start);
 	return t;
+}
+
+bool transcript_at(const char *path)
+{
+	static const char beginning[] = "{\"t\":";
+	char first[sizeof beginning - 1];
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, first, sizeof first) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n == 0 || (n == sizeof first && memcmp(first, beginning, sizeof first) == 0);
 }
 
 static long long tenths(const struct transcript *t)

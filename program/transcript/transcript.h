@@ -15,8 +15,10 @@
 
 struct transcript;
 
-/* NULL: the file could not be made (printed). */
-struct transcript *transcript_new(const struct cli *cli, const char *path);
+/* `replace`: what is there may be replaced, see cli_create(). NULL: the file could not be made (printed). */
+struct transcript *transcript_new(const struct cli *cli, const char *path, bool replace);
+/* Is there a transcript, or an empty file? */
+bool transcript_at(const char *path);
 /* One message, without its newline. */
 void transcript_add(struct transcript *t, bool out, const char *message, size_t n);
 /* What it writes: a line, with its newline. `tenths` of milliseconds since the beginning. */

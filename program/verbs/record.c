@@ -188,7 +188,9 @@ static int record_run(struct cli *cli)
 		return cli_usage(cli,
 				 "HTTP+SSE (2024-11-05) needs a client that speaks it: use --http, "
 				 "or --record FILE with any verb");
-	to = transcript_new(cli, cli->argv[0]);
+	/* A client that has us in its configuration starts us again and again. */
+	to = transcript_new(cli, cli->argv[0],
+			    cli_flag(cli, "force") || transcript_at(cli->argv[0]));
 	if (!to)
 		return EXIT_OTHER;
 	code = target->argv ? proxy(cli, to, target) : before_address(cli, to, target, opts);
@@ -202,6 +204,8 @@ static const struct cli_option own[] = {
 	{ .name = "http",
 	  .arg = "ADDRESS",
 	  .help = "be a server over HTTP for the client: 8080, 127.0.0.1:0 (any port)" },
+	{ .name = "force",
+	  .help = "replace FILE, whatever it is; otherwise only an older recording" },
 	{ 0 },
 };
 static const struct cli_example examples[] = {
@@ -230,7 +234,8 @@ const struct verb verb_record = {
 		"request. With --http the client speaks HTTP as well: it connects to ADDRESS instead of the "
 		"server, and requests and answers pass as they are, until Ctrl-C. The client's own "
 		"authorization is passed on; --bearer and --header replace it.\n\n"
-		"The file may hold secrets; it is made for its owner only. \"cleat replay\" plays it back.",
+		"The file may hold secrets; it is made for its owner only. An older recording of that name is replaced, "
+		"as a client starts its servers again and again; any other file is only replaced with --force. \"cleat replay\" plays it back.",
 	.groups = CLI_COMMAND | CLI_REACH,
 	.options = own,
 	.examples = examples,

@@ -18,6 +18,33 @@ const read = (cwd, file = 's.ndjson') => fs.readFileSync(path.join(cwd, file), '
 
 // ---- recording -------------------------------------------------------------------------------------
 
+test('--save and --record make new files and follow no link; --force replaces', async () => {
+	const call = ['--', hello, '--', 'add', 'a=2', 'b=40'], picture = ['--', example('resources'), '--', 'pixel://1'];
+	for (const [file, args, again] of [
+		['s', ['call', '--record', 's', ...call], 1],
+		['out/data-1.gif', ['read', '--save', 'out', ...picture], 1],
+		['s', ['record', 's', '--', 'true'], 0] // in a client's configuration it is started again and again
+	]) {
+		const force = [args[0], '--force', ...args.slice(1)];
+		const cwd = place({ 'mine': 'mine', 'out/x': '' }), at = path.join(cwd, file), mine = path.join(cwd, 'mine');
+		const kept = () => assert.equal(fs.readFileSync(mine, 'utf8'), 'mine');
+		await expect(args, {}, { cwd });
+		await expect(args, { code: again, ...(again && { stderr: /cannot write \S+: it exists already; --force replaces it$/m }) }, { cwd });
+		fs.rmSync(at);
+		fs.symlinkSync(mine, at);
+		await expect(args, { code: 1, stderr: /it is a link; --force puts a file in its place$/m }, { cwd });
+		kept();
+		await expect(force, {}, { cwd });
+		kept();
+		assert.ok(fs.lstatSync(at).isFile());
+		fs.writeFileSync(at, 'other');
+		await expect(args, { code: 1 }, { cwd });
+		assert.equal(fs.readFileSync(at, 'utf8'), 'other');
+		await expect(force, {}, { cwd });
+		assert.notEqual(fs.readFileSync(at, 'utf8'), 'other');
+	}
+});
+
 test('record passes bytes through as they are and writes each message', async () => {
 	const cwd = place();
 	const input = '{"jsonrpc": "2.0",  "id": 1, "method": "ping"}\nno json \u00e9\n{"jsonrpc":"2.0","id":"x","method":"nope/x"}';

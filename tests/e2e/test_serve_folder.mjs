@@ -314,6 +314,11 @@ everyWay('files are written, edited, moved and removed, and nothing is replaced 
 	assert.equal(fs.readFileSync(inDir('no/such/new.txt'), 'utf8'), 'deep');
 	await refused(s, 'write_file', { path: 'sub', content: 'x', overwrite: true }, /is a directory/);
 	await refused(s, 'write_file', { path: 'inside', content: 'x', overwrite: true }, /symbolic link/);
+	for (const [tool, args] of [['write_file', { path: 'con/', content: 'x' }], ['write_file', { path: 'con/.', content: 'x', parents: true }],
+		['edit_file', { path: 'new.txt/', old: 'two', new: '2' }], ['move_file', { from: 'new.txt', to: 'con/' }],
+		['move_file', { from: 'new.txt/', to: 'con' }], ['remove_file', { path: 'new.txt/' }]])
+		await refused(s, tool, args, /a path that ends with \/ is a directory/);
+	assert.equal(fs.existsSync(inDir('con')), false);
 
 	await refused(s, 'edit_file', { path: 'new.txt', old: 'one', new: '1' }, /occurs 2 times \(lines 1, 1\)/);
 	await refused(s, 'edit_file', { path: 'new.txt', old: 'three', new: '1' }, /does not occur/);

@@ -28,20 +28,32 @@ enum { TEMP_NAME = 40, TEMP_TRIES = 16 };
 struct spot {
 	int dir;
 	char name[BENEATH_NAME_MAX + 1];
-	struct str path; /* for messages */
+	struct str path;   /* for messages */
+	bool no_directory; /* the path says that it is one, but nothing or something else is there */
 };
+
+/* "con/" and "con/." are no names of files. */
+static bool means_directory(struct str path)
+{
+	if (path.n && path.p[path.n - 1] == '.')
+		path.n--;
+	return path.n && path.p[path.n - 1] == '/';
+}
 
 static bool spot_open(struct spot *s, const struct folder *f, struct str path, bool make,
 		      cleat_error *err)
 {
 	char why[TAKEN_WORDS];
 	struct stat st;
+	bool there;
 
 	s->path = path;
 	s->dir = beneath_open_parent(&f->root, path, make, s->name, err);
 	if (s->dir < 0)
 		return false;
-	if (fstatat(s->dir, s->name, &st, AT_SYMLINK_NOFOLLOW) || !taken_is(&st, s->name, why))
+	there = fstatat(s->dir, s->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	s->no_directory = means_directory(path) && !(there && S_ISDIR(st.st_mode));
+	if (!there || !taken_is(&st, s->name, why))
 		return true;
 	close(s->dir);
 	s->dir = -1;
@@ -88,6 +100,14 @@ static int spot_fail(const struct spot *s, cleat_error *err)
 {
 	beneath_fail(err, s->path, errno);
 	return CLEAT_EIO;
+}
+
+/* A file is not what the path says. */
+static int spot_mismatch(const struct spot *s, cleat_error *err)
+{
+	return error_set(err, CLEAT_EINVAL,
+			 "%.*s: a path that ends with / is a directory; a file has none there",
+			 (int)(s->path.n < 150 ? s->path.n : 150), s->path.p);
 }
 
 /* ---- one after the other ------------------------------------------------------------------------ */
@@ -285,7 +305,7 @@ static int write_at(const struct spot *s, struct str content, bool overwrite, bo
 		    cleat_error *err)
 {
 	struct stat old;
-	int rc = write_look(s, &old, err);
+	int rc = s->no_directory ? spot_mismatch(s, err) : write_look(s, &old, err);
 
 	if (rc < 0)
 		return rc;
@@ -342,7 +362,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static int write_load(struct folder_call *c, const struct spot *s, struct buf *text,
 		      struct stat *ret, cleat_error *err)
 {
-	int rc = write_look(s, ret, err), fd;
+	int rc = s->no_directory ? spot_mismatch(s, err) : write_look(s, ret, err), fd;
 
 	if (rc < 0)
 		return rc;
@@ -451,6 +471,10 @@ static int move(const struct folder *f, const struct spot *from, const struct sp
 
 	if (fstatat(from->dir, from->name, &st, AT_SYMLINK_NOFOLLOW))
 		return spot_fail(from, err);
+	if (from->no_directory)
+		return spot_mismatch(from, err);
+	if (to->no_directory && !S_ISDIR(st.st_mode))
+		return spot_mismatch(to, err);
 	if (S_ISDIR(st.st_mode) && !may_move_directories(f))
 		return error_set(err, CLEAT_EINVAL,
 				 "directories of this folder cannot be moved: paths in it are "
@@ -505,6 +529,8 @@ static int unlink_at(const struct spot *s, cleat_error *err)
 
 	if (fstatat(s->dir, s->name, &st, AT_SYMLINK_NOFOLLOW))
 		return spot_fail(s, err);
+	if (s->no_directory)
+		return spot_mismatch(s, err);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
 		errno = ENXIO;
 		return spot_fail(s, err);

@@ -254,14 +254,30 @@ static void new_pipe(int fds[2])
 
 static void new_pair(int fds[2])
 {
-	int pair[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-	fds[0] = pair[0];
-	fds[1] = pair[1];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 }
 
-static void (*const kinds[])(int fds[2]) = { new_pipe, new_pair };
+static void new_nonblocking(int fds[2])
+{
+	new_pipe(fds);
+	assert_int_equal(fcntl(fds[1], F_SETFL, O_NONBLOCK), 0);
+}
+
+static void (*const kinds[])(int fds[2]) = { new_pipe, new_pair, new_nonblocking };
+
+/* A log to fds[1], and its end. */
+static void log_open(struct accesslog *l, int fds[2], size_t kind)
+{
+	kinds[kind](fds);
+	assert_int_equal(accesslog_init(l, NULL, fds[1], NULL), CLEAT_OK);
+}
+
+static void log_close(struct accesslog *l, int fds[2])
+{
+	accesslog_done(l);
+	close(fds[0]);
+	close(fds[1]);
+}
 
 /* What can be read now, terminated. */
 static const char *drain(int fd)
@@ -318,10 +334,8 @@ TEST(standard_error_is_the_default)
 	dup2(saved, STDERR_FILENO);
 	assert_int_equal(rc, CLEAT_OK);
 	assert_string_equal(drain(fds[0]), SMALL_LINE);
-	accesslog_done(&l);
 	close(saved);
-	close(fds[0]);
-	close(fds[1]);
+	log_close(&l, fds);
 }
 
 /* The lines in a text are whole. Gives their number. */
@@ -344,8 +358,7 @@ TEST(what_would_wait_is_dropped_and_counted)
 		size_t taken;
 		int fds[2];
 
-		kinds[i](fds);
-		assert_int_equal(accesslog_init(&l, NULL, fds[1], NULL), CLEAT_OK);
+		log_open(&l, fds, i);
 		for (size_t k = 0; k < LINES; k++)
 			accesslog_write(&l, &small, MS);
 		assert_in_range(accesslog_dropped(&l), 1, LINES - 1);
@@ -354,27 +367,8 @@ TEST(what_would_wait_is_dropped_and_counted)
 		accesslog_write(&l, &small, MS); /* and goes on */
 		assert_string_equal(drain(fds[0]), SMALL_LINE);
 		assert_int_equal(accesslog_dropped(&l), LINES - taken);
-		accesslog_done(&l);
-		close(fds[0]);
-		close(fds[1]);
+		log_close(&l, fds);
 	}
-}
-
-TEST(a_descriptor_that_is_not_blocking_is_as_good)
-{
-	struct accesslog l;
-	int fds[2];
-
-	new_pipe(fds);
-	assert_int_equal(fcntl(fds[1], F_SETFL, O_NONBLOCK), 0);
-	assert_int_equal(accesslog_init(&l, NULL, fds[1], NULL), CLEAT_OK);
-	for (size_t k = 0; k < 2000; k++)
-		accesslog_write(&l, &small, MS);
-	assert_in_range(accesslog_dropped(&l), 1, 1999);
-	assert_int_equal(whole_lines(drain(fds[0])), 2000 - accesslog_dropped(&l));
-	accesslog_done(&l);
-	close(fds[0]);
-	close(fds[1]);
 }
 
 /* The default action of SIGPIPE would end this program. */
@@ -385,8 +379,7 @@ TEST(a_reader_that_is_gone_costs_lines_only)
 		struct accesslog l;
 		int fds[2];
 
-		kinds[i](fds);
-		assert_int_equal(accesslog_init(&l, NULL, fds[1], NULL), CLEAT_OK);
+		log_open(&l, fds, i);
 		close(fds[0]);
 		accesslog_write(&l, &small, MS);
 		accesslog_write(&l, &small, MS);

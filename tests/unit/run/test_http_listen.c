@@ -15,33 +15,16 @@
 
 /* ---- a server and a client in one thread -------------------------------------------------- */
 
-static int dial(const cleat_server *s, size_t i)
+/* The server's i-th address; the connection does not wait. */
+static int dial_server(const cleat_server *s, size_t i)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	const char *url = cleat_server_http_url(s, i);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd;
 
 	assert_non_null(url);
-	in.sin_port = htons((unsigned short)atoi(strrchr(url, ':') + 1));
-	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
+	fd = dial(atoi(strrchr(url, ':') + 1));
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
-}
-
-static void send_call(int fd, const char *tool, const char *arguments)
-{
-	char text[2048], body[1024];
-
-	snprintf(body, sizeof body,
-		 REQUEST("1", "tools/call", MODERN ",\"name\":\"%s\",\"arguments\":%s"), tool,
-		 arguments);
-	snprintf(text, sizeof text,
-		 "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-		 "Accept: application/json, text/event-stream\r\n"
-		 "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\n"
-		 "Content-Length: %zu\r\n\r\n%s",
-		 tool, strlen(body), body);
-	put(fd, text);
 }
 
 /* Steps until the other side has closed; gives what came. */
@@ -80,8 +63,8 @@ TEST(call_is_cancelled_when_the_grace_is_over)
 	int fd;
 
 	listen_here(s, NULL);
-	fd = dial(s, 0);
-	send_call(fd, "later", "{}");
+	fd = dial_server(s, 0);
+	send_call(fd, "later", "{}", "");
 	while (!atomic_load(&n_deferred))
 		cleat_loop_step(l, 100);
 	cleat_server_stop(s);
@@ -100,9 +83,9 @@ TEST(client_that_does_not_read_is_cut_off)
 	int fd, small = 4096;
 
 	listen_here(s, NULL);
-	fd = dial(s, 0);
+	fd = dial_server(s, 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-	send_call(fd, "big", "{\"n\":12000000}");
+	send_call(fd, "big", "{\"n\":12000000}", "");
 	while (recv(fd, &small, 1, MSG_PEEK) < 0)
 		cleat_loop_step(l, 100);
 	cleat_server_stop(s);
@@ -123,7 +106,7 @@ TEST(loop_is_left_when_all_addresses_have_ended)
 	listen_here(s, &o);
 	listen_here(s, &o);
 	assert_null(cleat_server_http_url(s, 2));
-	fd = dial(s, 1);
+	fd = dial_server(s, 1);
 	assert_int_equal(cleat_loop_step(l, 0), CLEAT_OK);
 	cleat_server_stop(s);
 	assert_int_equal(cleat_loop_run(l), CLEAT_OK);

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -194,6 +195,55 @@ static inline void collect(cleat_loop *l, int fd, size_t lines, char *to, size_t
 	to[n] = 0;
 	assert_int_equal(seen, lines);
 }
+
+/* ---- HTTP, as a client sends it ----------------------------------------------------------- */
+
+static inline int dial(int port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons((unsigned short)port),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
+	return fd;
+}
+
+/* `headers`: each with its end. `connection`: what becomes of it when the client sends no more: "close",
+ * then it may still wait for the answer, or "keep-alive". */
+static inline void send_post_on(int fd, const char *connection, const char *target,
+				const char *headers, const char *body)
+{
+	char text[2048];
+
+	snprintf(text, sizeof text,
+		 "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+		 "Accept: application/json, text/event-stream\r\nConnection: %s\r\n%s"
+		 "Content-Length: %zu\r\n\r\n%s",
+		 target, connection, headers, strlen(body), body);
+	put(fd, text);
+}
+
+static inline void send_post(int fd, const char *target, const char *headers, const char *body)
+{
+	send_post_on(fd, "close", target, headers, body);
+}
+
+/* 2026-07-28. */
+static inline void send_call(int fd, const char *tool, const char *arguments, const char *headers)
+{
+	char all[512], body[1024];
+
+	snprintf(all, sizeof all,
+		 "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\n%s",
+		 tool, headers);
+	snprintf(body, sizeof body,
+		 REQUEST("1", "tools/call", MODERN ",\"name\":\"%s\",\"arguments\":%s"), tool,
+		 arguments);
+	send_post(fd, "/mcp", all, body);
+}
+
+/* ---- a server that is served -------------------------------------------------------------- */
 
 /* A server, and the client's end of a connection that is initialized: a wire, or descriptors. */
 struct served {

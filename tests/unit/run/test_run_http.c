@@ -141,17 +141,6 @@ static void stop_site(struct site *s)
 
 /* ---- a client ----------------------------------------------------------------------------- */
 
-static int dial(int port)
-{
-	struct sockaddr_in in = { .sin_family = AF_INET,
-				  .sin_port = htons((unsigned short)port),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
-	return fd;
-}
-
 static int dial_unix(const char *path)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -160,39 +149,6 @@ static int dial_unix(const char *path)
 	snprintf(un.sun_path, sizeof un.sun_path, "%s", path);
 	assert_int_equal(connect(fd, (struct sockaddr *)&un, sizeof un), 0);
 	return fd;
-}
-
-/* `headers`: each with its end. `connection`: what becomes of it when the client sends no more: "close",
- * then it may still wait for the answer, or "keep-alive". */
-static void send_post_on(int fd, const char *connection, const char *target, const char *headers,
-			 const char *body)
-{
-	char text[2048];
-
-	snprintf(text, sizeof text,
-		 "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-		 "Accept: application/json, text/event-stream\r\nConnection: %s\r\n%s"
-		 "Content-Length: %zu\r\n\r\n%s",
-		 target, connection, headers, strlen(body), body);
-	put(fd, text);
-}
-
-static void send_post(int fd, const char *target, const char *headers, const char *body)
-{
-	send_post_on(fd, "close", target, headers, body);
-}
-
-/* 2026-07-28: a call of a tool without arguments. */
-static void send_call(int fd, const char *tool, const char *headers)
-{
-	char all[512], body[1024];
-
-	snprintf(all, sizeof all,
-		 "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\n%s",
-		 tool, headers);
-	snprintf(body, sizeof body,
-		 REQUEST("1", "tools/call", MODERN ",\"name\":\"%s\",\"arguments\":{}"), tool);
-	send_post(fd, "/mcp", all, body);
 }
 
 static char answer[16384]; /* the last one, with its header */
@@ -221,7 +177,7 @@ static int call_tool(int port, const char *tool, const char *headers)
 {
 	int fd = dial(port);
 
-	send_call(fd, tool, headers);
+	send_call(fd, tool, "{}", headers);
 	return take_answer(fd);
 }
 
@@ -286,7 +242,7 @@ TEST(running_call_is_answered_after_sigterm)
 
 	open_site(&s, 1, plain);
 	fd = dial(s.ports[0]);
-	send_call(fd, "until_told", "");
+	send_call(fd, "until_told", "{}", "");
 	wait_ready(&s.c);
 	kill(s.c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");
@@ -322,7 +278,7 @@ TEST(second_signal_ends_it_at_once)
 		skip(); /* the thread that still runs counts as lost memory there */
 	open_site(&s, 1, plain);
 	fd = dial(s.ports[0]);
-	send_call(fd, "for_ever", "");
+	send_call(fd, "for_ever", "{}", "");
 	wait_ready(&s.c);
 	kill(s.c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");
@@ -461,7 +417,7 @@ TEST(unix_socket_is_served_and_removed)
 	assert_int_equal(stat(socket_path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	fd = dial_unix(socket_path);
-	send_call(fd, "where", "");
+	send_call(fd, "where", "{}", "");
 	assert_int_equal(take_answer(fd), 200);
 	assert_has(answer, "worker");
 	stop_site(&s);
@@ -496,7 +452,7 @@ TEST(socket_of_the_service_manager_is_served)
 	assert_int_equal(listen(handed_over, 8), 0);
 	assert_int_equal(getsockname(handed_over, (struct sockaddr *)&in, &n), 0);
 	fd = dial(ntohs(in.sin_port)); /* waits there until somebody serves it */
-	send_call(fd, "where", "");
+	send_call(fd, "where", "{}", "");
 	begin(&c, options, hand_over);
 	close(handed_over);
 	read_line(c.err, line, sizeof line);
@@ -538,7 +494,7 @@ TEST(metrics_have_an_address_of_their_own)
 	assert_int_equal(get(s.metrics, "/mcp", "localhost"), 404);
 	assert_int_equal(get(s.metrics, "/metrics", "evil.example"), 403);
 	fd = dial(s.metrics);
-	send_call(fd, "where", "");
+	send_call(fd, "where", "{}", "");
 	assert_int_equal(take_answer(fd), 404);
 	fd = dial(s.metrics);
 	send_post(fd, "/metrics", "", "x");
@@ -549,7 +505,7 @@ TEST(metrics_have_an_address_of_their_own)
 	assert_int_equal(take_answer(fd), 413);
 	/* also there while a call comes to its end */
 	fd = dial(s.ports[0]);
-	send_call(fd, "until_told", "");
+	send_call(fd, "until_told", "{}", "");
 	wait_ready(&s.c);
 	kill(s.c.pid, SIGTERM);
 	assert_string_equal(heard(), "STOPPING=1");

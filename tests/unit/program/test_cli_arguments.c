@@ -4,36 +4,24 @@
 #include <unistd.h>
 
 #include "cli/arguments.h"
+#include "support_files.h"
 #include "test.h"
 #include "unit/program/cli_support.h"
 
-static char directory[] = "/tmp/cleat-arguments-XXXXXX";
 static const char *said;
 
 static int setup(void **state)
 {
-	FILE *f;
-
-	(void)state;
-	if (!mkdtemp(directory) || chdir(directory) != 0)
-		return -1;
-	f = fopen("text", "w");
-	fputs("some \"text\"\n", f);
-	fclose(f);
-	f = fopen("json", "w");
-	fputs("[1, 2.50]", f);
-	fclose(f);
-	return 0;
+	scratch_begin(state);
+	scratch_put("text", "some \"text\"\n");
+	scratch_put("json", "[1, 2.50]");
+	return chdir(scratch_dir);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
-	unlink("text");
-	unlink("json");
-	rmdir(directory);
 	keep_free_all();
-	return 0;
+	return scratch_end(state);
 }
 
 static const char schema_text[] =

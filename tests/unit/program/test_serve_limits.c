@@ -35,11 +35,11 @@ TEST(test_each_process_has_its_limits)
 		  PROCESS_KILLED,
 		  SIGXFSZ },
 	};
-	char dir[] = "/tmp/cleat-limits-XXXXXX", file[64], variable[64];
+	char variable[80];
 	const char *env[] = { variable, NULL };
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(variable, sizeof variable, "TMPDIR=%s", dir);
+	scratch_begin(NULL);
+	snprintf(variable, sizeof variable, "TMPDIR=%s", scratch_dir);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct run r;
 
@@ -52,9 +52,7 @@ TEST(test_each_process_has_its_limits)
 		assert_int_equal(r.result.status, cases[i].status);
 		run_done(&r);
 	}
-	snprintf(file, sizeof file, "%s/large", dir);
-	unlink(file);
-	rmdir(dir);
+	scratch_end(NULL);
 }
 
 TEST(test_what_is_lower_already_stays_so)

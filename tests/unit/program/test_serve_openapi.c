@@ -1,6 +1,7 @@
 /* test_serve_openapi.c - schemas of OpenAPI documents as JSON Schema, and whole documents as tools: odd ones,
  * hostile ones, and with little memory. That the tools work is shown by tests/e2e/test_serve_openapi.mjs. */
 #include "support.h"
+#include "support_files.h"
 #include "test.h"
 
 #include "base/mem.h"
@@ -12,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- schemas ---------------------------------------------------------------------------------- */
 
@@ -191,8 +191,6 @@ ARENA_TEST(loops_of_references_end)
 
 /* ---- documents -------------------------------------------------------------------------------- */
 
-static char file[] = "/tmp/cleat-openapi-XXXXXX";
-
 struct made {
 	struct conf *conf;
 	struct set *set;
@@ -210,7 +208,7 @@ static void on_say(void *ctx, int level, const char *line)
 
 static void write_document(struct str text)
 {
-	FILE *f = fopen(file, "w");
+	FILE *f = fopen(scratch_path("api.json"), "w");
 
 	assert_non_null(f);
 	for (size_t i = 0; i < text.n; i++)
@@ -232,7 +230,7 @@ static void make(struct made *m, const char *more, cleat_server *server, const c
 	conf_add_option(m->conf, "sh", "x(): true"); /* something to stand in */
 	conf_ready(m->conf);
 	b = (struct draft){ .conf = m->conf, .rt = &m->rt, .set = m->set };
-	snprintf(text, sizeof text, "{'file':'%s'%s}", file, more);
+	snprintf(text, sizeof text, "{'file':'%s'%s}", scratch_path("api.json"), more);
 	assert_int_equal(json_parse(conf_arena(m->conf), str_of(json_of(text)), NULL, &node, NULL),
 			 CLEAT_OK);
 	source_openapi(&b, "api", node);
@@ -465,18 +463,4 @@ TEST(documents_are_read_with_little_memory)
 	cleat_server_free(server);
 }
 
-static int setup(void **state)
-{
-	int fd = mkstemp(file);
-
-	(void)state;
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return unlink(file);
-}
-
-TEST_GROUP(setup, teardown)
+TEST_GROUP(scratch_begin, scratch_end)

@@ -6,12 +6,12 @@
 #include "serve/serve.h"
 #include "server/core.h"
 #include "support.h"
+#include "support_files.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- sets by hand ------------------------------------------------------------------------------ */
 
@@ -248,7 +248,6 @@ TEST(an_exchange_is_all_or_nothing)
 
 /* ---- whole configurations ---------------------------------------------------------------------- */
 
-static char file[64];
 static char said[8192];
 
 static void on_say(void *ctx, int level, const char *line)
@@ -261,33 +260,18 @@ static void on_say(void *ctx, int level, const char *line)
 
 static void put(const char *text)
 {
-	FILE *f = fopen(file, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
+	scratch_put("c.json", text);
 }
 
 static int begin(void **state)
 {
-	int fd;
-
-	(void)state;
-	strcpy(file, "/tmp/cleat-set-XXXXXX");
-	fd = mkstemp(file);
 	said[0] = 0;
-	return fd < 0 ? 1 : close(fd);
-}
-
-static int end(void **state)
-{
-	(void)state;
-	return unlink(file);
+	return scratch_begin(state);
 }
 
 static struct serve *start(const cleat_allocator *mem, int *ret)
 {
-	const char *const files[] = { file, NULL };
+	const char *const files[] = { scratch_path("c.json"), NULL };
 	const struct serve_options o = { .files = files, .say = on_say, .mem = mem };
 
 	return serve_new(&o, ret);
@@ -296,7 +280,7 @@ static struct serve *start(const cleat_allocator *mem, int *ret)
 #define A_AND_B                                                                                    \
 	"{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v}\"]},\"b\":{\"cmd\":[\"echo\"]}},\"vars\":{\"v\":\"1\"}"
 
-TEST_WITH(only_what_behaves_otherwise_is_replaced, begin, end)
+TEST_WITH(only_what_behaves_otherwise_is_replaced, begin, scratch_end)
 {
 	static const struct {
 		const char *text;
@@ -335,7 +319,8 @@ TEST_WITH(only_what_behaves_otherwise_is_replaced, begin, end)
 		said[0] = 0;
 		rc = serve_reload(s);
 		snprintf(expected, sizeof expected, cases[i].words[0] == '%' ? "%s%s" : "%.0s%s",
-			 file, cases[i].words[0] == '%' ? cases[i].words + 2 : cases[i].words);
+			 scratch_path("c.json"),
+			 cases[i].words[0] == '%' ? cases[i].words + 2 : cases[i].words);
 		assert_string_equal(said, expected);
 		assert_int_equal(find(serve_server(s), "a") == a, cases[i].a_stays);
 		assert_int_equal(find(serve_server(s), "b") == b, cases[i].b_stays);
@@ -356,7 +341,7 @@ static bool only_memory(char *lines)
 	return line && !strtok(NULL, "\n");
 }
 
-TEST_WITH(memory_that_runs_out_leaves_the_old_configuration, begin, end)
+TEST_WITH(memory_that_runs_out_leaves_the_old_configuration, begin, scratch_end)
 {
 	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);
 	     fa.round += fa.round < 200 ? 0 : 6) {
@@ -386,7 +371,7 @@ TEST_WITH(memory_that_runs_out_leaves_the_old_configuration, begin, end)
 	}
 }
 
-TEST_WITH(memory_that_runs_out_at_the_start_is_an_error, begin, end)
+TEST_WITH(memory_that_runs_out_at_the_start_is_an_error, begin, scratch_end)
 {
 	put("{\"tools\":{\"a\":{\"cmd\":[\"echo\",\"${v:-1}\"]}},\"prompts\":{\"p\":{\"text\":\"{x}\","
 	    "\"args\":\"x: string\"}}}");

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define V "\"jsonrpc\":\"2.0\","
+
 enum { RIG_MAX = 64 };
 
 struct rig {
@@ -70,6 +72,22 @@ static inline void rig_response(void *userdata, const cleat_rpc_response *r)
 		snprintf(rig->last_result, sizeof rig->last_result, "%s", text);
 		free(text);
 	}
+}
+
+static inline int64_t rig_request(struct rig *rig, uint64_t timeout_ms)
+{
+	cleat_rpc_request_options o = { timeout_ms, rig_response, rig };
+	int64_t id;
+
+	rig->in_request = true;
+	id = cleat_rpc_request(rig->rpc, &o, "x", NULL);
+	rig->in_request = false;
+	return id;
+}
+
+static inline void rig_reply(struct rig *rig, size_t deferred, const char *text)
+{
+	assert_int_equal(cleat_rpc_replyf(rig->deferred[deferred], "%s", text), CLEAT_OK);
 }
 
 /* ---- methods ---- */

@@ -4,13 +4,6 @@
 #include "test.h"
 #include "unit/rpc/test_rpc.h"
 
-#define V "\"jsonrpc\":\"2.0\","
-
-static void answer_deferred(struct rig *rig, size_t i, const char *text)
-{
-	assert_int_equal(cleat_rpc_replyf(rig->deferred[i], "%s", text), CLEAT_OK);
-}
-
 /* ---- batches ---- */
 
 RIG_TEST(a_batch_waits_for_its_last_answer)
@@ -18,11 +11,11 @@ RIG_TEST(a_batch_waits_for_its_last_answer)
 	rig_in(rig, "[{" V "\"method\":\"later\",\"id\":1},{" V "\"method\":\"sum\",\"id\":2},"
 		    "{" V "\"method\":\"later\"},7,{" V "\"method\":\"later\",\"id\":3}]");
 	rig_expect_nothing(rig);
-	answer_deferred(rig, 2, "three");
+	rig_reply(rig, 2, "three");
 	rig_expect_nothing(rig);
-	answer_deferred(rig, 0, "one");
+	rig_reply(rig, 0, "one");
 	rig_expect_nothing(rig);
-	answer_deferred(rig, 1, "");
+	rig_reply(rig, 1, "");
 	rig_expect(
 		rig,
 		"[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"one\"},"
@@ -62,7 +55,7 @@ RIG_TEST(an_id_twice_in_a_batch_is_refused_once)
 	assert_int_equal(rig_in(rig, "[{" V "\"method\":\"later\",\"id\":1},"
 				     "{" V "\"method\":\"later\",\"id\":1}]"),
 			 CLEAT_EPROTO);
-	answer_deferred(rig, 0, "yes");
+	rig_reply(rig, 0, "yes");
 	doc = rig_parse(rig_next(rig));
 	assert_int_equal(cleat_json_size(cleat_doc_root(doc)), 2);
 	assert_string_equal(

@@ -5,8 +5,6 @@
 #include "test.h"
 #include "unit/rpc/test_rpc.h"
 
-#define V "\"jsonrpc\":\"2.0\","
-
 /* What stands on the wire is JSON-RPC in any case. */
 static void check_output(const struct rig *rig)
 {

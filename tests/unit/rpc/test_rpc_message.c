@@ -51,8 +51,6 @@ static void check_all(const struct envelope_case *cases, size_t n)
 		check_case(&cases[i]);
 }
 
-#define V "'jsonrpc':'2.0',"
-
 /* JSON-RPC 2.0, 4, 4.1 and 5. */
 TEST(good_messages_are_told_apart)
 {

@@ -4,13 +4,6 @@
 #include "test.h"
 #include "unit/rpc/test_rpc.h"
 
-#define V "\"jsonrpc\":\"2.0\","
-
-static void answer_deferred(struct rig *rig, size_t i, const char *text)
-{
-	assert_int_equal(cleat_rpc_replyf(rig->deferred[i], "%s", text), CLEAT_OK);
-}
-
 /* ---- envelopes ---- */
 
 /* JSON-RPC 2.0, 5: the id is null where it could not be found out. */
@@ -331,13 +324,13 @@ RIG_TEST(calls_can_be_answered_later_and_in_any_order)
 	rig_in(rig, "{" V "\"method\":\"sum\",\"id\":2}");
 	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":0}");
 	rig_expect_nothing(rig);
-	answer_deferred(rig, 4, "of a notification: goes nowhere");
+	rig_reply(rig, 4, "of a notification: goes nowhere");
 	assert_int_equal(cleat_rpc_reject_data(rig->deferred[5], 1, "nor does this", NULL),
 			 CLEAT_OK);
-	answer_deferred(rig, 3, "d");
-	answer_deferred(rig, 0, "a");
-	answer_deferred(rig, 2, "c");
-	answer_deferred(rig, 1, "b");
+	rig_reply(rig, 3, "d");
+	rig_reply(rig, 0, "a");
+	rig_reply(rig, 2, "c");
+	rig_reply(rig, 1, "b");
 	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":\"d\"}");
 	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"a\"}");
 	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":\"c\"}");
@@ -351,7 +344,7 @@ RIG_TEST(an_id_in_flight_is_refused_and_the_first_goes_on)
 	assert_int_equal(rig_in(rig, "{" V "\"method\":\"later\",\"id\":1}"), CLEAT_EPROTO);
 	rig_expect_error(rig, -32600, "null");
 	assert_int_equal(rig->n_deferred, 1);
-	answer_deferred(rig, 0, "first");
+	rig_reply(rig, 0, "first");
 	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"first\"}");
 	/* answered: the id is free */
 	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":1}"), CLEAT_OK);
@@ -371,7 +364,7 @@ RIG_TEST_PLAIN(calls_in_flight_are_bounded)
 	rig_expect_error(rig, -32603, "3");
 	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\"}"), CLEAT_ELIMIT);
 	assert_int_equal(rig->n_notices, 1);
-	answer_deferred(rig, 2, "");
+	rig_reply(rig, 2, "");
 	assert_int_equal(rig_in(rig, "{" V "\"method\":\"sum\",\"id\":3}"), CLEAT_OK);
 	rig_expect(rig, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":0}");
 }

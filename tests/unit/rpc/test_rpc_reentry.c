@@ -4,19 +4,6 @@
 #include "test.h"
 #include "unit/rpc/test_rpc.h"
 
-#define V "\"jsonrpc\":\"2.0\","
-
-static int64_t ask_for(struct rig *rig, uint64_t timeout_ms)
-{
-	cleat_rpc_request_options o = { timeout_ms, rig_response, rig };
-	int64_t id;
-
-	rig->in_request = true;
-	id = cleat_rpc_request(rig->rpc, &o, "x", NULL);
-	rig->in_request = false;
-	return id;
-}
-
 static void answer_inside_send(struct rig *rig)
 {
 	rig->during_send = NULL;
@@ -31,7 +18,7 @@ TEST(an_answer_inside_send_waits_for_the_next_tick)
 
 	rig_open(&rig, NULL);
 	rig.during_send = answer_inside_send;
-	assert_int_equal(ask_for(&rig, 10), 1);
+	assert_int_equal(rig_request(&rig, 10), 1);
 	assert_int_equal(rig.responses, 0);
 	rig_next(&rig);
 	/* the rest of that batch did not wait */
@@ -45,21 +32,21 @@ TEST(an_answer_inside_send_waits_for_the_next_tick)
 
 	rig_open(&rig, NULL); /* or for the next message */
 	rig.during_send = answer_inside_send;
-	assert_int_equal(ask_for(&rig, 10), 1);
+	assert_int_equal(rig_request(&rig, 10), 1);
 	rig_in(&rig, "{" V "\"method\":\"mute\"}");
 	assert_int_equal(rig.responses, 1);
 	rig_close(&rig);
 
 	rig_open(&rig, NULL); /* or for the end */
 	rig.during_send = answer_inside_send;
-	assert_int_equal(ask_for(&rig, 10), 1);
+	assert_int_equal(rig_request(&rig, 10), 1);
 	rig_close(&rig);
 	assert_int_equal(rig.responses, 1);
 	assert_int_equal(rig.last.status, CLEAT_OK);
 
 	rig_open(&rig, NULL); /* and can be cancelled meanwhile */
 	rig.during_send = answer_inside_send;
-	assert_int_equal(ask_for(&rig, 10), 1);
+	assert_int_equal(rig_request(&rig, 10), 1);
 	assert_int_equal(cleat_rpc_cancel(rig.rpc, 1), CLEAT_OK);
 	assert_int_equal(rig.responses, 1);
 	assert_int_equal(rig.last.status, CLEAT_ECANCELLED);
@@ -106,14 +93,14 @@ TEST(a_request_that_ends_while_sending_only_returns)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		rig_open(&rig, NULL);
 		rig.during_send = cases[i].during_send;
-		assert_int_equal(ask_for(&rig, 0), cases[i].status);
+		assert_int_equal(rig_request(&rig, 0), cases[i].status);
 		assert_int_equal(cleat_rpc_tick(rig.rpc, 10), -1);
 		rig_close(&rig);
 		assert_int_equal(rig.responses, 0);
 	}
 	rig_open(&rig, NULL);
 	rig.during_send = free_inside_send;
-	assert_int_equal(ask_for(&rig, 0), CLEAT_ECLOSED);
+	assert_int_equal(rig_request(&rig, 0), CLEAT_ECLOSED);
 	assert_int_equal(rig.responses, 0);
 	rig_forget_output(&rig);
 }
@@ -146,7 +133,7 @@ TEST(two_peers_can_be_wired_together)
 	rig_open(&right, NULL);
 	left.during_send = right.during_send = hand_over;
 	cleat_rpc_on(right.rpc, "x", ask_back, &right);
-	assert_int_equal(ask_for(&left, 0), 1);
+	assert_int_equal(rig_request(&left, 0), 1);
 	assert_int_equal(right.responses,
 			 1); /* its request was made inside receive, which is over */
 	assert_string_equal(right.last_result, "3");
@@ -162,7 +149,7 @@ static int free_in_handler(cleat_rpc_call *call)
 {
 	struct rig *rig = cleat_rpc_userdata(call);
 
-	ask_for(rig, 0);
+	rig_request(rig, 0);
 	cleat_rpc_free(rig->rpc);
 	assert_int_equal(rig->responses, 1); /* closed at once */
 	assert_string_equal(cleat_rpc_call_method(call), "free");

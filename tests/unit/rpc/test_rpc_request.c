@@ -4,19 +4,6 @@
 #include "test.h"
 #include "unit/rpc/test_rpc.h"
 
-#define V "\"jsonrpc\":\"2.0\","
-
-static int64_t ask_for(struct rig *rig, uint64_t timeout_ms)
-{
-	cleat_rpc_request_options o = { timeout_ms, rig_response, rig };
-	int64_t id;
-
-	rig->in_request = true;
-	id = cleat_rpc_request(rig->rpc, &o, "x", NULL);
-	rig->in_request = false;
-	return id;
-}
-
 RIG_TEST(requests_and_notifications_are_written)
 {
 	assert_int_equal(cleat_rpc_request(rig->rpc, NULL, "subtract", "[%d, %d]", 42, 23), 1);
@@ -49,7 +36,7 @@ RIG_TEST(requests_and_notifications_are_written)
 RIG_TEST(responses_may_come_in_any_order)
 {
 	for (int64_t id = 1; id <= 3; id++)
-		assert_int_equal(ask_for(rig, 0), id);
+		assert_int_equal(rig_request(rig, 0), id);
 	rig_in(rig, "{" V "\"id\":3,\"result\":{\"n\":1.50}}");
 	assert_int_equal(rig->last_id, 3);
 	assert_int_equal(rig->last.status, CLEAT_OK);
@@ -69,7 +56,7 @@ RIG_TEST(a_response_must_carry_the_very_id)
 {
 	static const char *const ids[] = { "1.0", "1e0", "\"1\"", "2", "null", "01e-1", "-1" };
 
-	assert_int_equal(ask_for(rig, 0), 1);
+	assert_int_equal(rig_request(rig, 0), 1);
 	for (size_t i = 0; i < CLEAT_COUNT(ids); i++) {
 		char text[100];
 
@@ -83,7 +70,7 @@ RIG_TEST(a_response_must_carry_the_very_id)
 
 RIG_TEST(stray_responses_are_noticed_never_answered)
 {
-	ask_for(rig, 0);
+	rig_request(rig, 0);
 	rig_next(rig);
 	assert_int_equal(rig_in(rig, "{" V "\"id\":7,\"result\":0}"), CLEAT_OK);
 	assert_int_equal(rig->notices[0].status, CLEAT_ENOENT);
@@ -105,7 +92,7 @@ RIG_TEST(stray_responses_are_noticed_never_answered)
 /* Better told at once than by the deadline. */
 RIG_TEST(a_broken_response_ends_its_request)
 {
-	ask_for(rig, 0);
+	rig_request(rig, 0);
 	rig_next(rig);
 	assert_int_equal(rig_in(rig, "{" V "\"id\":1,\"result\":0,\"error\":{}}"), CLEAT_EPROTO);
 	assert_int_equal(rig->responses, 1);
@@ -120,7 +107,7 @@ RIG_TEST_PLAIN(long_and_large_errors_are_cut_to_fit)
 	memset(filler, 'e', sizeof filler - 1);
 	filler[sizeof filler - 1] = '\0';
 	rig_open(rig, NULL);
-	ask_for(rig, 0);
+	rig_request(rig, 0);
 	snprintf(text, sizeof text,
 		 "{" V "\"id\":1,\"error\":{\"code\":-9999999999,\"message\":\"%s\"}}", filler);
 	rig_in(rig, text);
@@ -134,12 +121,12 @@ RIG_TEST_PLAIN(pending_requests_are_bounded)
 
 	o.max_pending = 2;
 	rig_open(rig, &o);
-	assert_int_equal(ask_for(rig, 0), 1);
-	assert_int_equal(ask_for(rig, 0), 2);
-	assert_int_equal(ask_for(rig, 0), CLEAT_ELIMIT);
+	assert_int_equal(rig_request(rig, 0), 1);
+	assert_int_equal(rig_request(rig, 0), 2);
+	assert_int_equal(rig_request(rig, 0), CLEAT_ELIMIT);
 	assert_int_equal(rig->n_out, 2);
 	rig_in(rig, "{" V "\"id\":1,\"result\":0}");
-	assert_int_equal(ask_for(rig, 0), 3);
+	assert_int_equal(rig_request(rig, 0), 3);
 }
 
 /* ---- time ---- */
@@ -147,11 +134,11 @@ RIG_TEST_PLAIN(pending_requests_are_bounded)
 RIG_TEST(deadlines_follow_the_clock_from_outside)
 {
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 5), -1);
-	assert_int_equal(ask_for(rig, 100), 1);
+	assert_int_equal(rig_request(rig, 100), 1);
 	/* the first tick after the request starts its time, however late that tick is */
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 1000), 100);
-	assert_int_equal(ask_for(rig, 50), 2);
-	assert_int_equal(ask_for(rig, 0), 3);
+	assert_int_equal(rig_request(rig, 50), 2);
+	assert_int_equal(rig_request(rig, 0), 3);
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 1010), 50);
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 1059), 1);
 	assert_int_equal(rig->responses, 0);
@@ -173,10 +160,10 @@ RIG_TEST(deadlines_follow_the_clock_from_outside)
 
 RIG_TEST(times_at_the_edges_do_not_wrap)
 {
-	ask_for(rig, UINT64_MAX);
+	rig_request(rig, UINT64_MAX);
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 0), INT64_MAX);
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 1000), INT64_MAX);
-	ask_for(rig, UINT64_MAX - 5);
+	rig_request(rig, UINT64_MAX - 5);
 	assert_int_equal(cleat_rpc_tick(rig->rpc, UINT64_MAX - 2), 2);
 	assert_int_equal(rig->responses, 0);
 }
@@ -185,8 +172,8 @@ RIG_TEST(times_at_the_edges_do_not_wrap)
 
 RIG_TEST(cancelling_ends_a_request_here)
 {
-	ask_for(rig, 0);
-	ask_for(rig, 10);
+	rig_request(rig, 0);
+	rig_request(rig, 10);
 	assert_int_equal(cleat_rpc_tick(rig->rpc, 1), 10);
 	assert_int_equal(cleat_rpc_cancel(rig->rpc, 2), CLEAT_OK);
 	assert_int_equal(rig->responses, 1);
@@ -248,7 +235,7 @@ TEST(freeing_ends_all_requests_too)
 	struct rig rig;
 
 	rig_open(&rig, NULL);
-	ask_for(&rig, 0);
+	rig_request(&rig, 0);
 	rig_close(&rig);
 	assert_int_equal(rig.responses, 1);
 	assert_int_equal(rig.last.status, CLEAT_ECLOSED);

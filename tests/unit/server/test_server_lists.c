@@ -54,45 +54,6 @@ static const char *ask_page(struct rig *r, const char *cursor)
 	return rig_ask(r, line);
 }
 
-/* 2025-11-25 utilities/pagination: cursors stay good while entries come and go; nobody who was there
- * all the time is shown twice or left out. */
-RIG_TEST(pages_survive_changes)
-{
-	cleat_server_options opts = { .page_size = 2 };
-	char cursor[64];
-	const char *out;
-
-	rig_server(r, &opts);
-	add_named(r->s, "t1");
-	add_named(r->s, "t2");
-	add_named(r->s, "t3");
-	add_named(r->s, "t4");
-	rig_wire(r);
-	rig_open(r, "2025-11-25");
-	out = ask_page(r, "");
-	assert_has(out, "\"t1\"");
-	assert_has(out, "\"t2\"");
-	assert_lacks(out, "\"t3\"");
-	cursor_of(out, cursor, sizeof cursor);
-	cleat_server_remove_tool(r->s, "t2"); /* the one that the cursor stands on */
-	cleat_server_remove_tool(r->s, "t3");
-	add_named(r->s, "t5");
-	rig_poll(r);
-	out = ask_page(r, cursor);
-	assert_has(out, "\"t4\"");
-	assert_has(out, "\"t5\"");
-	assert_lacks(out, "\"t1\"");
-	assert_lacks(out, "nextCursor");
-	cleat_server_remove_tool(r->s, "t4");
-	cleat_server_remove_tool(r->s, "t5");
-	rig_poll(r);
-	assert_has(ask_page(r, cursor), "\"tools\":[]");
-	assert_has(ask_page(r, "c1-"), "-32602");
-	assert_has(ask_page(r, "c1-zz"), "-32602");
-	assert_has(ask_page(r, "c1-11111111111111111"), "-32602");
-	assert_has(ask_page(r, "c1-ffffffffffffffff"), "\"tools\":[]");
-}
-
 /* Registered before there was anybody to tell: the first client is not told of a change. */
 RIG_TEST(registration_before_the_connection_is_no_change)
 {

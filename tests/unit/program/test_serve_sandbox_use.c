@@ -70,9 +70,24 @@ static void run_sh(const struct sandbox *s, const char *script, struct done *d)
 	run(s, argv, d);
 }
 
+/* A case in a sandbox of its own, `in->s`, with files as they were. */
+struct inside {
+	struct sandbox *s;
+	struct done d;
+};
+
+static void leave(struct inside *in)
+{
+	sandbox_unref(in->s);
+}
+
+#define INSIDE_TEST(name, sandbox)                                                                 \
+	TEST_ON(name, struct inside, in,                                                           \
+		(skip_without_landlock(), place_files(), in->s = sandbox), leave)
+
 /* ---- programs that have to work ----------------------------------------------------------- */
 
-TEST(test_programs_work_inside)
+INSIDE_TEST(test_programs_work_inside, usual_sandbox(true))
 {
 	/* With the system's own programs: others may be anywhere. */
 	static const struct {
@@ -108,22 +123,17 @@ TEST(test_programs_work_inside)
 		  "cp -p t/f k && touch -d 2020-01-01 k && chmod 600 k && mv k h && cat h",
 		  "1\n" },
 	};
-	struct sandbox *s;
-	struct done d;
 
-	skip_without_landlock();
-	place_files();
-	s = usual_sandbox(true);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		if (access(cases[i].needs, X_OK)) {
 			print_message("# no %s here\n", cases[i].needs);
 			continue;
 		}
-		run_sh(s, cases[i].script, &d);
-		if (d.status || strcmp(d.out, cases[i].out) != 0)
-			fail_msg("%s: %d\n%s\n%s", cases[i].needs, d.status, d.out, d.err);
+		run_sh(in->s, cases[i].script, &in->d);
+		if (in->d.status || strcmp(in->d.out, cases[i].out) != 0)
+			fail_msg("%s: %d\n%s\n%s", cases[i].needs, in->d.status, in->d.out,
+				 in->d.err);
 	}
-	sandbox_unref(s);
 }
 
 TEST(test_curl_reaches_what_listens_with_net_only)
@@ -146,34 +156,22 @@ TEST(test_curl_reaches_what_listens_with_net_only)
 	}
 }
 
-TEST(test_a_child_has_three_descriptors)
+INSIDE_TEST(test_a_child_has_three_descriptors, sandbox_of((struct sandbox_spec){ 0 }))
 {
 	const char *const argv[] = { "ls", "/proc/self/fd", NULL };
-	struct sandbox *s;
-	struct done d;
 
-	skip_without_landlock();
-	s = sandbox_of((struct sandbox_spec){ 0 });
-	run(s, argv, &d);
-	assert_string_equal(d.out, "0\n1\n2\n3\n"); /* the last is its own, to list them */
-	sandbox_unref(s);
+	run(in->s, argv, &in->d);
+	assert_string_equal(in->d.out, "0\n1\n2\n3\n"); /* the last is its own, to list them */
 }
 
-TEST(test_what_is_refused_is_said_by_the_program)
+INSIDE_TEST(test_what_is_refused_is_said_by_the_program, usual_sandbox(false))
 {
-	struct sandbox *s;
-	struct done d;
-
-	skip_without_landlock();
-	place_files();
-	s = usual_sandbox(false);
-	run_sh(s, "cat secret/file; echo x > write/file; cat read/file", &d);
-	assert_string_equal(d.out, "readable");
-	assert_non_null(strstr(d.err, "secret/file: Permission denied"));
-	assert_non_null(strstr(d.err, "cannot create write/file: Permission denied"));
-	run_sh(NULL, "cat secret/file; echo x > write/file; cat read/file", &d);
-	assert_string_equal(d.out, "secretreadable");
-	sandbox_unref(s);
+	run_sh(in->s, "cat secret/file; echo x > write/file; cat read/file", &in->d);
+	assert_string_equal(in->d.out, "readable");
+	assert_non_null(strstr(in->d.err, "secret/file: Permission denied"));
+	assert_non_null(strstr(in->d.err, "cannot create write/file: Permission denied"));
+	run_sh(NULL, "cat secret/file; echo x > write/file; cat read/file", &in->d);
+	assert_string_equal(in->d.out, "secretreadable");
 }
 
 /* ---- the program itself ------------------------------------------------------------------- */
@@ -277,39 +275,25 @@ static struct sandbox *reading(const char *name)
 	return sandbox_of((struct sandbox_spec){ .read = reads });
 }
 
-TEST(test_a_file_that_is_replaced_is_found)
+INSIDE_TEST(test_a_file_that_is_replaced_is_found, reading("secret/file"))
 {
-	struct sandbox *s;
-	struct done d;
-
-	skip_without_landlock();
-	place_files();
-	s = reading("secret/file");
-	run_sh(s, "cat secret/file", &d);
-	assert_string_equal(d.out, "secret");
+	run_sh(in->s, "cat secret/file", &in->d);
+	assert_string_equal(in->d.out, "secret");
 	scratch_put("secret/new", "another");
 	assert_int_equal(rename(scratch_path("secret/new"), scratch_path("secret/file")), 0);
-	run_sh(s, "cat secret/file", &d);
-	assert_string_equal(d.out, "another");
+	run_sh(in->s, "cat secret/file", &in->d);
+	assert_string_equal(in->d.out, "another");
 	assert_int_equal(unlink(scratch_path("secret/file")), 0);
-	run_sh(s, "echo", &d);
-	assert_int_equal(d.status, -1);
-	assert_non_null(strstr(d.err, "secret/file: No such file or directory"));
-	sandbox_unref(s);
+	run_sh(in->s, "echo", &in->d);
+	assert_int_equal(in->d.status, -1);
+	assert_non_null(strstr(in->d.err, "secret/file: No such file or directory"));
 }
 
 /* A link that is in the configuration is followed when that is read. */
-TEST(test_a_link_that_is_asked_for_means_what_it_leads_to)
+INSIDE_TEST(test_a_link_that_is_asked_for_means_what_it_leads_to, reading("write/link"))
 {
-	struct sandbox *s;
-	struct done d;
-
-	skip_without_landlock();
-	place_files();
-	s = reading("write/link");
-	run_sh(s, "cat secret/file write/link/file", &d);
-	assert_string_equal(d.out, "secretsecret");
-	sandbox_unref(s);
+	run_sh(in->s, "cat secret/file write/link/file", &in->d);
+	assert_string_equal(in->d.out, "secretsecret");
 }
 
 /* ---- what is not available ------------------------------------------------------------------- */
@@ -439,14 +423,12 @@ TEST(test_it_is_counted)
 }
 
 /* No descriptor to be had: said, and not entered with half of the rules. */
-TEST(test_without_descriptors_there_is_no_half_sandbox)
+INSIDE_TEST(test_without_descriptors_there_is_no_half_sandbox,
+	    sandbox_of((struct sandbox_spec){ 0 }))
 {
 	struct rlimit before, few;
 	unsigned failed = 0;
-	struct sandbox *s;
 
-	skip_without_landlock();
-	s = sandbox_of((struct sandbox_spec){ 0 });
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	for (few = before, few.rlim_cur = 1; few.rlim_cur < 40; few.rlim_cur++) {
 		struct sandbox_pass pass;
@@ -454,7 +436,7 @@ TEST(test_without_descriptors_there_is_no_half_sandbox)
 		int rc;
 
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-		rc = sandbox_pass_new(s, &pass, &err);
+		rc = sandbox_pass_new(in->s, &pass, &err);
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 		if (rc) {
 			assert_int_equal(pass.rules, -1);
@@ -464,7 +446,6 @@ TEST(test_without_descriptors_there_is_no_half_sandbox)
 		sandbox_pass_done(&pass);
 	}
 	assert_true(failed >= 16 && failed < 38); /* those below its own, 16 */
-	sandbox_unref(s);
 }
 
 TEST_GROUP(place_init, place_done)

@@ -43,14 +43,14 @@ TEST(test_each_process_has_its_limits)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.limits = cases[i].limits;
 		r.spec.env = env;
 		run_sh(&r, cases[i].script);
 		assert_string_equal(r.out, cases[i].out);
 		assert_int_equal(r.result.ending, cases[i].ending);
 		assert_int_equal(r.result.status, cases[i].status);
-		run_done(&r);
+		run_end(&r);
 	}
 	scratch_end(NULL);
 }
@@ -64,12 +64,12 @@ TEST(test_what_is_lower_already_stays_so)
 	low = before;
 	low.rlim_cur = 512 * 100;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
-	run_init(&r);
+	run_begin(&r);
 	r.spec.limits.file_size = 1 << 20;
 	run_sh(&r, "ulimit -f");
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_string_equal(r.out, "100\n");
-	run_done(&r);
+	run_end(&r);
 }
 
 /* Also those that are in another session by now, and those of one that is gone. */
@@ -87,11 +87,11 @@ TEST(test_too_many_processes_are_the_end_of_all)
 	for (size_t i = 0; i < CLEAT_COUNT(scripts); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.limits.processes = 6;
 		run_sh(&r, scripts[i]);
 		assert_int_equal(r.result.ending, PROCESS_TOO_MANY);
-		run_done(&r);
+		run_end(&r);
 	}
 }
 

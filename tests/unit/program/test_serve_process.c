@@ -35,13 +35,13 @@ TEST(test_its_output_and_how_it_ended_are_told)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		run_sh(&r, cases[i].script);
 		assert_string_equal(r.out, cases[i].out);
 		assert_string_equal(r.said, cases[i].err);
 		assert_int_equal(r.result.ending, cases[i].ending);
 		assert_int_equal(r.result.status, cases[i].status);
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -70,13 +70,13 @@ TEST(test_arguments_environment_and_directory)
 
 	setenv("SECRET", "x", 1);
 	setenv("TZ", "UTC", 1);
-	run_init(&r);
+	run_begin(&r);
 	r.spec.env = env;
 	r.spec.cwd = "/usr";
 	start(&r, argv);
 	until_done(&r);
 	assert_string_equal(r.out, "a  b|$(touch /tmp/no)||'; exit 1|1 2|||UTC|/usr\n");
-	run_done(&r);
+	run_end(&r);
 }
 
 RUN_TEST(test_one_stream_where_it_is_wanted_in_the_right_order)
@@ -104,13 +104,13 @@ TEST(test_what_cannot_be_started_says_why)
 		const char *const argv[] = { cases[i].program, NULL };
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.argv = argv;
 		r.spec.cwd = cases[i].cwd;
 		assert_null(process_start(&r.spec, &r.err));
 		assert_string_equal(r.err.message, cases[i].says);
 		assert_int_equal(r.done, 0);
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -133,14 +133,14 @@ TEST(test_ten_megabytes_go_in_and_come_out)
 	char *input = much_input();
 	struct run r;
 
-	run_init(&r);
+	run_begin(&r);
 	r.spec.input = (struct str){ input, INPUT };
 	r.spec.output_max = INPUT;
 	run_sh(&r, "cat");
 	assert_int_equal(r.result.ending, PROCESS_EXITED);
 	assert_int_equal(r.n_out, INPUT);
 	assert_memory_equal(r.out, input, INPUT);
-	run_done(&r);
+	run_end(&r);
 	free(input);
 }
 
@@ -159,12 +159,12 @@ TEST(test_input_that_nobody_reads)
 	for (size_t i = 0; i < CLEAT_COUNT(scripts); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.input = (struct str){ input, INPUT };
 		run_sh(&r, scripts[i]);
 		assert_int_equal(r.result.ending, PROCESS_EXITED);
 		assert_int_equal(r.result.status, 5);
-		run_done(&r);
+		run_end(&r);
 	}
 	free(input);
 }
@@ -185,11 +185,11 @@ TEST(test_lines_come_one_by_one)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.line = on_line;
 		run_sh(&r, cases[i].script);
 		assert_string_equal(r.text, cases[i].lines);
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -198,13 +198,13 @@ TEST(test_lines_are_collected_too_unless_not_wanted)
 	for (int no_collect = 0; no_collect < 2; no_collect++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.line = on_line;
 		r.spec.no_collect = no_collect;
 		run_sh(&r, "seq 3");
 		assert_string_equal(r.text, "out:1|out:2|out:3|");
 		assert_string_equal(r.out, no_collect ? "" : "1\n2\n3\n");
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -238,14 +238,14 @@ TEST(test_too_much_output_ends_it)
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		r.spec.output_max = 100000;
 		r.spec.line = cases[i].lines ? on_line : NULL;
 		r.spec.no_collect = cases[i].no_collect;
 		run_sh(&r, cases[i].script);
 		assert_int_equal(r.result.ending, PROCESS_TOO_MUCH);
 		assert_int_equal(r.n_out, cases[i].no_collect ? 0 : 100000);
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -278,13 +278,13 @@ RUN_TEST(test_the_tail_of_stderr_begins_with_a_whole_character)
 static unsigned run_out_of_time(struct run *r, const char *script)
 {
 	for (unsigned ms = 100;; ms *= 4) {
-		run_init(r);
+		run_begin(r);
 		r->spec.timeout_ms = ms;
 		run_sh(r, script);
 		assert_int_equal(r->result.ending, PROCESS_TIMED_OUT);
 		if (*r->out || ms > 10000)
 			return ms;
-		run_done(r);
+		run_end(r);
 	}
 }
 
@@ -314,7 +314,7 @@ TEST(test_time_ends_it)
 			assert_true(loop_now() - begin >= 2000); /* it had time to end by itself */
 		if (cases[i].status == 7)
 			assert_non_null(strstr(r.said, "sorry\n"));
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -370,12 +370,12 @@ TEST(test_what_it_leaves_behind_dies_with_it)
 	for (size_t i = 0; i < CLEAT_COUNT(leavers); i++) {
 		struct run r;
 
-		run_init(&r);
+		run_begin(&r);
 		run_sh(&r, leavers[i]);
 		assert_int_equal(r.result.ending, PROCESS_EXITED);
 		assert_true(atoi(r.out) > 1);
 		assert_true(gone(atoi(r.out)));
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -389,7 +389,7 @@ TEST(test_what_it_has_started_dies_with_it_when_time_is_over)
 		run_out_of_time(&r, script);
 		assert_true(atoi(r.out) > 1);
 		assert_true(gone(atoi(r.out)));
-		run_done(&r);
+		run_end(&r);
 	}
 }
 
@@ -474,7 +474,7 @@ TEST(test_without_descriptors_it_is_told)
 		struct run r;
 		size_t fds;
 
-		run_init(&r);
+		run_begin(&r);
 		fds = open_fds();
 		r.spec.argv = (const char *const[]){ "sh", "-c", "echo ran", NULL };
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -489,7 +489,7 @@ TEST(test_without_descriptors_it_is_told)
 			failed++;
 		}
 		assert_int_equal(open_fds(), fds);
-		run_done(&r);
+		run_end(&r);
 	}
 	assert_true(failed > 0 && started > 0);
 }
@@ -500,7 +500,7 @@ TEST(test_without_memory_it_is_told)
 		struct run r;
 		size_t fds;
 
-		run_init(&r);
+		run_begin(&r);
 		fds = open_fds();
 		r.spec.mem = &fa.hook;
 		r.spec.line = on_line;
@@ -518,7 +518,7 @@ TEST(test_without_memory_it_is_told)
 				    r.result.ending == PROCESS_EXITED);
 		assert_int_equal(open_fds(), fds);
 		assert_int_equal(fa.live, 0);
-		run_done(&r);
+		run_end(&r);
 		assert_true(fa.round < 200);
 	}
 }

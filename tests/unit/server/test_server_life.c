@@ -2,7 +2,7 @@
  * cancelled in every phase, timed out, left behind by its connection.
  */
 #include "test.h"
-#include "unit/server/test_server.h"
+#include "unit/server/server_rig.h"
 
 #include <poll.h>
 

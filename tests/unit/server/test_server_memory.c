@@ -3,7 +3,7 @@
  * it serves requests of each kind: wire_runner --torture.)
  */
 #include "test.h"
-#include "unit/server/test_server.h"
+#include "unit/server/server_rig.h"
 
 struct place {
 	const char *city;

@@ -3,7 +3,7 @@
  * the same time (2025-06-18 server/tools, output schema).
  */
 #include "test.h"
-#include "unit/server/test_server.h"
+#include "unit/server/server_rig.h"
 
 static cleat_handler *now;
 

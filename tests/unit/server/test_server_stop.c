@@ -1,7 +1,7 @@
 /* test_server_stop.c - the outside of a running server: stop and post from threads and signal handlers,
  * and its end while somebody still holds requests. Meant to be run under ThreadSanitizer as well.
  */
-#include "unit/server/test_server_loop.h"
+#include "unit/server/served_rig.h"
 
 #include "test.h"
 

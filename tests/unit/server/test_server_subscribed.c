@@ -1,6 +1,6 @@
 /* test_server_subscribed.c - those that watch resources are told what clients subscribe to (server/core.h). */
 #include "test.h"
-#include "unit/server/test_server.h"
+#include "unit/server/server_rig.h"
 
 #include "server/core.h"
 

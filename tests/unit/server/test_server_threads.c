@@ -2,7 +2,7 @@
  * workers, cancels that race with them, connections and servers that go away meanwhile. Meant to be
  * run under ThreadSanitizer as well. Nothing here waits for time.
  */
-#include "unit/server/test_server_loop.h"
+#include "unit/server/served_rig.h"
 
 #include "test.h"
 

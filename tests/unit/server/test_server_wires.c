@@ -3,7 +3,7 @@
  * for it.
  */
 #include "test.h"
-#include "unit/server/test_server.h"
+#include "unit/server/server_rig.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,30 +1,7 @@
-/* tests/unit/test_server.h - a server with a wire on the bench: messages are fed as lines, what comes
- * out is kept as text, the library's remarks are written down. One rig is used by one thread, except
- * for rig_wake().
- */
-#ifndef TESTS_TEST_SERVER_H
-#define TESTS_TEST_SERVER_H
+/* server_rig.c - see server_rig.h. */
+#include "unit/server/server_rig.h"
 
-#include "messages.h"
-#include "support.h"
-#include "test.h"
-
-#include <cleat/cleat.h>
-
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct rig {
-	cleat_server *s;
-	cleat_wire *w;
-	char *out; /* all that came out since the last rig_ask() or rig_clear(); terminated */
-	size_t n_out, cap;
-	char notes[16384]; /* the library's remarks, one per line */
-	atomic_int wakes;
-};
-
-static inline void rig_note(void *userdata, int level, const char *message)
+static void rig_note(void *userdata, int level, const char *message)
 {
 	struct rig *r = userdata;
 	size_t n = strlen(r->notes);
@@ -33,19 +10,17 @@ static inline void rig_note(void *userdata, int level, const char *message)
 		 message);
 }
 
-static inline void rig_wake(void *userdata)
+static void rig_wake(void *userdata)
 {
 	atomic_fetch_add(&((struct rig *)userdata)->wakes, 1);
 }
 
-/* Options that write the remarks down. */
-static inline cleat_server_options rig_options(struct rig *r)
+cleat_server_options rig_options(struct rig *r)
 {
 	return (cleat_server_options){ .log = rig_note, .userdata = r };
 }
 
-/* A server; `opts` NULL: rig_options(). */
-static inline void rig_server(struct rig *r, const cleat_server_options *opts)
+void rig_server(struct rig *r, const cleat_server_options *opts)
 {
 	cleat_server_options mine = rig_options(r);
 
@@ -53,21 +28,20 @@ static inline void rig_server(struct rig *r, const cleat_server_options *opts)
 	r->s = cleat_server_new("rig", "1", opts ? opts : &mine);
 }
 
-static inline void rig_wire(struct rig *r)
+void rig_wire(struct rig *r)
 {
 	r->w = cleat_wire_server(r->s, &(cleat_wire_options){ .wake = rig_wake, .userdata = r });
 	assert_non_null(r->w);
 }
 
-static inline void rig_clear(struct rig *r)
+void rig_clear(struct rig *r)
 {
 	r->n_out = 0;
 	if (r->out)
 		r->out[0] = '\0';
 }
 
-/* Moves what is ready into r->out. */
-static inline const char *rig_take(struct rig *r)
+const char *rig_take(struct rig *r)
 {
 	const void *p;
 	size_t n;
@@ -86,15 +60,13 @@ static inline const char *rig_take(struct rig *r)
 	return r->out ? r->out : "";
 }
 
-/* Feeds a line. */
-static inline void rig_say(struct rig *r, const char *line)
+void rig_say(struct rig *r, const char *line)
 {
 	assert_int_equal(cleat_wire_feed(r->w, line, strlen(line)), CLEAT_OK);
 	assert_int_equal(cleat_wire_feed(r->w, "\n", 1), CLEAT_OK);
 }
 
-/* Feeds a line and gives all that came out because of it. */
-static inline const char *rig_ask(struct rig *r, const char *line)
+const char *rig_ask(struct rig *r, const char *line)
 {
 	rig_take(r);
 	rig_clear(r);
@@ -102,15 +74,13 @@ static inline const char *rig_ask(struct rig *r, const char *line)
 	return rig_take(r);
 }
 
-/* Handles what other threads did and gives all that came out since the last rig_ask(). */
-static inline const char *rig_poll(struct rig *r)
+const char *rig_poll(struct rig *r)
 {
 	cleat_wire_poll(r->w);
 	return rig_take(r);
 }
 
-/* A legacy session of this revision; `caps` is JSON. */
-static inline void rig_open_caps(struct rig *r, const char *revision, const char *caps)
+void rig_open_caps(struct rig *r, const char *revision, const char *caps)
 {
 	char line[512];
 
@@ -123,13 +93,12 @@ static inline void rig_open_caps(struct rig *r, const char *revision, const char
 	assert_string_equal(rig_ask(r, NOTE("notifications/initialized", "")), "");
 }
 
-static inline void rig_open(struct rig *r, const char *revision)
+void rig_open(struct rig *r, const char *revision)
 {
 	rig_open_caps(r, revision, "{}");
 }
 
-/* A server with one tool, a wire and a session of 2025-11-25: what most tests want. */
-static inline void rig_start(struct rig *r, const cleat_tool *tools, size_t n)
+void rig_start(struct rig *r, const cleat_tool *tools, size_t n)
 {
 	rig_server(r, NULL);
 	assert_int_equal(cleat_server_add_tools(r->s, tools, n), CLEAT_OK);
@@ -137,7 +106,7 @@ static inline void rig_start(struct rig *r, const cleat_tool *tools, size_t n)
 	rig_open(r, "2025-11-25");
 }
 
-static inline void rig_stop(struct rig *r)
+void rig_stop(struct rig *r)
 {
 	cleat_wire_free(r->w);
 	cleat_server_free(r->s);
@@ -145,10 +114,7 @@ static inline void rig_stop(struct rig *r)
 	*r = (struct rig){ 0 };
 }
 
-/* `text` must be exactly one line of JSON. */
-#define assert_one_message(text) assert_messages_(text, 1, __FILE__, __LINE__)
-#define assert_messages(text, n) assert_messages_(text, n, __FILE__, __LINE__)
-static inline void assert_messages_(const char *text, size_t want, const char *file, int line)
+void assert_messages_(const char *text, size_t want, const char *file, int line)
 {
 	size_t n = 0;
 
@@ -175,8 +141,3 @@ static inline void assert_messages_(const char *text, size_t want, const char *f
 	print_error("%zu messages instead of %zu: %.2000s\n", n, want, text);
 	_fail(file, line);
 }
-
-/* A case on a rig, which it begins itself. */
-#define RIG_TEST(name) TEST_ON(name, struct rig, r, (void)0, rig_stop)
-
-#endif

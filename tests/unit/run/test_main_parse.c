@@ -215,4 +215,7 @@ TEST(run_takes_a_struct)
 	assert_has(c.text, "  --long-option FILE   one\n                       two\n"
 			   "  --threads N          ours\n  --stdio ");
 	assert_lacks(c.text, "threads that serve");
+	assert_int_equal(run_given(&c, false, (cleat_main_options){ .action = CLEAT_MAIN_HELP }),
+			 0);
+	assert_has(c.text, "Usage: test [--stdio");
 }

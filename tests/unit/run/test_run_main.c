@@ -204,6 +204,11 @@ TEST(terminal_is_greeted)
 	close(master);
 }
 
+static void close_input(void)
+{
+	close(0);
+}
+
 TEST(main_reports_what_latched)
 {
 	struct child c;
@@ -215,6 +220,9 @@ TEST(main_reports_what_latched)
 	start(&c, make_none, NULL);
 	assert_int_equal(finish(&c), 1);
 	assert_has(c.errors, "out of memory");
+	start_with(&c, new_server, NULL, close_input);
+	assert_int_equal(finish(&c), 1);
+	assert_has(c.errors, "standard input");
 }
 
 TEST(signals_end_main_in_order)

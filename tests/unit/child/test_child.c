@@ -342,12 +342,3 @@ TEST(test_every_allocation_may_fail)
 		rig_done(&r);
 	}
 }
-
-TEST_GROUP(warm_up, NULL)
-
-TEST_START(argc, argv)
-{
-	if (played(argc, argv))
-		return 0;
-	return TEST_GO_ON;
-}

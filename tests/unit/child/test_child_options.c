@@ -173,12 +173,3 @@ TEST(test_strays)
 		rig_done(&r);
 	}
 }
-
-TEST_GROUP(warm_up, NULL)
-
-TEST_START(argc, argv)
-{
-	if (played(argc, argv))
-		return 0;
-	return TEST_GO_ON;
-}

@@ -284,12 +284,3 @@ TEST(test_no_descriptors_left_is_an_error)
 	} while (rc && ++failed < 20);
 	assert_true(failed >= 10 && rc == CLEAT_OK);
 }
-
-TEST_GROUP(warm_up, NULL)
-
-TEST_START(argc, argv)
-{
-	if (played(argc, argv))
-		return 0;
-	return TEST_GO_ON;
-}

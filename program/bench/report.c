@@ -194,142 +194,155 @@ void report_text(struct cli *cli, FILE *to, const struct report *r)
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
-static void json_string(struct text *to, const char *key, const char *value)
-{
-	text_printf(to, "\"%s\":", key);
-	text_json(to, value, strlen(value));
-}
-
-static void json_latency(struct text *to, const struct hist *h)
+static void json_ms(struct jw *w, const char *key, uint64_t ns)
 {
 	char room[32];
 
-	text_printf(to, "{\"min\":%s", show_ms(room, h->least));
-	text_printf(to, ",\"mean\":%s", show_ms(room, hist_mean(h)));
-	for (size_t i = 0; i < CLEAT_COUNT(quantiles); i++)
-		text_printf(to, ",\"%s\":%s", quantiles[i].name,
-			    show_ms(room, hist_quantile(h, quantiles[i].q)));
-	text_printf(to, ",\"max\":%s}", show_ms(room, h->most));
+	jw_kv_raw(w, key, str_of(show_ms(room, ns)));
 }
 
-static void json_codes(struct text *to, const struct tally *t, enum outcome kind)
+static void json_count(struct jw *w, const char *key, uint64_t n)
 {
-	bool first = true;
+	jw_key(w, key);
+	jw_uint(w, n);
+}
 
-	text_printf(to, ",\"%s\":{", outcome_name(kind));
+static void json_latency(struct jw *w, const struct hist *h)
+{
+	jw_key(w, "latency_ms");
+	jw_obj(w);
+	json_ms(w, "min", h->least);
+	json_ms(w, "mean", hist_mean(h));
+	for (size_t i = 0; i < CLEAT_COUNT(quantiles); i++)
+		json_ms(w, quantiles[i].name, hist_quantile(h, quantiles[i].q));
+	json_ms(w, "max", h->most);
+	jw_obj_end(w);
+}
+
+static void json_codes(struct jw *w, const struct tally *t, enum outcome kind)
+{
+	char code[32];
+
+	jw_key(w, outcome_name(kind));
+	jw_obj(w);
 	for (size_t i = 0; i < TALLY_CODES; i++) {
 		if (!t->codes[i].n || t->codes[i].kind != kind)
 			continue;
-		text_printf(to, "%s\"%lld\":%llu", first ? "" : ",", (long long)t->codes[i].detail,
-			    (unsigned long long)t->codes[i].n);
-		first = false;
+		snprintf(code, sizeof code, "%lld", (long long)t->codes[i].detail);
+		json_count(w, code, t->codes[i].n);
 	}
-	text_puts(to, "}");
+	jw_obj_end(w);
 }
 
-static void json_errors(struct text *to, const struct tally *t)
+static void json_errors(struct jw *w, const struct tally *t)
 {
-	text_printf(to, "\"errors\":{\"total\":%llu", (unsigned long long)tally_failed(t));
-	json_codes(to, t, OUT_HTTP);
-	json_codes(to, t, OUT_RPC);
+	jw_key(w, "errors");
+	jw_obj(w);
+	json_count(w, "total", tally_failed(t));
+	json_codes(w, t, OUT_HTTP);
+	json_codes(w, t, OUT_RPC);
 	for (int i = OUT_TOOL; i < OUT_KINDS; i++)
-		text_printf(to, ",\"%s\":%llu", outcome_name((enum outcome)i),
-			    (unsigned long long)t->kinds[i]);
-	if (tally_failed(t) && t->why[0]) {
-		text_puts(to, ",");
-		json_string(to, "first", t->why);
-	}
-	text_puts(to, "}");
+		json_count(w, outcome_name((enum outcome)i), t->kinds[i]);
+	if (tally_failed(t) && t->why[0])
+		jw_kv_str(w, "first", t->why);
+	jw_obj_end(w);
 }
 
-static void json_course(struct text *to, const struct tally *t)
+static void json_course(struct jw *w, const struct tally *t)
 {
-	char room[32];
-
-	text_printf(to, "\"course\":{\"slice_ms\":%s,\"answered\":[", show_ms(room, t->slice_ns));
+	jw_key(w, "course");
+	jw_obj(w);
+	json_ms(w, "slice_ms", t->slice_ns);
+	jw_key(w, "answered");
+	jw_arr(w);
 	for (size_t i = 0; i < t->n_slices; i++)
-		text_printf(to, "%s%llu", i ? "," : "", (unsigned long long)t->slices[i].good);
-	text_puts(to, "],\"failed\":[");
+		jw_uint(w, t->slices[i].good);
+	jw_arr_end(w);
+	jw_key(w, "failed");
+	jw_arr(w);
 	for (size_t i = 0; i < t->n_slices; i++)
-		text_printf(to, "%s%llu", i ? "," : "", (unsigned long long)t->slices[i].failed);
-	text_puts(to, "]}");
+		jw_uint(w, t->slices[i].failed);
+	jw_arr_end(w);
+	jw_obj_end(w);
 }
 
-static void json_cpu(struct text *to, const char *key, uint64_t cpu_ns, const struct report *r)
+static void json_cpu(struct jw *w, const char *key, uint64_t cpu_ns, const struct report *r)
 {
-	char a[32], b[32];
-
-	text_printf(to, "\"%s\":{\"cpu_ms\":%s,\"cpu_ms_per_request\":%s", key, show_ms(a, cpu_ns),
-		    show_ms(b, report_cost(cpu_ns, r)));
+	jw_key(w, key);
+	jw_obj(w);
+	json_ms(w, "cpu_ms", cpu_ns);
+	json_ms(w, "cpu_ms_per_request", report_cost(cpu_ns, r));
 }
 
-static void json_load(struct text *to, const struct report *r)
+static void json_load(struct jw *w, const struct report *r)
 {
 	const struct load_options *o = r->load;
-	char a[32], b[32];
 
-	text_printf(
-		to,
-		"\"load\":{\"started\":\"%s\",\"connections\":%u,\"threads\":%u,\"sessions\":%zu,\"rate\":%llu,"
-		"\"loop\":\"%s\",\"engine\":\"%s\",\"warmup_ms\":%s,\"elapsed_ms\":%s,"
-		"\"interrupted\":%s}",
-		r->started, o->connections, o->threads, r->sessions,
-		(unsigned long long)(o->rate + 0.5), o->rate > 0 ? "open" : "closed",
-		r->library ? "library" : "raw", show_ms(a, o->warmup_ns),
-		show_ms(b, report_elapsed(r)), r->interrupted ? "true" : "false");
+	jw_key(w, "load");
+	jw_obj(w);
+	jw_kv_str(w, "started", r->started);
+	json_count(w, "connections", o->connections);
+	json_count(w, "threads", o->threads);
+	json_count(w, "sessions", r->sessions);
+	json_count(w, "rate", (uint64_t)(o->rate + 0.5));
+	jw_kv_str(w, "loop", o->rate > 0 ? "open" : "closed");
+	jw_kv_str(w, "engine", r->library ? "library" : "raw");
+	json_ms(w, "warmup_ms", o->warmup_ns);
+	json_ms(w, "elapsed_ms", report_elapsed(r));
+	jw_kv_bool(w, "interrupted", r->interrupted);
+	jw_obj_end(w);
 }
 
-static void json_scenarios(struct text *to, const struct report *r)
+static void json_scenarios(struct jw *w, const struct report *r)
 {
-	text_puts(to, "\"scenarios\":[");
+	jw_key(w, "scenarios");
+	jw_arr(w);
 	for (size_t i = 0; i < r->load->n_shots; i++) {
-		text_puts(to, i ? ",{" : "{");
-		json_string(to, "request", r->labels[i]);
-		text_printf(to, ",\"weight\":%u,\"answered\":%llu,\"failed\":%llu,\"latency_ms\":",
-			    r->weights[i], (unsigned long long)r->t->each[i].n,
-			    (unsigned long long)r->t->failed[i]);
-		json_latency(to, &r->t->each[i]);
-		text_puts(to, "}");
+		jw_obj(w);
+		jw_kv_str(w, "request", r->labels[i]);
+		json_count(w, "weight", r->weights[i]);
+		json_count(w, "answered", r->t->each[i].n);
+		json_count(w, "failed", r->t->failed[i]);
+		json_latency(w, &r->t->each[i]);
+		jw_obj_end(w);
 	}
-	text_puts(to, "]");
+	jw_arr_end(w);
 }
 
-void report_json(struct text *to, const struct report *r)
+void report_json(struct jw *w, const struct report *r)
 {
-	text_puts(to, "{\"server\":{");
-	json_string(to, "name", r->server);
-	text_puts(to, ",");
-	json_string(to, "version", r->version);
-	text_puts(to, ",");
-	json_string(to, "protocolVersion", r->revision);
-	text_puts(to, ",");
-	json_string(to, "transport", r->transport);
-	text_puts(to, ",");
-	json_string(to, "address", r->where);
-	text_puts(to, "},");
-	json_load(to, r);
-	text_printf(to, ",\"answered\":%llu,\"per_second\":%llu,\"not_sent\":%llu,",
-		    (unsigned long long)r->t->kinds[OUT_GOOD],
-		    (unsigned long long)report_per_second(r), (unsigned long long)r->t->unsent);
-	json_errors(to, r->t);
-	text_puts(to, ",\"latency_ms\":");
-	json_latency(to, &r->t->all);
-	text_printf(to, ",\"bytes\":{\"sent\":%llu,\"received\":%llu},\"reconnects\":%llu,",
-		    (unsigned long long)r->t->bytes_out, (unsigned long long)r->t->bytes_in,
-		    (unsigned long long)r->t->reconnects);
-	json_cpu(to, "generator", r->own_cpu_ns, r);
-	text_puts(to, "},");
+	jw_obj(w);
+	jw_key(w, "server");
+	jw_obj(w);
+	jw_kv_str(w, "name", r->server);
+	jw_kv_str(w, "version", r->version);
+	jw_kv_str(w, "protocolVersion", r->revision);
+	jw_kv_str(w, "transport", r->transport);
+	jw_kv_str(w, "address", r->where);
+	jw_obj_end(w);
+	json_load(w, r);
+	json_count(w, "answered", r->t->kinds[OUT_GOOD]);
+	json_count(w, "per_second", (uint64_t)report_per_second(r));
+	json_count(w, "not_sent", r->t->unsent);
+	json_errors(w, r->t);
+	json_latency(w, &r->t->all);
+	jw_key(w, "bytes");
+	jw_obj(w);
+	json_count(w, "sent", r->t->bytes_out);
+	json_count(w, "received", r->t->bytes_in);
+	jw_obj_end(w);
+	json_count(w, "reconnects", r->t->reconnects);
+	json_cpu(w, "generator", r->own_cpu_ns, r);
+	jw_obj_end(w);
 	if (r->usage->n) {
-		json_cpu(to, "usage", r->usage->cpu_ns, r);
-		text_printf(
-			to,
-			",\"processes\":%zu,\"rss_first\":%llu,\"rss_most\":%llu,\"rss_last\":%llu},",
-			r->usage->n, (unsigned long long)r->usage->rss_first,
-			(unsigned long long)r->usage->rss_most,
-			(unsigned long long)r->usage->rss_last);
+		json_cpu(w, "usage", r->usage->cpu_ns, r);
+		json_count(w, "processes", r->usage->n);
+		json_count(w, "rss_first", r->usage->rss_first);
+		json_count(w, "rss_most", r->usage->rss_most);
+		json_count(w, "rss_last", r->usage->rss_last);
+		jw_obj_end(w);
 	}
-	json_scenarios(to, r);
-	text_puts(to, ",");
-	json_course(to, r->t);
-	text_puts(to, "}");
+	json_scenarios(w, r);
+	json_course(w, r->t);
+	jw_obj_end(w);
 }

@@ -6,6 +6,7 @@
 #include "bench/usage.h"
 #include "cli/run.h"
 #include "text/text.h"
+#include "json/writer.h"
 
 struct report {
 	const struct tally *t;
@@ -23,8 +24,8 @@ struct report {
 };
 
 void report_text(struct cli *cli, FILE *to, const struct report *r);
-/* JSON text. */
-void report_json(struct text *to, const struct report *r);
+/* An object. */
+void report_json(struct jw *w, const struct report *r);
 /* A page that needs nothing else. False with errno. */
 bool report_html(const char *path, const struct report *r);
 

@@ -123,7 +123,7 @@ static cleat_schema *protocol_compile(struct protocol *p, const char *type, char
 
 	base[sizeof base - 2] = revision;
 	if (!p->known_has[revision - 'a']) {
-		protocol_schema_all(&t, revision, base);
+		protocol_schema_all(&t, revision, base); /* text in, text out: once a revision */
 		doc = cleat_doc_parse(text_str(&t), t.n, NULL, NULL, NULL);
 		cleat_schema_set_add(p->known, base, cleat_doc_root(doc), NULL);
 		cleat_doc_free(doc);

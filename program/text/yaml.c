@@ -1,6 +1,7 @@
 /* program/text/yaml.c - YAML as JSON (yaml.h).
  *
- * JSON is written as events come; an alias is a copy of what was written for its anchor. Merge keys ("<<", of
+ * JSON is written as events come; an alias is a copy of what was written for its anchor. It is text because
+ * the limit is one of bytes, and because merging looks into a mapping that is not closed yet. Merge keys ("<<", of
  * YAML 1.1, still in use) are members that are written when their mapping ends, those that it has not itself.
  */
 #include "text/yaml.h"

@@ -15,6 +15,7 @@
 #include "reach/target.h"
 #include "terminal/await.h"
 #include "terminal/output.h"
+#include "json/doc.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -414,8 +415,8 @@ static int run_load(struct bench *b)
 static int report(struct bench *b)
 {
 	struct report *r = &b->report;
-	struct text json = { 0 };
-	cleat_doc *doc;
+	cleat_build *made = cleat_build_new(NULL);
+	struct jw w;
 	FILE *out;
 	int code = EXIT_GOOD;
 
@@ -423,16 +424,14 @@ static int report(struct bench *b)
 	r->load = &b->load;
 	r->usage = &b->usage;
 	r->library = b->library;
-	report_json(&json, r);
-	doc = cleat_doc_parse(text_str(&json), json.n, NULL, NULL, NULL);
-	if (!cli_print_json(b->cli, cleat_doc_root(doc), &code)) {
+	if (doc_writer(made, &w))
+		report_json(&w, r);
+	if (!cli_print_doc(b->cli, cleat_build_finish(made, NULL), &code)) {
 		out = cli_out(b->cli);
 		if (out)
 			report_text(b->cli, out, r);
 		code = out ? EXIT_GOOD : EXIT_OTHER;
 	}
-	cleat_doc_free(doc);
-	text_free(&json);
 	if (b->html && !report_html(b->html, r))
 		code = cli_error(b->cli, EXIT_OTHER, "cannot write %s: %s", b->html,
 				 strerror(errno));

@@ -55,6 +55,7 @@ cleat_result *answer_cached(cleat_call *call)
 	text = cache_get(c->cache, call->method, call->cache_key, client_now(c));
 	if (!text.p)
 		return NULL;
+	/* kept as text: half the memory of values, and the limit of a cache is in bytes */
 	r = result_new(&c->mem, call->shape);
 	if (!r || json_parse(&r->arena, text, &c->opts.json, &value, NULL) != CLEAT_OK) {
 		cleat_result_free(r);

@@ -44,6 +44,7 @@ static bool check_names(struct draft *b, const cleat_json *fields, const char *f
 	const cleat_json *mine = NULL, *theirs = NULL;
 	cleat_json_iter it;
 
+	/* cleat_ask_form() and cleat_tool have schemas as text */
 	json_parse(conf_scratch(b->conf), str_of(form), NULL, &mine, NULL);
 	json_parse(conf_scratch(b->conf), str_of(input), NULL, &theirs, NULL);
 	it = cleat_json_each(cleat_json_get(mine, "properties"));

@@ -159,6 +159,7 @@ static void put_properties(struct draft *b, struct build *to, const char *schema
 	const cleat_json *v = NULL;
 	cleat_json_iter it;
 
+	/* cleat_tool has schemas as text */
 	if (!schema || json_parse(conf_scratch(b->conf), str_of(schema), NULL, &v, NULL))
 		return;
 	it = cleat_json_each(cleat_json_get(v, "properties"));

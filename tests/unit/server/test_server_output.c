@@ -102,6 +102,38 @@ static int worse_thoughts(cleat_request *req)
 	return cleat_reply_jsonf(req, "{n: 'wrong'}");
 }
 
+/* A value is kept beside its text, what a template wrote is read. */
+static int reply_value(cleat_request *req, const char *json)
+{
+	cleat_doc *doc = cleat_doc_parse(json, strlen(json), NULL, NULL, NULL);
+	int rc = cleat_reply_json(req, cleat_doc_root(doc));
+
+	cleat_doc_free(doc);
+	return rc;
+}
+
+static int spelled(cleat_request *req)
+{
+	cleat_reply_jsonf(req, "{n: 'wrong'}");
+	return reply_value(req, "{\"z\":1e400,\"n\":1.0,\"a\":{\"b\":-0,\"c\":\"\\u0041\"}}");
+}
+
+static int value_and_template(cleat_request *req)
+{
+	reply_value(req, "{\"n\":2}");
+	return cleat_reply_jsonf(req, "{n: 'wrong'}");
+}
+
+RIG_TEST(values_and_templates_are_checked_alike)
+{
+	open_rig(r, 0);
+	run(r, spelled, SCHEMA);
+	assert_has(r->out,
+		   "\"structuredContent\":{\"z\":1e400,\"n\":1.0,\"a\":{\"b\":-0,\"c\":\"A\"}}");
+	run(r, value_and_template, SCHEMA);
+	assert_has(r->out, "\"code\":-32603");
+}
+
 RIG_TEST(the_last_structured_reply_counts)
 {
 	open_rig(r, 0);

@@ -4,6 +4,7 @@
 #include "test.h"
 #include "unit/run/test_run.h"
 
+#include "base/mem.h"
 #include "http/parser.h"
 #include "run/http_guard.h"
 #include "run/runner.h"
@@ -165,14 +166,6 @@ static int find(struct http_guard *g, const char *header, struct str *ret)
 	return rc;
 }
 
-static const cleat_allocator *plain_memory(void)
-{
-	static struct fail_alloc fa;
-
-	fail_alloc_init(&fa, 0, false);
-	return &fa.hook;
-}
-
 /* RFC 6750, 2.1; and X-API-Key, for clients that cannot set Authorization. */
 TEST(token_is_found_in_either_header)
 {
@@ -194,7 +187,7 @@ TEST(token_is_found_in_either_header)
 	struct str name;
 
 	scratch_put("tokens", "alice " TOKEN "\n");
-	http_guard_init(&g, &o, plain_memory());
+	http_guard_init(&g, &o, &mem_default);
 	assert_true(http_guard_asks(&g));
 	assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_OK);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++)
@@ -222,7 +215,7 @@ TEST(program_decides_where_it_wants_to)
 	struct http_guard g;
 	struct str name;
 
-	http_guard_init(&g, &o, plain_memory());
+	http_guard_init(&g, &o, &mem_default);
 	assert_true(http_guard_asks(&g));
 	assert_int_equal(find(&g, "Authorization: Bearer " TOKEN, &name), CLEAT_OK);
 	assert_string_equal(verified, TOKEN);
@@ -260,7 +253,7 @@ TEST(bad_token_file_changes_nothing)
 	struct str name;
 	FILE *f;
 
-	http_guard_init(&g, &o, plain_memory());
+	http_guard_init(&g, &o, &mem_default);
 	fill(5000); /* more than the first buffer takes */
 	assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_OK);
 	assert_int_equal(find(&g, "X-API-Key: " TOKEN "-4999", &name), CLEAT_OK);
@@ -298,7 +291,7 @@ TEST(pipe_is_read_without_waiting_for_ever)
 
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	http_guard_init(&g, &o, plain_memory());
+	http_guard_init(&g, &o, &mem_default);
 	assert_int_equal(http_guard_load_tokens(&g, &err), CLEAT_EINVAL);
 	fd = open(path, O_RDWR);
 	put(fd, "alice " TOKEN "\n");

@@ -259,27 +259,23 @@ TEST(memory_may_run_out_while_input_is_held)
 	}
 }
 
-static void use_wire(struct fail_alloc *fa)
-{
-	cleat_server *s = new_server(&(cleat_server_options){ .allocator = &fa->hook });
-	cleat_wire *w = cleat_wire_server(s, NULL);
-
-	if (w) {
-		feed(w, INITIALIZE);
-		feed(w, "{\"jsonrpc\":\"2.0\",\"id\":7,\"met");
-		feed(w, "hod\":\"ping\"}\n");
-		feed(w, call(1, "hello", "{\"name\":\"Oslo\"}"));
-		cleat_wire_poll(w);
-		cleat_wire_eof(w);
-	}
-	cleat_wire_free(w);
-	cleat_server_free(s);
-}
-
 TEST(memory_may_run_out_on_a_wire)
 {
-	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);)
-		use_wire(&fa);
+	for (struct fail_alloc fa = { 0 }; fail_alloc_next(&fa);) {
+		cleat_server *s = new_server(&(cleat_server_options){ .allocator = &fa.hook });
+		cleat_wire *w = cleat_wire_server(s, NULL);
+
+		if (w) {
+			feed(w, INITIALIZE);
+			feed(w, "{\"jsonrpc\":\"2.0\",\"id\":7,\"met");
+			feed(w, "hod\":\"ping\"}\n");
+			feed(w, call(1, "hello", "{\"name\":\"Oslo\"}"));
+			cleat_wire_poll(w);
+			cleat_wire_eof(w);
+		}
+		cleat_wire_free(w);
+		cleat_server_free(s);
+	}
 }
 
 TEST_GROUP(warm_up, NULL)

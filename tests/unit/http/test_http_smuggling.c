@@ -239,37 +239,26 @@ TEST(every_byte_is_judged_by_the_grammar)
 /* Headers are also judged without llhttp, whose next version may be more lenient. */
 TEST(headers_are_judged_twice)
 {
-	static const struct str cases[] = {
-		ROW(""),
-		ROW("\n"),
-		ROW("GET / HTTP/1.1"),
-		ROW("GET / HTTP/1.1\n" HOST "\r\n"),
-		ROW("GET  HTTP/1.1\r\n" HOST "\r\n"),
-		ROW(" / HTTP/1.1\n" HOST "\r\n"),
-		ROW(GET "Host: a\n\r\n"),
-		ROW(GET HOST "\nX: y\r\n\r\n"),
-		ROW(GET HOST "X: y\r\n z\r\n\r\n"),
-		ROW(GET HOST "X : y\r\n\r\n"),
-		ROW(GET HOST ": y\r\n\r\n"),
-		ROW(GET HOST "X\r\n\r\n"),
-		ROW(GET HOST "X: y\r\n"), /* cut off */
-		ROW(GET HOST "transfer-encodinG: x\r\n\r\n"),
-		ROW(GET "\r\n"),
-		ROW("CONNECT a HTTP/1.1\r\n" HOST "\r\n"),
-	};
+	const char *const *cases =
+		TEXTS("", "\n", "GET / HTTP/1.1", "GET / HTTP/1.1\n" HOST "\r\n",
+		      "GET  HTTP/1.1\r\n" HOST "\r\n", " / HTTP/1.1\n" HOST "\r\n",
+		      GET "Host: a\n\r\n", GET HOST "\nX: y\r\n\r\n", GET HOST "X: y\r\n z\r\n\r\n",
+		      GET HOST "X : y\r\n\r\n", GET HOST ": y\r\n\r\n", GET HOST "X\r\n\r\n",
+		      GET HOST "X: y\r\n", GET HOST "transfer-encodinG: x\r\n\r\n", GET "\r\n",
+		      "CONNECT a HTTP/1.1\r\n" HOST "\r\n");
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *copy = malloc(cases[i].n ? cases[i].n : 1);
+	for (; *cases; cases++) {
+		size_t n = strlen(*cases), cap = 0;
+		char *copy = malloc(n ? n : 1);
 		struct http_field *fields = NULL;
 		struct http_request r = { 0 };
 		struct http_fault fault;
-		size_t cap = 0;
 
 		assert_non_null(copy);
-		memcpy(copy, cases[i].p, cases[i].n);
-		fault = head_read(copy, cases[i].n, &mem_default, &fields, &cap, &r);
+		memcpy(copy, *cases, n);
+		fault = head_read(copy, n, &mem_default, &fields, &cap, &r);
 		if (!fault.status)
-			print_message("for: %s\n", cases[i].p);
+			print_message("for: %s\n", *cases);
 		assert_true(fault.status >= 400);
 		assert_non_null(fault.why);
 		mem_free(&mem_default, fields);

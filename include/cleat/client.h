@@ -375,6 +375,9 @@ CLEAT_API int cleat_result_http_status(const cleat_result *r); /* 0: none */
 CLEAT_API bool cleat_result_is_tool_error(const cleat_result *r);
 /* The result as it came; NULL when there is none. */
 CLEAT_API const cleat_json *cleat_result_raw(const cleat_result *r);
+/* The server's error as it came, {code, message, data}: cleat_result_error() has room for the beginning of its
+ * message only. NULL when the server did not answer with an error. */
+CLEAT_API const cleat_json *cleat_result_error_json(const cleat_result *r);
 /* The error's data; NULL when there is none. */
 CLEAT_API const cleat_json *cleat_result_error_data(const cleat_result *r);
 /* Of a tool its structuredContent, of anything else the whole result. NULL when there is none. */

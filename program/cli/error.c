@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DATA_MOST = 1000 }; /* of a line of an error's data */
-
 static const struct {
 	int code;
 	const char *word;
@@ -55,39 +53,87 @@ static void print_json(const struct cli_failure *f)
 	free(data);
 }
 
+/* stderr, as much of it as a screen has: what a terminal cannot show at once pushes away what matters. A file and a
+ * pipe get everything. */
+struct pane {
+	size_t rows, columns; /* left of it; SIZE_MAX: no terminal */
+	size_t hidden;        /* lines that were not shown, or not whole */
+};
+
+static struct pane pane_begin(void)
+{
+	size_t rows = print_rows(stderr);
+
+	/* The prompt, the line before it, and what is said about the rest. */
+	return (struct pane){ rows == SIZE_MAX ? rows
+			      : rows > 6       ? rows - 3
+					       : 3,
+			      print_room(stderr), 0 };
+}
+
+static void pane_line(struct pane *p, const char *head, const char *line, size_t n)
+{
+	char *whole = keepf("%s%.*s", head, (int)n, line);
+	size_t fits = strlen(whole), need = 1;
+
+	if (p->rows != SIZE_MAX) {
+		fits = print_fit(whole, p->rows * p->columns);
+		need = p->rows ? 1 + (print_width(whole) - 1) / p->columns : 1;
+	}
+	p->hidden += fits < strlen(whole) || !p->rows;
+	if (!p->rows)
+		return;
+	print_safe(stderr, whole, fits);
+	fputs(whole[fits] ? "...\n" : "\n", stderr);
+	p->rows -= p->rows == SIZE_MAX ? 0 : need < p->rows ? need : p->rows;
+}
+
+static void pane_text(struct pane *p, const char *head, const char *indent, const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && text[n - 1] == '\n')
+		n--;
+	for (size_t at = 0, line; at <= n; at += line + 1) {
+		line = strcspn(text + at, "\n");
+		line = line < n - at ? line : n - at;
+		pane_line(p, at ? indent : head, text + at, line);
+	}
+}
+
+static void pane_end(const struct pane *p)
+{
+	if (p->hidden)
+		fprintf(stderr, "  (%zu more line%s than the terminal has; 2>FILE has all)\n",
+			p->hidden, p->hidden == 1 ? "" : "s");
+}
+
 /* What the server adds to its error: a text, {"details": a text}, or whatever it is. */
-static void print_data(const cleat_json *data)
+static void print_data(struct pane *p, const cleat_json *data)
 {
 	const char *text =
 		cleat_json_str(data, cleat_json_str(cleat_json_get(data, "details"), NULL));
 	char *printed = text ? NULL : cleat_json_print(data, NULL);
-	size_t n;
 
 	text = text ? text : printed ? printed : "";
-	n = strlen(text);
-	while (n && text[n - 1] == '\n')
-		n--;
-	for (size_t at = 0, line; at < n; at += line + 1) {
-		line = strcspn(text + at, "\n");
-		line = line < n - at ? line : n - at;
-		fputs("  ", stderr);
-		print_safe(stderr, text + at, line < DATA_MOST ? line : DATA_MOST);
-		fputs(line > DATA_MOST ? "...\n" : "\n", stderr);
-	}
+	if (*text)
+		pane_text(p, "  ", "  ", text);
 	free(printed);
 }
 
 int cli_fail(const struct cli *cli, const struct cli_failure *f)
 {
+	struct pane p;
+
 	if (cli && cli->json) {
 		print_json(f);
 		return f->code;
 	}
-	fputs("cleat: ", stderr);
-	print_safe(stderr, f->message, strlen(f->message));
-	fputc('\n', stderr);
+	p = pane_begin();
+	pane_text(&p, "cleat: ", "", f->message);
 	if (f->data)
-		print_data(f->data);
+		print_data(&p, f->data);
+	pane_end(&p);
 	return f->code;
 }
 

@@ -113,11 +113,13 @@ static const char *without_stderr(const struct cli *cli, const char *message)
 }
 
 static int result_say(const struct cli *cli, enum cleat_step step, int http_status,
-		      const cleat_error *e, const cleat_json *data)
+		      const cleat_error *e, const char *message, const cleat_json *data)
 {
-	const char *message = cli_in_options(e->message);
 	const cleat_client_options *opts;
 
+	message = cli_in_options(message);
+	if (step == CLEAT_STEP_NEGOTIATE && !data)
+		data = cli_refusal(cli);
 	if (step == CLEAT_STEP_SPAWN || step == CLEAT_STEP_EXCHANGE)
 		message = without_stderr(cli, message);
 	if (step >= CLEAT_STEP_SPAWN && step <= CLEAT_STEP_NEGOTIATE)
@@ -133,6 +135,28 @@ static int result_say(const struct cli *cli, enum cleat_step step, int http_stat
 				     .data = data });
 }
 
+/* Is it the beginning of what the server said? Its newlines have become spaces. */
+static bool is_beginning(const char *part, const char *whole)
+{
+	while (*part && (*part == *whole || (*part == ' ' && *whole && *whole < ' ')))
+		part++, whole++;
+	return !*part;
+}
+
+/* The library's words, "tools/call add: no", with all of what the server said, for which they have no room. */
+static const char *whole_message(const cleat_error *e, const cleat_json *error)
+{
+	const char *said = cleat_json_str(cleat_json_get(error, "message"), NULL);
+	const char *at = e->message, *colon;
+
+	while (said && !is_beginning(at, said)) {
+		colon = strstr(at, ": ");
+		said = colon ? said : NULL;
+		at = colon ? colon + 2 : at;
+	}
+	return said ? keepf("%.*s%s", (int)(at - e->message), e->message, said) : e->message;
+}
+
 int cli_result_error(const struct cli *cli, const cleat_result *r)
 {
 	const cleat_error *e = cleat_result_error(r);
@@ -143,7 +167,8 @@ int cli_result_error(const struct cli *cli, const cleat_result *r)
 		return asked; /* said when it was asked */
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return result_say(cli, step, cleat_result_http_status(r), e, cleat_result_error_data(r));
+	return result_say(cli, step, cleat_result_http_status(r), e,
+			  whole_message(e, cleat_result_error_json(r)), cleat_result_error_data(r));
 }
 
 int cli_client_error(const struct cli *cli)
@@ -153,5 +178,6 @@ int cli_client_error(const struct cli *cli)
 
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return result_say(cli, step, cleat_client_error_http_status(cli->client), e, NULL);
+	return result_say(cli, step, cleat_client_error_http_status(cli->client), e, e->message,
+			  NULL);
 }

@@ -22,6 +22,7 @@ enum {
 		256
 		<< 20, /* a result is what was asked for: more than the library takes from anybody */
 	NOTES_MOST = 20, /* without -v */
+	QUOTED = 80,     /* what the library quotes of an answer */
 	EARLY_MOST = 100 /* lines that are known again */
 };
 
@@ -86,6 +87,7 @@ struct cli_server_state {
 	cleat_client_options opts;
 	struct target target;
 	struct transcript *transcript; /* --record */
+	cleat_doc *refusal;            /* keep_refusal() */
 	unsigned notes;                /* that were shown */
 	struct words early;            /* what the program has written before it was ready */
 	bool second_start;
@@ -143,11 +145,32 @@ static bool is_initialize(const char *text, size_t n)
 	return i + length <= n;
 }
 
+/* The last error that came before the server was ready: the library's message has the beginning of it. */
+static void keep_refusal(const char *text, size_t n)
+{
+	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, NULL);
+	const cleat_json *error = cleat_json_get(cleat_doc_root(doc), "error");
+
+	if (strlen(cleat_json_str(cleat_json_get(error, "message"), "")) < QUOTED) {
+		cleat_doc_free(doc);
+		return;
+	}
+	cleat_doc_free(state->refusal);
+	state->refusal = doc;
+}
+
+const cleat_json *cli_refusal(const struct cli *cli)
+{
+	return cli->server_ ? cleat_json_get(cleat_doc_root(cli->server_->refusal), "error") : NULL;
+}
+
 /* A verb that looks at messages itself takes them from nobody else. */
 static void pass_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
 	if (out && state->early.n && !state->told && is_initialize(text, n))
 		state->second_start = true;
+	if (!out && !cleat_client_revision(c))
+		keep_refusal(text, n);
 	if (state->transcript)
 		transcript_add(state->transcript, out, text, n);
 	if (state->cli->verbose)
@@ -426,8 +449,7 @@ static void set_callbacks(struct cli *cli, cleat_client_options *o)
 	if (!o->on_note && cli_remarks(cli))
 		o->on_note = show_note;
 	state->on_message = o->on_message;
-	if (cli->verbose || state->transcript || state->on_message || state->target.argv)
-		o->on_message = pass_message;
+	o->on_message = pass_message;
 	state->on_trace = o->on_trace;
 	if (cli->verbose || state->on_trace)
 		o->on_trace = pass_trace;
@@ -511,6 +533,8 @@ bool cli_client_end(struct cli *cli)
 
 	cleat_client_free(cli->client);
 	good = !cli->server_ || transcript_end(cli->server_->transcript);
+	if (cli->server_)
+		cleat_doc_free(cli->server_->refusal);
 	cleat_loop_free(cli->loop);
 	cli->client = NULL;
 	cli->loop = NULL;

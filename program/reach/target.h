@@ -24,6 +24,9 @@ int target_check(struct cli *cli, const struct target *t);
 const char *config_resolve(const struct config_server *s, struct target *ret);
 /* Where the client of cli_client() has been told to go, and with what. Good until the end of the run. */
 const struct target *cli_target(const struct cli *cli, const cleat_client_options **ret_options);
+/* What the server answered to initialize or server/discover, where there is more of it than fits into the library's
+ * message; NULL: there is not. */
+const cleat_json *cli_refusal(const struct cli *cli);
 /* Takes $CLEAT_BEARER out of the environment, so that nothing that is started has it. Before anything else. */
 void bearer_take(void);
 /* $CLEAT_BEARER, if it is for this one; NULL: no, or there is none, with the reason in *ret_why (NULL: none). */

@@ -146,17 +146,10 @@ static bool fill_field(struct form *f, const char *name, const cleat_json *field
 
 /* ---- endings ------------------------------------------------------------------------------------- */
 
-static int nobody(cleat_request *req, const char *fmt, ...) CLEAT_PRINTF(2, 3);
-static int nobody(cleat_request *req, const char *fmt, ...)
+static int nobody(cleat_request *req, const char *why)
 {
-	char line[600];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
-	va_end(ap);
 	asked.unanswered =
-		cli_error_at(asked.cli, EXIT_OTHER, cleat_step_name(CLEAT_STEP_ASKED), 0, 0, line);
+		cli_error_at(asked.cli, EXIT_OTHER, cleat_step_name(CLEAT_STEP_ASKED), 0, 0, why);
 	await_give_up();
 	return cleat_reply_error(req, "nobody is there to answer");
 }
@@ -194,13 +187,14 @@ static int answer_given(cleat_request *req, struct form *f, const cleat_json *gi
 		return form_by_terminal(req, f, given);
 	if (f->missing.n)
 		return nobody(req,
-			      "the server asks \"%.200s\" and there is no terminal: answer %.200s "
-			      "with --answer KEY=VALUE, or use --decline",
-			      message, text_str(&f->missing));
+			      keepf("the server asks \"%s\" and there is no terminal: answer %s "
+				    "with --answer KEY=VALUE, or use --decline",
+				    message, text_str(&f->missing)));
 	return nobody(
 		req,
-		"the server asks \"%.300s\" and there is no terminal: use %s--accept or --decline",
-		message, cleat_json_size(properties_of(f->schema)) ? "--answer KEY=VALUE, " : "");
+		keepf("the server asks \"%s\" and there is no terminal: use %s--accept or --decline",
+		      message,
+		      cleat_json_size(properties_of(f->schema)) ? "--answer KEY=VALUE, " : ""));
 }
 
 static int answer_form(cleat_request *req, struct form *f)
@@ -218,7 +212,7 @@ static int answer_form(cleat_request *req, struct form *f)
 	cleat_build_end(f->object);
 	given = cleat_build_finish(f->object, &err);
 	if (!good)
-		rc = nobody(req, "--answer: %s", f->why);
+		rc = nobody(req, keepf("--answer: %s", f->why));
 	else if (!given)
 		rc = cleat_reply_error(req, "the form cannot be answered: %s", err.message);
 	else
@@ -259,10 +253,10 @@ static int on_url(cleat_request *req)
 		return CLEAT_OK;
 	}
 	if (!asked.terminal)
-		return nobody(req,
-			      "the server wants %.300s to be opened and there is no terminal: use "
-			      "--answer url=true when it is, or --decline",
-			      url);
+		return nobody(
+			req, keepf("the server wants %s to be opened and there is no terminal: use "
+				   "--answer url=true when it is, or --decline",
+				   url));
 	await_clear();
 	terminal_begin(asked.terminal, req);
 	return terminal_url(asked.terminal, cleat_arg_str(req, "message"), url);
@@ -304,9 +298,10 @@ static int on_sampling(cleat_request *req)
 	if (answer_of("sampling", &text, &json))
 		return reply_sampling(req, text, json);
 	if (!asked.terminal)
-		return nobody(req,
-			      "the server asks for a model and there is no terminal: answer with "
-			      "--answer sampling=TEXT, or use --decline");
+		return nobody(
+			req,
+			keepf("the server asks for a model and there is no terminal: answer with "
+			      "--answer sampling=TEXT, or use --decline"));
 	await_clear();
 	terminal_begin(asked.terminal, req);
 	rc = terminal_sampling(asked.terminal, cleat_request_arguments(req), &typed);

@@ -299,8 +299,8 @@ static int say_failed(struct cli *cli, cleat_result *r)
 
 	for (size_t i = 0; cleat_result_content(r, i, &c); i++)
 		if (c.kind == CLEAT_CONTENT_TEXT)
-			return cli_error(cli, EXIT_TOOL, "the tool failed: %.*s",
-					 (int)(c.size > 1000 ? 1000 : c.size), c.text);
+			return cli_error(cli, EXIT_TOOL, "the tool failed: %.*s", (int)c.size,
+					 c.text);
 	return cli_error(cli, EXIT_TOOL, "the tool failed");
 }
 

@@ -248,6 +248,15 @@ size_t print_room(FILE *to)
 	return ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
+size_t print_rows(FILE *to)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(to)))
+		return SIZE_MAX;
+	return ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
+}
+
 size_t print_prose(FILE *to)
 {
 	size_t room = print_room(to);

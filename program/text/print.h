@@ -33,6 +33,8 @@ size_t print_width(const char *text);
 size_t print_fit(const char *text, size_t room);
 /* The columns of the terminal that this goes to; SIZE_MAX: it goes to none. */
 size_t print_room(FILE *to);
+/* Its lines; SIZE_MAX: none. */
+size_t print_rows(FILE *to);
 /* How wide prose is: 79 columns, or less where the terminal has less. */
 size_t print_prose(FILE *to);
 /* Wraps a text as prose; newlines in it stay. Each line begins with `indent` spaces. */

@@ -132,6 +132,7 @@ void result_set_error(cleat_result *r, int http_status, const cleat_json *error)
 	}
 	message = cleat_json_str(json_member(error, "message"), "");
 	r->step = CLEAT_STEP_ANSWER;
+	r->error_json = error;
 	r->error_data = json_member(error, "data");
 	error_rpc(&r->error, CLEAT_EREMOTE, code_of(error), "%s",
 		  *message ? message : "the server answered with an error and does not say why");
@@ -198,6 +199,11 @@ bool cleat_result_is_cached(const cleat_result *r)
 const cleat_json *cleat_result_raw(const cleat_result *r)
 {
 	return r ? r->raw : NULL;
+}
+
+const cleat_json *cleat_result_error_json(const cleat_result *r)
+{
+	return r ? r->error_json : NULL;
 }
 
 const cleat_json *cleat_result_error_data(const cleat_result *r)

@@ -36,6 +36,7 @@ struct cleat_result {
 	bool tool_error;
 	bool cached;
 	const cleat_json *raw;        /* the result; NULL: none */
+	const cleat_json *error_json; /* the server's error; NULL: none */
 	const cleat_json *error_data; /* NULL: none */
 	const cleat_json *items;      /* instead of what the shape says; NULL: as that says */
 	const char *text;             /* made when asked for */

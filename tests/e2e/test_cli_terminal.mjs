@@ -20,6 +20,21 @@ const alive = pid => {
 	}
 };
 
+// ---- errors ----------------------------------------------------------------------------------------
+
+test('programs read all of an error, people as much as the terminal has lines', async () => {
+	const why = Array.from({ length: 60 }, (_, i) => `line ${i} ${'x'.repeat(20)}`).join('\n') + '\nEND';
+	const reject = (...options) => ['call', ...options, '--', fixture, '--', 'reject', 'code=-32050', `why=${why}`];
+	const { error } = JSON.parse((await expect(reject('--json'), { code: 5 })).stderr);
+	assert.equal(error.message, `tools/call reject: refused: ${why}`);
+	assert.ok((await expect(reject(), { code: 5 })).stderr.includes(why));
+	const { stdout } = await within(terminal(reject()).ended, 'the call');
+	assert.match(stdout, /line 19 [^]*\n {2}\(\d+ more lines than the terminal has; 2>FILE has all\)/);
+	assert.ok(!stdout.includes('END') && stdout.split('\n').length <= 24, stdout);
+	const refuses = `process.stdin.on('data', d => console.log(JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(d).id, error: { code: 1, message: '${'y'.repeat(300)}END' } })))`;
+	assert.match((await run(['ls', '--json', '--', process.execPath, '-e', refuses])).stderr, /"data":\{"code":1,"message":"y{300}END"\}/);
+});
+
 // ---- without a terminal ----------------------------------------------------------------------------
 
 const profile = ['--answer', 'name=Ann', '--answer', 'mail=ann@example.com', '--answer', 'age=30'];

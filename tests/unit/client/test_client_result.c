@@ -66,6 +66,7 @@ TEST(no_result_means_out_of_memory)
 	assert_null(cleat_result_json(NULL));
 	assert_null(cleat_result_items(NULL));
 	assert_null(cleat_result_error_data(NULL));
+	assert_null(cleat_result_error_json(NULL));
 	assert_string_equal(cleat_result_text(NULL), "");
 	assert_false(cleat_result_content(NULL, 0, &c));
 	assert_null(c.json);
@@ -305,6 +306,8 @@ TEST(an_error_of_the_server_is_told_with_code_and_data)
 		assert_string_equal(cleat_result_error(r)->message, rows[i].message);
 		assert_int_equal(cleat_result_error(r)->rpc_code, rows[i].code);
 		assert_int_equal(cleat_result_error_data(r) != NULL, rows[i].data);
+		assert_int_equal(cleat_result_error_json(r) != NULL,
+				 rows[i].status == CLEAT_EREMOTE);
 		assert_int_equal(cleat_result_http_status(r), 400);
 		assert_null(cleat_result_raw(r));
 		assert_false(cleat_result_is_tool_error(r));

@@ -49,9 +49,11 @@ static int choose(struct cli *cli, struct clientfile *f, const char *client)
 		return clientfile_unknown(cli, client);
 	if (project)
 		return cli_usage(cli, "--project goes with a program's name, not with a file");
-	f->place = (struct place){
-		.client = client, .program = client, .path = client, .shown = client
-	};
+	f->place = (struct place){ .client = client,
+				   .program = client,
+				   .path = client,
+				   .shown = client,
+				   .no_url = strstr(client, "claude_desktop_config.json") };
 	return EXIT_GOOD;
 }
 
@@ -143,17 +145,22 @@ void clientfile_close(struct clientfile *f)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
-static bool agreed(struct cli *cli)
+/* Whoever starts servers runs what its file says, so nothing is written into it that nobody has agreed to. */
+static int agreed(struct cli *cli)
 {
 	char answer[16];
 
-	if (cli_flag(cli, "yes") || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-		return true;
+	if (cli_flag(cli, "yes"))
+		return EXIT_GOOD;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return cli_usage(cli, "nothing was changed, as there is no terminal to ask on: use "
+				      "--yes to write this, or --dry-run to look at it only");
 	fputs("Write this? [Y/n] ", stderr);
 	fflush(stderr);
-	if (!fgets(answer, sizeof answer, stdin))
-		return false;
-	return *answer == '\n' || *answer == 'y' || *answer == 'Y';
+	if (fgets(answer, sizeof answer, stdin) &&
+	    (*answer == '\n' || *answer == 'y' || *answer == 'Y'))
+		return EXIT_GOOD;
+	return cli_error(cli, EXIT_OTHER, "nothing was changed");
 }
 
 static bool write_all(int fd, const char *p, size_t n)
@@ -278,6 +285,7 @@ static int replace(struct cli *cli, struct clientfile *f, struct text *after)
 int clientfile_write(struct cli *cli, struct clientfile *f, struct text *after)
 {
 	FILE *to = cli_out(cli);
+	int code;
 
 	if (!to)
 		return EXIT_OTHER;
@@ -285,9 +293,6 @@ int clientfile_write(struct cli *cli, struct clientfile *f, struct text *after)
 	fflush(to);
 	if (cli_flag(cli, "dry-run"))
 		return EXIT_GOOD;
-	if (!agreed(cli)) {
-		cli_note(cli, "nothing was changed");
-		return EXIT_OTHER;
-	}
-	return replace(cli, f, after);
+	code = agreed(cli);
+	return code == EXIT_GOOD ? replace(cli, f, after) : code;
 }

@@ -28,12 +28,13 @@ struct clientfile {
 		  .letter = 'n',                                                                   \
 		  .help = "show the difference, write nothing" },                                  \
 	{                                                                                          \
-		.name = "yes", .letter = 'y', .help = "do not ask"                                 \
+		.name = "yes", .letter = 'y',                                                      \
+		.help = "do not ask; needed where there is no terminal"                            \
 	}
 
 /* Reads the file of a program ("cursor") or a path. EXIT_GOOD, or a message was printed. */
 int clientfile_open(struct cli *cli, struct clientfile *f, const char *client);
-/* Shows the difference, asks on a terminal, keeps a backup, writes. EXIT_GOOD, also with --dry-run. */
+/* Shows the difference, asks on a terminal (without one --yes is needed), keeps a backup, writes. EXIT_GOOD, also with --dry-run. */
 int clientfile_write(struct cli *cli, struct clientfile *f, struct text *after);
 void clientfile_close(struct clientfile *f);
 

@@ -10,14 +10,14 @@
 #include <string.h>
 
 static const struct place known[] = {
-	{ "claude-code", "Claude Code", false, "mcpServers", ".claude.json", NULL },
-	{ "claude-code", "this project", true, "mcpServers", ".mcp.json", NULL },
+	{ "claude-code", "Claude Code", false, "mcpServers", ".claude.json", NULL, false },
+	{ "claude-code", "this project", true, "mcpServers", ".mcp.json", NULL, false },
 	{ "claude-desktop", "Claude Desktop", false, "mcpServers",
-	  ".config/Claude/claude_desktop_config.json", NULL },
-	{ "cursor", "Cursor", false, "mcpServers", ".cursor/mcp.json", NULL },
-	{ "cursor", "Cursor", true, "mcpServers", ".cursor/mcp.json", NULL },
-	{ "vscode", "VS Code", false, "servers", ".config/Code/User/mcp.json", NULL },
-	{ "vscode", "VS Code", true, "servers", ".vscode/mcp.json", NULL },
+	  ".config/Claude/claude_desktop_config.json", NULL, true },
+	{ "cursor", "Cursor", false, "mcpServers", ".cursor/mcp.json", NULL, false },
+	{ "cursor", "Cursor", true, "mcpServers", ".cursor/mcp.json", NULL, false },
+	{ "vscode", "VS Code", false, "servers", ".config/Code/User/mcp.json", NULL, false },
+	{ "vscode", "VS Code", true, "servers", ".vscode/mcp.json", NULL, false },
 };
 _Static_assert(CLEAT_COUNT(known) <= PLACES_MAX, "all of them fit");
 

@@ -11,6 +11,7 @@ struct place {
 	const char *top;     /* the member that holds the servers */
 	const char *path;
 	const char *shown; /* with "~" */
+	bool no_url;       /* takes commands only */
 };
 
 enum { PLACES_MAX = 8 };

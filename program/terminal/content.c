@@ -4,6 +4,7 @@
  * Names of files are ours, never the server's.
  */
 #include "base/base64.h"
+#include "base/str.h"
 #include "terminal/output.h"
 #include "text/print.h"
 #include "text/text.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +41,30 @@ static const char *kind_of(const cleat_content *c)
 	if (c->kind == CLEAT_CONTENT_IMAGE)
 		return "image";
 	return c->kind == CLEAT_CONTENT_AUDIO ? "audio" : "data";
+}
+
+bool cli_is_text(const cleat_content *c)
+{
+	static const char *const types[] = { "text/",
+					     "application/json",
+					     "application/xml",
+					     "application/yaml",
+					     "application/toml",
+					     "application/javascript",
+					     "application/x-ndjson",
+					     "application/sql",
+					     "application/x-sh",
+					     "application/x-yaml" };
+	size_t n = c->mime ? strcspn(c->mime, "; ") : 0, i = 0;
+
+	if (!c->data || !n || memchr(c->data, 0, c->size) ||
+	    utf8_valid_prefix((struct str){ c->data, c->size }) != c->size)
+		return false;
+	while (i < CLEAT_COUNT(types) && strncasecmp(c->mime, types[i], strlen(types[i])) != 0)
+		i++;
+	return i < CLEAT_COUNT(types) || (n > 5 && strncasecmp(c->mime + n - 5, "+json", 5) == 0) ||
+	       (n > 4 && strncasecmp(c->mime + n - 4, "+xml", 4) == 0 &&
+		c->kind == CLEAT_CONTENT_RESOURCE);
 }
 
 /* ---- images in terminals ------------------------------------------------------------------------- */
@@ -172,8 +198,10 @@ static void print_data(struct page *p, const cleat_content *c)
 
 static void print_block_text(struct page *p, const cleat_content *c)
 {
-	print_content(p->to, c->text, c->size);
-	if (!c->size || c->text[c->size - 1] != '\n')
+	const char *text = c->text ? c->text : c->data;
+
+	print_content(p->to, text, c->size);
+	if (!c->size || text[c->size - 1] != '\n')
 		fputc('\n', p->to);
 }
 
@@ -217,7 +245,7 @@ static void print_block(struct page *p, const cleat_content *c)
 	switch (c->kind) {
 	case CLEAT_CONTENT_TEXT: print_block_text(p, c); break;
 	case CLEAT_CONTENT_RESOURCE:
-		if (c->text)
+		if (c->text || (cli_is_text(c) && !cli_option(p->cli, "save")))
 			print_block_text(p, c);
 		else
 			print_data(p, c);

@@ -19,6 +19,8 @@ bool cli_print_json(struct cli *cli, const cleat_json *v, int *ret_code);
 bool cli_print_doc(struct cli *cli, cleat_doc *doc, int *ret_code);
 /* For people: JSON, indented, with colour where the terminal has it. */
 void cli_pretty(struct cli *cli, FILE *to, const cleat_json *v);
+/* Bytes that are text after all: of a type for text, and UTF-8. */
+bool cli_is_text(const cleat_content *c);
 /* The content of a result: text as it is, structured content, images (--save, inline), links. */
 int cli_print_content(struct cli *cli, cleat_result *r);
 

@@ -229,7 +229,9 @@ static void print_field(struct terminal *t, const char *name, const cleat_json *
 static int ask_field(struct terminal *t, const char *name, const cleat_json *field, bool required,
 		     cleat_build *object)
 {
-	bool optional = !required || cleat_json_get(field, "default");
+	const cleat_json *fallback = cleat_json_get(field, "default");
+	const char *unfit;
+	bool usable = fallback && fits(field, fallback, &unfit), optional = !required || usable;
 
 	print_field(t, name, field, required);
 	for (;;) {
@@ -240,6 +242,9 @@ static int ask_field(struct terminal *t, const char *name, const cleat_json *fie
 		fputs("  > ", t->out);
 		if (!read_line(t))
 			return CLEAT_ECANCELLED;
+		/* What is left out is sent with its default, so that it is shown with it. */
+		if (!t->line[0] && usable)
+			cleat_build_value(object, name, fallback);
 		if (!t->line[0] && optional)
 			return CLEAT_OK;
 		value = field_value(field, t->line, &why);

@@ -1,7 +1,7 @@
 /* program/verbs/install.c - `cleat install`: writes a server into the configuration of another program.
  *
  * A program like that starts its servers in a directory of its own choosing and with little environment. So
- * the entry has the absolute path of cleat itself, and the paths among the words of `serve` are made
+ * the entry has the absolute path of cleat itself, and relative paths among the words are made
  * absolute. A configuration that does not work is not installed: `cleat serve --check` has to like it first.
  */
 #include "clients/clientfile.h"
@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,59 @@ static const char *absolute(const char *path)
 	if (!*path || strcmp(path, ".") == 0)
 		return keepf("%s", config_workspace());
 	return keepf("%s/%s", config_workspace(), path);
+}
+
+/* The words of any other command: what is a path here is none where the client starts it. A word is taken for a path
+ * that says so (./x, ../x), or that looks like one and is there (server.js, but not the module of python -m). */
+static const char *argument(const char *word)
+{
+	const char *value = *word == '-' ? strchr(word, '=') : NULL,
+		   *path = value ? value + 1 : word;
+	bool said = strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0;
+	char *real;
+
+	if ((*word == '-' && !value) || *path == '/' || !(said || strpbrk(path, "./")))
+		return word;
+	real = realpath(path, NULL);
+	if (!real && !said)
+		return word;
+	path = real ? keep(real) : absolute(path);
+	return value ? keepf("%.*s%s", (int)(value + 1 - word), word, path) : path;
+}
+
+/* Can it be run? By its path, or by its name along $PATH. */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool is_on_path(const char *name)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+
+		if (n && is_program(keepf("%.*s/%s", (int)n, at, name)))
+			return true;
+		at += n + (at[n] == ':');
+	}
+	return false;
+}
+
+static int other_words(struct cli *cli, struct words *to, const char *const *from)
+{
+	const char *program = strchr(from[0], '/') ? absolute(argument(from[0])) : from[0];
+
+	if (*program == '/' ? !is_program(program) : !is_on_path(program))
+		return cli_error(cli, EXIT_USAGE, "there is no program %s%s; nothing was changed",
+				 program, *program == '/' ? "" : " on the PATH");
+	words_add(to, program);
+	while (*++from)
+		words_add(to, argument(*from));
+	return EXIT_GOOD;
 }
 
 /* Does this option take a path? Its help says so: PATH[:rw], FILE, DIR. */
@@ -235,18 +289,32 @@ static int try_serve(struct cli *cli, const struct words *w)
 	return EXIT_GOOD;
 }
 
-/* "serve ..." and "cleat serve ..." are ours; anything else is taken as it is. */
-static int command_words(struct cli *cli, struct words *w)
+static int take_url(struct cli *cli, const struct clientfile *f, struct words *w)
+{
+	if (cli_option(cli, "env"))
+		return cli_usage(cli, "--env is for a command, not for a URL");
+	if (f->place.no_url)
+		return cli_error(cli, EXIT_USAGE,
+				 "%s is for commands only: a URL is added in the program's own "
+				 "settings (Connectors); nothing was changed",
+				 f->place.shown);
+	words_add(w, cli->command[0]);
+	return EXIT_GOOD;
+}
+
+/* "serve ..." and "cleat serve ..." are ours. */
+static int command_words(struct cli *cli, const struct clientfile *f, struct words *w)
 {
 	const char *const *from = cli->command;
 	bool ours = strcmp(from[0], "serve") == 0 ||
 		    (strcmp(from[0], "cleat") == 0 && from[1] && strcmp(from[1], "serve") == 0);
 
-	if (!ours) {
-		for (; *from; from++)
-			words_add(w, *from);
-		return EXIT_GOOD;
-	}
+	if (is_url(from[0]) && !from[1])
+		return take_url(cli, f, w);
+	if (cli_option(cli, "header"))
+		return cli_usage(cli, "--header is for a URL, not for a command");
+	if (!ours)
+		return other_words(cli, w, from);
 	words_add(w, own_path());
 	words_add(w, "serve");
 	serve_words(w, from + (strcmp(from[0], "serve") == 0 ? 1 : 2));
@@ -300,7 +368,7 @@ static int install_run(struct cli *cli)
 		return cli_usage(cli, "--name NAME is missing: what the server is called there");
 	code = clientfile_open(cli, &f, cli->argv[0]);
 	if (code == EXIT_GOOD)
-		code = command_words(cli, &w);
+		code = command_words(cli, &f, &w);
 	if (code == EXIT_GOOD)
 		code = install(cli, &f, name, &w);
 	clientfile_close(&f);
@@ -331,7 +399,8 @@ static const struct cli_option own[] = {
 static const struct cli_example examples[] = {
 	{ "cleat install ./mcp.json --name notes --dry-run -- serve --dir .",
 	  "what a configuration file would look like with this folder as a server" },
-	{ "cleat install ./mcp.json --name adder -- ./hello", "any other program" },
+	{ "cleat install ./mcp.json --name adder --yes -- ./hello",
+	  "any other program, without being asked" },
 	{ 0 },
 };
 
@@ -341,11 +410,11 @@ const struct verb verb_install = {
 	.usage = usage,
 	.about =
 		"Adds a server to the configuration file of a program that uses MCP servers. The "
-		"difference is shown first; on a terminal you are asked whether to write it. What was "
+		"difference is shown first; on a terminal you are asked whether to write it, without one --yes says so. What was "
 		"there before is kept beside the file (FILE.DATE.bak). Comments and the order of the "
 		"file stay as they are.\n\n"
-		"After \"--\" comes `serve` with its options (which are checked), any other command, or a URL. Relative paths among the words of serve are made "
-		"absolute, because programs start their servers in a directory of their own choosing.",
+		"After \"--\" comes `serve` with its options (which are checked), any other command, or a URL. A program has to be there. Relative paths are "
+		"made absolute, because programs start their servers in a directory of their own choosing.",
 	.groups = CLI_COMMAND,
 	.options = own,
 	.examples = examples,

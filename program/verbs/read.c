@@ -19,7 +19,7 @@ static bool print_only(struct cli *cli, cleat_result *r, FILE *to, int *ret_code
 		fwrite(c.text, 1, c.size, to);
 		return true;
 	}
-	if (c.text || !c.data || !terminal || cli_option(cli, "save"))
+	if (c.text || !c.data || cli_is_text(&c) || !terminal || cli_option(cli, "save"))
 		return false;
 	*ret_code = cli_error(cli, EXIT_OTHER,
 			      "these are %zu bytes that are not text (%s), and this is a terminal: "

@@ -61,7 +61,7 @@ static const struct cli_option own[] = {
 	{ 0 },
 };
 static const struct cli_example examples[] = {
-	{ "cleat uninstall ./mcp.json --name hello",
+	{ "cleat uninstall ./mcp.json --name hello --yes",
 	  "takes it out; the old file is kept beside it" },
 	{ "cleat uninstall ./mcp.json --name hello --dry-run", "only shows what would change" },
 	{ 0 },

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { MOST_REQUIRED = 1024, MOST_UNWRAPS = 4, SCRATCH = 64 << 10 };
+enum { MOST_REQUIRED = 1024, MOST_UNWRAPS = 4, MOST_UNION = 8, SCRATCH = 64 << 10 };
 
 struct printer {
 	struct buf *out;
@@ -184,6 +184,50 @@ static void print_range(struct printer *p, const cleat_json *schema, const char 
 	buf_printf(p->out, " %s..%s", min ? min : "", max ? max : "");
 }
 
+/* What one of several types is called; NULL: it is none by itself. */
+static const char *word_of(struct str type)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(kinds); i++)
+		if (str_eqz(type, kinds[i].type))
+			return kinds[i].word;
+	return str_eqz(type, "array") ? "json[]" : NULL;
+}
+
+/* "boolean|string": the grammar has no such thing, but whoever looks at a tool wants to know. False: they are
+ * not all plain types, and nothing was printed. */
+static bool print_union(struct printer *p, const cleat_json *schema, bool array)
+{
+	const cleat_json *list = cleat_json_get(schema, "type");
+	const char *words[MOST_UNION];
+	cleat_json_iter it;
+	size_t n = 0;
+
+	if (!json_is_array(list))
+		list = cleat_json_get(schema, "anyOf");
+	if (!list)
+		list = cleat_json_get(schema, "oneOf");
+	it = cleat_json_each(list);
+	while (cleat_json_size(list) > 1 && cleat_json_next(&it)) {
+		struct str type = json_is_string(it.value) ? json_str(it.value) : type_of(it.value);
+
+		const char *word = word_of(type);
+		size_t k = 0;
+
+		if (str_eqz(type, "null"))
+			continue;
+		while (word && k < n && words[k] != word)
+			k++;
+		if (!word || k == MOST_UNION)
+			return false;
+		words[k] = word;
+		n += k == n;
+	}
+	for (size_t i = 0; i < n; i++)
+		buf_printf(p->out, "%s%s", i ? "|" : array && n > 1 ? "(" : "", words[i]);
+	buf_appendz(p->out, array && n > 1 ? ")" : "");
+	return n > 0;
+}
+
 /* Prints the type and fills in *f as far as a default has to fit it; *ret_choices is the enum. */
 static void print_type(struct printer *p, const cleat_json *schema, cleat_field *f,
 		       const cleat_json **ret_choices)
@@ -208,7 +252,7 @@ static void print_type(struct printer *p, const cleat_json *schema, cleat_field 
 	}
 	if (*ret_choices)
 		print_choices(p, *ret_choices, f->array);
-	else
+	else if (type.p || !print_union(p, value, f->array))
 		buf_appendz(p->out, word);
 	if (f->array)
 		buf_appendz(p->out, "[]");

@@ -8,7 +8,7 @@ import { hello, place, start, heard } from './lib/cli.mjs';
 import { expect, fails, good } from './lib/expect.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
-const install = (file, ...more) => ['install', file, '--name', 'x', ...more, '--', 'true'];
+const install = (file, ...more) => ['install', '--yes', file, '--name', 'x', ...more, '--', 'true'];
 
 test('install: a file of one\'s own belongs to no project, and its place is made or said', async () => {
 	const cwd = place({ 'plain': '', 'full.json/x': '' });

@@ -6,10 +6,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cleat, heard, hello, place, run, terminal } from './lib/cli.mjs';
-import { expect, fails } from './lib/expect.mjs';
+import { expect } from './lib/expect.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 
-const good = (args, options) => expect(args, {}, options);
+// There is no terminal to ask on.
+const yes = args => (args[1] && /install/.test(args[0]) ? [args[0], '--yes', ...args.slice(1)] : args);
+const good = (args, options) => expect(yes(args), {}, options);
+const fails = (code, stderr, args, options) => expect(yes(args), { code, stderr }, options);
 const self = fs.realpathSync(cleat);
 const read = (...parts) => fs.readFileSync(path.join(...parts), 'utf8');
 const entry = (directory, file, top, name) => JSON.parse(read(directory, file))[top][name];
@@ -67,6 +70,39 @@ test('a URL with headers, and a command with variables', async () => {
 	assert.deepEqual(JSON.parse(read(cwd, 'mcp.json')), { mcpServers: {
 		far: { type: 'http', url: 'https://example.com/mcp', headers: { Authorization: 'Bearer ${TOKEN}' } },
 		near: { command: 'node', args: ['x y.js'], env: { A: '1=2', B: '' } } } });
+});
+
+test('without a terminal --yes is needed', async () => {
+	const cwd = place({ 'mcp.json': '{"mcpServers": {"y": {"command": "true"}}}' });
+	for (const args of [['install', './mcp.json', '--name', 'x', '--', 'true'], ['uninstall', './mcp.json', 'y']])
+		await expect(args, { code: 2, stdout: /^--- \.\/mcp\.json/, stderr: /nothing was changed, as there is no terminal to ask on: use --yes/ }, { cwd });
+	assert.deepEqual(backups(cwd), []);
+});
+
+test('programs have to be there, and relative paths become absolute', async () => {
+	const cwd = fs.realpathSync(place({ 'server.js': '', 'sub/run': '#!/bin/sh\n', 'plain': '', 'module/x': '' }));
+	fs.chmodSync(path.join(cwd, 'sub/run'), 0o755);
+	const install = (...words) => ['install', './mcp.json', '--force', '--name', 'x', '--', ...words];
+	for (const [words, written] of [
+		[['node', 'server.js', '--data=./new.db', '-m', 'module', 'other.js'], ['node', `${cwd}/server.js`, `--data=${cwd}/new.db`, '-m', 'module', 'other.js']],
+		[['sub/run', '../up', '--flag=module', 'https://a.example/x.js'], [`${cwd}/sub/run`, `${cwd}/../up`, '--flag=module', 'https://a.example/x.js']]
+	]) {
+		await good(install(...words), { cwd });
+		const { command, args } = entry(cwd, 'mcp.json', 'mcpServers', 'x');
+		assert.deepEqual([command, ...args], written);
+	}
+	for (const program of ['./nothing', 'sub', 'plain', './plain', 'no-such-program-anywhere', 'unix:/run/x.sock', ''])
+		await fails(2, /there is no program .*; nothing was changed/, install(program), { cwd });
+});
+
+test('a URL is for programs that take one', async () => {
+	const home = place(), cwd = place(), url = 'https://example.com/mcp';
+	for (const file of ['claude-desktop', './claude_desktop_config.json'])
+		await fails(2, /is for commands only/, ['install', file, '--name', 'x', '--', url], { home, cwd });
+	for (const file of ['claude-code', 'cursor', 'vscode'])
+		await good(['install', file, '--name', 'x', '--', url], { home, cwd });
+	await fails(2, /--env is for a command/, ['install', 'cursor', '--name', 'y', '-e', 'A=1', '--', url], { home, cwd });
+	await fails(2, /--header is for a URL/, ['install', 'cursor', '--name', 'y', '-H', 'A: 1', '--', 'true'], { home, cwd });
 });
 
 test('the difference is shown, a backup is kept, comments stay', async () => {

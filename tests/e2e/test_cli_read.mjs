@@ -34,6 +34,22 @@ test('read: bytes go to a pipe, to -o and to --save', async () => {
 	assert.deepEqual(fs.readFileSync(path.join(cwd, 'out/data-1.gif')), gif);
 });
 
+test('read and call: a blob that is text prints as text', async () => {
+	const exact = path.join(import.meta.dirname, 'lib/exact_server.mjs');
+	const of = (mimeType, blob) => ({ uri: 'x:/y', mimeType, blob: Buffer.from(blob, 'latin1').toString('base64') });
+	const show = async (verb, parts, word) => {
+		const result = JSON.stringify(verb === 'read' ? { contents: parts } : { content: [{ type: 'text', text: 'see' }, ...parts.map(resource => ({ type: 'resource', resource }))] });
+		return (await within(terminal(on(verb, [process.execPath, exact, result], word)).ended, verb)).stdout.replaceAll('\r', '');
+	};
+	const ü = Buffer.from('ü').toString('latin1');
+	for (const mime of ['text/csv', 'TEXT/plain; charset=utf-8', 'application/json', 'application/ld+json']) {
+		assert.equal(await show('read', [of(mime, `{"a":"${ü}"}`)], 'x:/y'), '{"a":"ü"}\n', mime);
+		assert.equal(await show('call', [of(mime, `{"a":"${ü}"}`)], 'tool'), 'see\n--- x:/y\n{"a":"ü"}\n', mime);
+	}
+	for (const [mime, blob] of [['text/plain', '\xff'], ['text/plain', 'a\0'], ['application/zip', 'PK'], ['image/png', 'x']])
+		assert.match(await show('call', [of(mime, blob)], 'tool'), /--save DIR/, mime);
+});
+
 test('read: a terminal gets no bytes, but a hint', async () => {
 	const child = terminal(on('read', [example('resources')], 'pixel://1'));
 	const { stdout, code } = await within(child.ended, 'the end');

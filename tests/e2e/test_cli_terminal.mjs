@@ -125,7 +125,7 @@ test('a question without fields is yes or no, and an empty line is no', async ()
 
 test('options answer some fields, the person the others', async () => {
 	const { stdout } = await converse(call('ask_profile', ...profile.slice(0, 4), '--answer', 'height=1.8', '--answer', 'color=red'), [
-		[/age[^]*> $/, '30\n'], [/member[^]*> $/, '\n'], [/Send this/, 'y\n']]);
+		[/age[^]*> $/, '30\n'], [/member[^]*> $/, '\n'], [/\{.*"age":30,"member":true\}\s+Send this/, 'y\n']]);
 	assert.ok(!stdout.includes('Full name'));
 	assert.match(stdout, /Ann <ann@example\.com>, 30, red, member\r\n$/);
 });

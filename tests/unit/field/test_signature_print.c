@@ -61,10 +61,15 @@ TEST(what_the_grammar_says_is_printed)
 TEST(what_it_cannot_say_becomes_a_json_type)
 {
 	expect_print_type("{'type':['string','null']}", "string");
-	expect_print_type("{'type':['string','integer']}", "json");
+	expect_print_type("{'type':['boolean','string','null']}", "boolean|string");
+	expect_print_type("{'type':'array','items':{'type':['string','integer']}}",
+			  "(string|integer)[]");
+	expect_print_type("{'oneOf':[{'type':'array'},{'type':'object'},{'type':'object'}]}",
+			  "json[]|object");
+	expect_print_type("{'oneOf':[{'type':'string'},{'$ref':'#/x'}]}", "json");
 	expect_print_type("{'anyOf':[{'type':'integer','minimum':1},{'type':'null'}]}",
 			  "integer 1..");
-	expect_print_type("{'anyOf':[{'type':'integer'},{'type':'string'}]}", "json");
+	expect_print_type("{'anyOf':[{'type':'integer'},{'type':'string'}]}", "integer|string");
 	expect_print_type("{'$ref':'#/x'}", "json");
 	expect_print_type("{'type':'null'}", "json");
 	expect_print_type("{'type':7}", "json");

@@ -1,6 +1,6 @@
 /* test_run_connections.c - <cleat/connection.h>: what a program learns of its clients' coming and going over
  * descriptors, wires and in its own process, and whose the descriptors are. HTTP is in
- * test_endpoint_connections.c.
+ * tests/wire/transcripts/http/connections.txt.
  */
 #include "test.h"
 #include "unit/run/test_run.h"

@@ -6,7 +6,7 @@
 static const cleat_icon icons[] = {
 	{ .src = "https://example.com/a.png",
 	  .mime_type = "image/png",
-	  .sizes = "48x48 96x96",
+	  .sizes = "48x48  96x96 ",
 	  .theme = "light" },
 	{ .src = "data:image/svg+xml;base64,PHN2Zy8+", .sizes = "any" },
 	{ .src = NULL },

@@ -112,16 +112,10 @@ RIG_TEST(wire_refuses_to_be_fed_from_a_handler)
 	rig_start(r, &(cleat_tool){ .name = "re", .call = reenter }, 1);
 	inner = r->w;
 	assert_has(rig_ask(r, CALL("1", "re", "{}")), "ok");
-	assert_int_equal(cleat_wire_feed(NULL, "x", 1), CLEAT_EINVAL);
 	assert_int_equal(cleat_wire_feed(r->w, NULL, 1), CLEAT_EINVAL);
 	assert_int_equal(cleat_wire_feed(r->w, NULL, 0), CLEAT_OK);
-	assert_int_equal(cleat_wire_poll(NULL), -1);
 	assert_int_equal(cleat_wire_peek(NULL, NULL), 0);
-	assert_int_equal(cleat_wire_inflight(NULL), 0);
-	cleat_wire_consume(NULL, 1);
 	cleat_wire_consume(r->w, 1000); /* more than there is */
-	cleat_wire_eof(NULL);
-	cleat_wire_free(NULL);
 	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
 }
 

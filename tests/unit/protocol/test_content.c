@@ -2,6 +2,7 @@
  * and when memory or room ends. (What each revision shows: tests/wire/transcripts/common/contents.txt.)
  */
 #include "protocol/content.h"
+#include "protocol/describe.h"
 #include "support.h"
 #include "test.h"
 
@@ -40,6 +41,46 @@ TEST(empty_annotations_are_left_out)
 	a = (cleat_annotations){ .has_priority = true };
 	content_text(&w, begin(REV_2026_07_28), STR_LIT("x"), &x);
 	assert_written("{\"type\":\"text\",\"text\":\"x\",\"annotations\":{\"priority\":0}}");
+}
+
+TEST(each_part_of_the_extras_stands_alone)
+{
+	cleat_annotations a = { .assistant = true };
+
+	content_text(&w, begin(REV_2026_07_28), STR_LIT("x"), &(struct content_extras){ &a, none });
+	assert_written(
+		json_of("{'type':'text','text':'x','annotations':{'audience':['assistant']}}"));
+	content_text(&w, begin(REV_2026_07_28), STR_LIT("x"),
+		     &(struct content_extras){ NULL, STR_LIT("{}") });
+	assert_written(json_of("{'type':'text','text':'x','_meta':{}}"));
+}
+
+/* What is not there is not described, and each hint is a reason for annotations. */
+TEST(each_part_of_a_description_stands_alone)
+{
+	static const cleat_icon icons[] = { { .src = "data:,x" }, { .src = NULL } };
+	const cleat_tool tools[] = { { .name = "t", .read_only = CLEAT_YES },
+				     { .name = "t", .destructive = CLEAT_YES },
+				     { .name = "t", .idempotent = CLEAT_YES },
+				     { .name = "t", .open_world = CLEAT_YES } };
+	static const char *const hints[] = { "readOnly", "destructive", "idempotent", "openWorld" };
+	cleat_resource r = { .uri = "u:1", .name = "N", .icons = icons };
+	char want[128];
+
+	for (size_t i = 0; i < CLEAT_COUNT(tools); i++) {
+		describe_tool(&w, begin(REV_2026_07_28), &tools[i],
+			      &(struct tool_schemas){ .input = STR_LIT("{}") });
+		snprintf(want, sizeof want,
+			 "{'name':'t','inputSchema':{},'annotations':{'%sHint':true}}", hints[i]);
+		assert_written(json_of(want));
+	}
+	describe_resource(&w, begin(REV_2026_07_28), &r);
+	assert_written(json_of("{'uri':'u:1','name':'N','icons':[{'src':'data:,x'}]}"));
+	r.icons = icons + 1;
+	describe_resource(&w, begin(REV_2026_07_28), &r);
+	assert_written(json_of("{'uri':'u:1','name':'N'}"));
+	describe_prompt(&w, begin(REV_2026_07_28), &(cleat_prompt){ .name = "p" });
+	assert_written(json_of("{'name':'p'}"));
 }
 
 TEST(kind_by_mime_type)

@@ -31,7 +31,7 @@ function(cleat_test)
   set_tests_properties(
     ${arg_NAME}
     PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 3600 ENVIRONMENT
-               "CLEAT_BUILD_DIR=${PROJECT_BINARY_DIR};CLEAT_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+               "CLEAT_BUILD_DIR=${PROJECT_BINARY_DIR};CLEAT_SOURCE_DIR=${PROJECT_SOURCE_DIR};CLEAT_MISUSE=log")
 endfunction()
 
 # Whether a test is of the program, which may not be built.

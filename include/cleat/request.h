@@ -20,6 +20,13 @@
  * Threads: a request belongs to the thread that its handler runs on (after defer: to whoever will
  * finish it). cleat_request_cancelled(), _progress() and _log() may be called from any thread until
  * the request is finished.
+ *
+ * NULL, for the request or for anything that a function needs, is never a crash: the status is
+ * CLEAT_EINVAL, what is asked for is not there. A reply after the answer is CLEAT_EMISUSE, as far as that
+ * can be told. What a handler does wrong unseen (that, another name for an argument than the tool declares,
+ * anything but CLEAT_PENDING after cleat_request_defer()) is said once of each kind through opts.log; a
+ * library that was built without NDEBUG says it on standard error and aborts, unless the environment has
+ * CLEAT_MISUSE=log.
  */
 #ifndef CLEAT_REQUEST_H
 #define CLEAT_REQUEST_H

@@ -445,13 +445,16 @@ int cleat_loop_run(cleat_loop *l)
 
 void cleat_loop_stop(cleat_loop *l)
 {
+	if (!l)
+		return;
 	atomic_store(&l->stop, true);
 	uv_async_send(&l->async);
 }
 
 void cleat_loop_wake(cleat_loop *l)
 {
-	uv_async_send(&l->async);
+	if (l)
+		uv_async_send(&l->async);
 }
 
 void loop_attach(cleat_loop *l)

@@ -150,32 +150,34 @@ void conn_retry_later(cleat_connection *c)
 
 enum cleat_transport cleat_connection_transport(const cleat_connection *c)
 {
-	return c->facts.transport;
+	return c ? c->facts.transport : CLEAT_TRANSPORT_STDIO;
 }
 
 const char *cleat_connection_address(const cleat_connection *c)
 {
-	return c->facts.address.p;
+	return c ? c->facts.address.p : NULL;
 }
 
 const char *cleat_connection_principal(const cleat_connection *c)
 {
-	return c->facts.principal.p;
+	return c ? c->facts.principal.p : NULL;
 }
 
 cleat_server *cleat_connection_server(const cleat_connection *c)
 {
-	return c->server;
+	return c ? c->server : NULL;
 }
 
 void *cleat_connection_userdata(const cleat_connection *c)
 {
-	return c->facts.userdata;
+	return c ? c->facts.userdata : NULL;
 }
 
 void cleat_connection_set_userdata(cleat_connection *c, void *userdata,
 				   void (*destroy)(void *userdata))
 {
+	if (!c)
+		return;
 	drop_userdata(c);
 	c->facts.userdata = userdata;
 	c->facts.destroy = destroy;

@@ -8,6 +8,8 @@
 #include "request/queue.h"
 #include "request/reply.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -88,6 +90,44 @@ void request_use(cleat_request *req, struct entry *e, enum shape shape)
 	req->shape = shape;
 }
 
+/* ---- misuse -------------------------------------------------------------------------------- */
+
+/* May run on any thread, so it goes the way of events. */
+static COLD void tell_log(cleat_server *s, const char *text)
+{
+	const struct server_hooks *h = &s->hooks;
+	size_t n = strlen(text);
+	struct text_event *ev = mem_alloc(&s->mem, sizeof *ev + n + 1);
+
+	if (!ev)
+		return;
+	ev->e = (struct event){ .kind = EVENT_NOTE, .level = CLEAT_LOG_ERROR };
+	ev->has_text = true;
+	ev->len = n;
+	memcpy(ev->text, text, n + 1);
+	h->post(h->ctx, &ev->e.base);
+}
+
+void request_misuse(cleat_request *req, enum misuse kind, const char *fmt, ...)
+{
+	unsigned told = atomic_fetch_or(&req->server->misused, 1u << kind);
+	char text[512];
+	va_list ap;
+
+	if (told & 1u << kind)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+#ifndef NDEBUG
+	if (!str_eqz(str_of(getenv("CLEAT_MISUSE")), "log")) {
+		fprintf(stderr, "cleat: %s\n", text);
+		abort();
+	}
+#endif
+	tell_log(req->server, text);
+}
+
 /* ---- running ------------------------------------------------------------------------------ */
 
 static void post_done(cleat_request *req)
@@ -108,8 +148,15 @@ static bool drop_hold(cleat_request *req)
 static bool handler_returned(cleat_request *req, int status)
 {
 	/* Only the handler itself defers, and it has returned: without that nobody else has a hold. */
-	if (atomic_load_explicit(&req->deferred, memory_order_relaxed))
+	if (atomic_load_explicit(&req->deferred, memory_order_relaxed)) {
+		if (status != CLEAT_PENDING)
+			request_misuse(
+				req, MISUSE_NOT_PENDING,
+				"the handler of %s deferred its request and returned \"%s\" "
+				"instead of CLEAT_PENDING: only cleat_request_finish() answers it",
+				req->msg.method.p, cleat_strstatus(status));
 		return drop_hold(req);
+	}
 	req->status = status == CLEAT_PENDING ? CLEAT_EMISUSE : status;
 	return true;
 }
@@ -154,35 +201,24 @@ void cleat_request_defer(cleat_request *req)
 {
 	int no = 0;
 
-	if (atomic_compare_exchange_strong(&req->deferred, &no, 1))
+	if (req && atomic_compare_exchange_strong(&req->deferred, &no, 1))
 		atomic_fetch_add(&req->holds, 1);
-}
-
-/* May run on any thread, so it goes the way of events. */
-static void misuse(cleat_server *s, const char *text)
-{
-	const struct server_hooks *h = &s->hooks;
-	size_t n = strlen(text);
-	struct text_event *ev = mem_alloc(&s->mem, sizeof *ev + n + 1);
-
-	if (!ev)
-		return;
-	ev->e = (struct event){ .kind = EVENT_NOTE, .level = CLEAT_LOG_ERROR };
-	ev->has_text = true;
-	ev->len = n;
-	memcpy(ev->text, text, n + 1);
-	h->post(h->ctx, &ev->e.base);
 }
 
 void cleat_request_finish(cleat_request *req, int status)
 {
 	int yes = 1;
 
+	if (!req)
+		return;
 	if (!atomic_compare_exchange_strong(&req->deferred, &yes, 2)) {
-		misuse(req->server,
-		       yes == 2 ? "cleat_request_finish was called twice for one request"
-				: "cleat_request_finish was called without "
-				  "cleat_request_defer");
+		if (yes == 2)
+			request_misuse(req, MISUSE_FINISHED_TWICE,
+				       "cleat_request_finish was called twice for one request");
+		else
+			request_misuse(req, MISUSE_NOT_DEFERRED,
+				       "cleat_request_finish was called without "
+				       "cleat_request_defer");
 		return;
 	}
 	req->status = status;
@@ -198,6 +234,8 @@ void request_complete(cleat_request *req)
 	cleat_connection *c = req->conn;
 
 	c->busy++;
+	/* finished, and not answered yet: from here on it is the library that may reply */
+	atomic_store_explicit(&req->deferred, 0, memory_order_relaxed);
 	if (req->silent || req->answered || c->closed)
 		request_end(req);
 	else
@@ -241,6 +279,7 @@ static void back_to_pool(cleat_request *req)
 		request_free(req);
 		return;
 	}
+	atomic_store_explicit(&req->deferred, 2, memory_order_relaxed); /* see reply_may() */
 	arena_reset(&req->arena);
 	buf_reset(&req->content, KEEP_BUF);
 	buf_reset(&req->structured, KEEP_BUF);
@@ -406,11 +445,13 @@ void request_abort(cleat_request *req, int code, const char *message)
 
 bool cleat_request_cancelled(cleat_request *req)
 {
-	return atomic_load_explicit(&req->cancelled, memory_order_relaxed);
+	return req && atomic_load_explicit(&req->cancelled, memory_order_relaxed);
 }
 
 void cleat_request_on_cancel(cleat_request *req, void (*fn)(cleat_request *req))
 {
+	if (!req)
+		return;
 	atomic_store(&req->on_cancel, fn);
 	if (!fn || !atomic_load(&req->cancelled))
 		return;
@@ -421,10 +462,10 @@ void cleat_request_on_cancel(cleat_request *req, void (*fn)(cleat_request *req))
 
 int cleat_request_cancel_fd(cleat_request *req)
 {
-	const struct server_hooks *h = &req->server->hooks;
-	int fd = atomic_load(&req->cancel_fd);
+	const struct server_hooks *h = req ? &req->server->hooks : NULL;
+	int fd = req ? atomic_load(&req->cancel_fd) : -1;
 
-	if (fd >= 0)
+	if (fd >= 0 || !req)
 		return fd;
 	fd = h->cancel_fd_open(h->ctx);
 	if (fd < 0)

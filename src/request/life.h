@@ -6,6 +6,7 @@
 #ifndef REQUEST_LIFE_H
 #define REQUEST_LIFE_H
 
+#include "base/cold.h"
 #include "request/conn.h"
 
 /* A request of this connection, PHASE_READING; NULL when out of memory. */
@@ -20,6 +21,18 @@ void request_call(cleat_request *req, cleat_handler *fn, bool blocking,
 void request_run(cleat_request *req);
 /* The run is over. Owner's thread. */
 void request_complete(cleat_request *req);
+/* What the program did wrong with a request, for its log: once of a kind. A library that is built for debugging
+ * (without NDEBUG) says it on standard error and aborts, unless CLEAT_MISUSE=log is in the environment. Any
+ * thread. */
+enum misuse {
+	MISUSE_FINISHED_TWICE,
+	MISUSE_NOT_DEFERRED,
+	MISUSE_NOT_PENDING,
+	MISUSE_ANSWERED,
+	MISUSE_ARGUMENT
+};
+COLD void request_misuse(cleat_request *req, enum misuse kind, const char *fmt, ...)
+	CLEAT_PRINTF(3, 4);
 /* Neither its batch nor the transport waits for it any more. */
 void request_let_go(cleat_request *req);
 /* Nothing more is to be done: takes it out of its tables and back to the pool. */

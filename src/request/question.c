@@ -117,7 +117,7 @@ void questions_abandon(cleat_request *req)
 
 void cleat_ask_url_done(cleat_request *req, const char *key)
 {
-	struct question *q = req->questions;
+	struct question *q = req ? req->questions : NULL;
 	struct out o;
 
 	while (q && !str_eqz(q->key, key))

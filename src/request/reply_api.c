@@ -7,6 +7,7 @@
 #include "base/cold.h"
 #include "base/sized.h"
 #include "field/field.h"
+#include "request/life.h"
 #include "request/output.h"
 #include "request/reply.h"
 #include "request/server.h"
@@ -15,6 +16,26 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* Whether a request can be replied to: CLEAT_OK, CLEAT_EINVAL (there is none), CLEAT_EMISUSE (its answer has gone:
+ * as far as that can be told, while its memory waits for the next one). First in every function here. */
+static int reply_may(cleat_request *req)
+{
+	if (!req)
+		return CLEAT_EINVAL;
+	if (atomic_load_explicit(&req->deferred, memory_order_relaxed) != 2)
+		return CLEAT_OK;
+	request_misuse(req, MISUSE_ANSWERED,
+		       "a handler replied to a request that had been answered already");
+	return CLEAT_EMISUSE;
+}
+
+#define REPLY_MAY(req)                                                                             \
+	do {                                                                                       \
+		int may_ = reply_may(req);                                                         \
+		if (may_)                                                                          \
+			return may_;                                                               \
+	} while (0)
 
 static int done(cleat_request *req)
 {
@@ -104,11 +125,13 @@ static int text_block(cleat_request *req, struct str text)
 
 int cleat_reply_textn(cleat_request *req, const char *text, size_t n)
 {
+	REPLY_MAY(req);
 	return text_block(req, (struct str){ text ? text : "", text ? n : 0 });
 }
 
 int cleat_reply_text(cleat_request *req, const char *text)
 {
+	REPLY_MAY(req);
 	return text_block(req, str_of(text ? text : ""));
 }
 
@@ -118,6 +141,8 @@ static int CLEAT_PRINTF(2, 0) text_blockv(cleat_request *req, const char *fmt, v
 	va_list again;
 	int n;
 
+	if (!fmt)
+		return text_block(req, STR_LIT(""));
 	va_copy(again, ap);
 	n = vsnprintf(small, sizeof small, fmt, again);
 	va_end(again);
@@ -133,6 +158,7 @@ int cleat_reply_textf(cleat_request *req, const char *fmt, ...)
 	va_list ap;
 	int rc;
 
+	REPLY_MAY(req);
 	va_start(ap, fmt);
 	rc = text_blockv(req, fmt, ap);
 	va_end(ap);
@@ -166,17 +192,22 @@ static int binary_block(cleat_request *req, enum content_kind kind, const char *
 
 int cleat_reply_blob(cleat_request *req, const char *mime, const void *p, size_t n)
 {
-	return binary_block(req, content_kind_of(mime), mime, (struct str){ p, n });
+	REPLY_MAY(req);
+	return binary_block(req, content_kind_of(mime), mime, (struct str){ p, p ? n : 0 });
 }
 
 int cleat_reply_image(cleat_request *req, const char *mime, const void *p, size_t n)
 {
-	return binary_block(req, CONTENT_IMAGE, mime ? mime : "image/png", (struct str){ p, n });
+	REPLY_MAY(req);
+	return binary_block(req, CONTENT_IMAGE, mime ? mime : "image/png",
+			    (struct str){ p, p ? n : 0 });
 }
 
 int cleat_reply_audio(cleat_request *req, const char *mime, const void *p, size_t n)
 {
-	return binary_block(req, CONTENT_AUDIO, mime ? mime : "audio/wav", (struct str){ p, n });
+	REPLY_MAY(req);
+	return binary_block(req, CONTENT_AUDIO, mime ? mime : "audio/wav",
+			    (struct str){ p, p ? n : 0 });
 }
 
 /* An embedded resource, or in a resource handler one more content. */
@@ -208,20 +239,25 @@ static int resource_block(cleat_request *req, const char *uri, const char *mime,
 int cleat_reply_resource_text(cleat_request *req, const char *uri, const char *mime,
 			      const char *text)
 {
+	REPLY_MAY(req);
 	return resource_block(req, uri, mime, str_of(text ? text : ""), (struct str){ NULL, 0 });
 }
 
 int cleat_reply_resource_blob(cleat_request *req, const char *uri, const char *mime, const void *p,
 			      size_t n)
 {
-	return resource_block(req, uri, mime, (struct str){ NULL, 0 }, (struct str){ p, n });
+	REPLY_MAY(req);
+	return resource_block(req, uri, mime, (struct str){ NULL, 0 },
+			      (struct str){ p, p ? n : 0 });
 }
 
 int cleat_reply_link(cleat_request *req, const char *uri, const char *name, const char *mime,
 		     const char *description)
 {
-	struct content_extras x = extras(req);
+	struct content_extras x;
 
+	REPLY_MAY(req);
+	x = extras(req);
 	if (takes_no_blocks(req) || req->shape == SHAPE_RESOURCE || req->shape == SHAPE_SAMPLING)
 		return wrong_place(req, "a link");
 	uri = uri ? uri : "";
@@ -258,9 +294,11 @@ static const char *meta_text(cleat_request *req, const char *json)
 
 int cleat_reply_annotate(cleat_request *req, const cleat_annotations *annotations, const char *meta)
 {
-	cleat_annotations *copy = annotations ? arena_alloc(&req->arena, sizeof *copy) : NULL;
+	cleat_annotations *copy;
 	cleat_error err;
 
+	REPLY_MAY(req);
+	copy = annotations ? arena_alloc(&req->arena, sizeof *copy) : NULL;
 	if (annotations && SIZED_RESERVED(annotations, cleat_annotations, &err))
 		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", err.message);
 	if (copy) {
@@ -274,6 +312,7 @@ int cleat_reply_annotate(cleat_request *req, const cleat_annotations *annotation
 
 int cleat_reply_meta(cleat_request *req, const char *json)
 {
+	REPLY_MAY(req);
 	req->meta = json ? meta_text(req, json) : NULL;
 	return CLEAT_OK;
 }
@@ -318,10 +357,15 @@ static int end_structured(cleat_request *req, int rc, const cleat_error *err)
 
 int cleat_reply_record(cleat_request *req, const void *record)
 {
-	const cleat_field *fields = req->entry ? req->entry->output : NULL;
-	struct jw w = start_structured(req);
+	const cleat_field *fields;
 	cleat_error err;
+	struct jw w;
 
+	REPLY_MAY(req);
+	if (!record)
+		return CLEAT_EINVAL;
+	fields = req->entry ? req->entry->output : NULL;
+	w = start_structured(req);
 	if (!fields && req->asked) {
 		wrong_place(req,
 			    "a record: the form's fields are the server's; use cleat_reply_jsonf");
@@ -337,11 +381,15 @@ int cleat_reply_record(cleat_request *req, const void *record)
 
 int cleat_reply_jsonf(cleat_request *req, const char *fmt, ...)
 {
-	struct jw w = start_structured(req);
+	struct jw w;
 	cleat_error err;
 	va_list ap;
 	int rc;
 
+	REPLY_MAY(req);
+	if (!fmt)
+		return CLEAT_EINVAL;
+	w = start_structured(req);
 	va_start(ap, fmt);
 	rc = jw_vformat(&w, &err, fmt, ap);
 	va_end(ap);
@@ -350,9 +398,11 @@ int cleat_reply_jsonf(cleat_request *req, const char *fmt, ...)
 
 int cleat_reply_json(cleat_request *req, const cleat_json *value)
 {
-	struct jw w = start_structured(req);
+	struct jw w;
 	int rc = CLEAT_OK;
 
+	REPLY_MAY(req);
+	w = start_structured(req);
 	jw_value(&w, value);
 	if (buf_status(&req->structured) == CLEAT_OK && output_is_looked_at(req))
 		rc = json_copy(&req->arena, value, &req->value);
@@ -371,6 +421,7 @@ int reply_json_text(cleat_request *req, struct str json)
 
 int cleat_reply_role(cleat_request *req, const char *role)
 {
+	REPLY_MAY(req);
 	req->role = role && strcmp(role, "assistant") == 0 ? "assistant" : "user";
 	return CLEAT_OK;
 }
@@ -380,6 +431,7 @@ int cleat_reply_message(cleat_request *req, const char *role, const char *fmt, .
 	va_list ap;
 	int rc;
 
+	REPLY_MAY(req);
 	cleat_reply_role(req, role);
 	va_start(ap, fmt);
 	rc = text_blockv(req, fmt, ap);
@@ -389,6 +441,7 @@ int cleat_reply_message(cleat_request *req, const char *role, const char *fmt, .
 
 int cleat_reply_description(cleat_request *req, const char *text)
 {
+	REPLY_MAY(req);
 	req->description = arena_strdup(&req->arena, text);
 	return CLEAT_OK;
 }
@@ -397,6 +450,7 @@ int cleat_reply_suggest(cleat_request *req, const char *value)
 {
 	enum { MOST = 100 }; /* 2025-11-25 utilities/completion: at most 100 values */
 
+	REPLY_MAY(req);
 	if (req->shape != SHAPE_COMPLETION)
 		return wrong_place(req, "a suggestion");
 	if (req->blocks < MOST) {
@@ -413,14 +467,16 @@ int cleat_reply_suggest_from(cleat_request *req, const char *const values[], siz
 	size_t len = strlen(typed);
 	int rc = CLEAT_OK;
 
-	for (size_t i = 0; i < n && rc == CLEAT_OK; i++)
-		if (strncmp(values[i], typed, len) == 0)
+	REPLY_MAY(req);
+	for (size_t i = 0; values && i < n && rc == CLEAT_OK; i++)
+		if (values[i] && strncmp(values[i], typed, len) == 0)
 			rc = cleat_reply_suggest(req, values[i]);
 	return rc;
 }
 
 int cleat_reply_suggest_total(cleat_request *req, size_t total, bool more)
 {
+	REPLY_MAY(req);
 	req->suggest_total = total;
 	req->suggest_more = more;
 	req->suggest_total_set = true;
@@ -429,11 +485,13 @@ int cleat_reply_suggest_total(cleat_request *req, size_t total, bool more)
 
 int cleat_reply_nothing(cleat_request *req)
 {
+	REPLY_MAY(req);
 	return done(req);
 }
 
 int cleat_reply_cache(cleat_request *req, uint64_t ttl_ms, bool shared)
 {
+	REPLY_MAY(req);
 	req->has_cache = true;
 	req->cache_ttl = ttl_ms;
 	req->cache_shared = shared;
@@ -457,10 +515,11 @@ static int CLEAT_PRINTF(4, 0)
 {
 	bool object;
 
+	REPLY_MAY(req);
 	req->replied = req->rejected = true;
 	req->reject_code = code;
 	req->reject_data = data ? compact(req, data, &object) : NULL;
-	req->reject_message = arena_vprintf(&req->arena, fmt, ap);
+	req->reject_message = fmt ? arena_vprintf(&req->arena, fmt, ap) : "";
 	return arena_failed(&req->arena) ? CLEAT_ENOMEM : CLEAT_OK;
 }
 
@@ -469,6 +528,7 @@ int cleat_reply_error(cleat_request *req, const char *fmt, ...)
 	va_list ap;
 	int rc;
 
+	REPLY_MAY(req);
 	va_start(ap, fmt);
 	if (req->shape == SHAPE_TOOL) {
 		drop_content(req);

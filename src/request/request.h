@@ -67,7 +67,7 @@ struct cleat_request {
 	/* touched by any thread */
 	atomic_bool cancelled;
 	atomic_int holds;     /* handler, and finish() after defer(): the last one ends the run */
-	atomic_int deferred;  /* 0 no, 1 yes, 2 finished */
+	atomic_int deferred;  /* 0 no, 1 yes, 2 finished, or back in the pool */
 	atomic_int posted;    /* progress and log on their way to the owner's thread */
 	atomic_int cancel_fd; /* -1: none */
 	_Atomic(cancel_fn *) on_cancel;

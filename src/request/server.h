@@ -27,6 +27,7 @@ struct cleat_server {
 	cleat_error error; /* the first one until there is a connection, then the last one */
 	int start_status;  /* of the first one before any connection; the server is not run then */
 	bool serving;      /* there was a connection */
+	atomic_uint misused; /* kinds of misuse that were told (life.h) */
 	void (*log)(void *userdata, int level, const char *message);
 	void *log_data;
 	/* Remarks made before there was a log: cleat_server_main() brings one that late. */

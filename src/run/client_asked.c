@@ -104,7 +104,7 @@ int client_run_check(struct client_run *run, cleat_error *err)
 int cleat_client_set_roots(cleat_client *c, const cleat_root *roots, size_t n)
 {
 	struct client_run *run = c ? client_runner(c) : NULL;
-	int rc = run ? need_server(run) : CLEAT_ENOMEM;
+	int rc = !roots && n ? CLEAT_EINVAL : run ? need_server(run) : CLEAT_ENOMEM;
 
 	if (!rc)
 		rc = server_set_roots(run->asked, roots, n);

@@ -296,6 +296,8 @@ int cleat_main_parse_(cleat_main_options *ret, int argc, char **argv, size_t siz
 	struct taken *t;
 	int rc;
 
+	if (!ret)
+		return CLEAT_EINVAL;
 	main_options_take(&o, &http, ret, size, http_size);
 	ret->error = o.error;
 	if (o.error.status)

@@ -218,6 +218,8 @@ int cleat_ask_form(cleat_request *req, const char *key, const char *message,
 	cleat_error err;
 	int rc;
 
+	if (!req || !fields || (field_count(fields) && !ret_record))
+		return CLEAT_EINVAL;
 	if (field_table_check(fields, &err) || field_form_check(fields, &err)) {
 		cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR,
 				   "the handler of %s asked with wrong form fields: %s",
@@ -242,6 +244,8 @@ int cleat_ask_confirm(cleat_request *req, const char *key, const char *fmt, ...)
 	const char *message;
 	va_list ap;
 
+	if (!req || !fmt)
+		return CLEAT_EINVAL;
 	va_start(ap, fmt);
 	message = arena_vprintf(&req->arena, fmt, ap);
 	va_end(ap);
@@ -310,6 +314,8 @@ int cleat_ask_schema(cleat_request *req, const char *key, const char *message, c
 	struct question *q;
 	int rc;
 
+	if (!req || !ret)
+		return CLEAT_EINVAL;
 	*ret = NULL;
 	q = question(req, ASK_FORM, key, CLEAT_CLIENT_FORM, &rc);
 	if (!q)
@@ -341,6 +347,8 @@ int cleat_ask_url(cleat_request *req, const char *key, const char *message, cons
 	struct jw w;
 	int rc;
 
+	if (!req)
+		return CLEAT_EINVAL;
 	q = question(req, ASK_URL, key, CLEAT_CLIENT_URL, &rc);
 	if (!q)
 		return rc;
@@ -456,6 +464,8 @@ int cleat_ask_sampling_(cleat_request *req, const char *key, const cleat_samplin
 	struct question *q;
 	int rc = SIZED_TAKE(&s, given, size, cleat_sampling, &err);
 
+	if (!req)
+		return CLEAT_EINVAL;
 	if (rc)
 		return cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "%s", err.message), rc;
 	needs = s.tools ? CLEAT_CLIENT_SAMPLING_TOOLS : CLEAT_CLIENT_SAMPLING;
@@ -482,6 +492,8 @@ int cleat_ask_roots(cleat_request *req, const char *key, const cleat_json **ret)
 	struct question *q;
 	int rc;
 
+	if (!req || !ret)
+		return CLEAT_EINVAL;
 	*ret = NULL;
 	q = question(req, ASK_ROOTS, key, CLEAT_CLIENT_ROOTS, &rc);
 	if (q && !q->params.p)
@@ -497,7 +509,7 @@ int cleat_ask_roots(cleat_request *req, const char *key, const cleat_json **ret)
 
 const cleat_json *cleat_request_state(cleat_request *req)
 {
-	return req->state;
+	return req ? req->state : NULL;
 }
 
 int cleat_request_set_state(cleat_request *req, const char *fmt, ...)
@@ -508,6 +520,8 @@ int cleat_request_set_state(cleat_request *req, const char *fmt, ...)
 	va_list ap;
 	int rc;
 
+	if (!req || !fmt)
+		return CLEAT_EINVAL;
 	build_init(&b, &req->arena);
 	va_start(ap, fmt);
 	build_vformat(&b, fmt, ap);

@@ -60,7 +60,7 @@ void asked_misfit(cleat_request *req, const char *told, const char *why)
 
 cleat_client *cleat_request_client(cleat_request *req)
 {
-	return req->asked ? req->asked->client : NULL;
+	return req && req->asked ? req->asked->client : NULL;
 }
 
 void asked_settle(cleat_request *req)

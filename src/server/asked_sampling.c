@@ -170,6 +170,8 @@ void asked_sample(cleat_request *req)
 
 static int misplaced(cleat_request *req, const char *what)
 {
+	if (!req)
+		return CLEAT_EINVAL;
 	cleat_reply_reject(req, CLEAT_RPC_INTERNAL_ERROR, "the handler of %s cannot reply with %s",
 			   req->msg.method.p, what);
 	return CLEAT_EMISUSE;
@@ -187,7 +189,7 @@ static int asked_sampling_say(cleat_request *req, const char **ret, const char *
 
 static struct asked_call *sampling(cleat_request *req)
 {
-	return req->asked && req->shape == SHAPE_SAMPLING ? req->asked : NULL;
+	return req && req->asked && req->shape == SHAPE_SAMPLING ? req->asked : NULL;
 }
 
 int cleat_reply_model(cleat_request *req, const char *model)
@@ -209,7 +211,7 @@ int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name,
 {
 	struct asked_call *call = sampling(req);
 	const cleat_json *args = input ? input : json_empty_object();
-	struct jw *w = &req->blocks_jw;
+	struct jw *w;
 
 	if (!call)
 		return misplaced(req, "the use of a tool");
@@ -220,6 +222,7 @@ int cleat_reply_tool_use(cleat_request *req, const char *id, const char *name,
 			  "the use of a tool without id and name, or whose input is no object");
 		return CLEAT_EINVAL;
 	}
+	w = &req->blocks_jw;
 	jw_obj(w);
 	jw_kv_str(w, "type", "tool_use");
 	jw_kv_str(w, "id", id);

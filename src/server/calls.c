@@ -104,6 +104,8 @@ int cleat_reply_not_found(cleat_request *req)
 {
 	struct str uri = str_of(cleat_request_uri(req));
 
+	if (!req)
+		return CLEAT_EINVAL;
 	return cleat_reply_reject_data(req, req->ctx.era->not_found_code,
 				       not_found_data(req, uri, (struct str){ NULL, 0 }),
 				       "Resource not found: %.*s", (int)(uri.n < 256 ? uri.n : 256),

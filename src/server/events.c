@@ -103,7 +103,7 @@ void cleat_request_progress(cleat_request *req, double done, double total, const
 	struct text_event *ev;
 	va_list ap;
 
-	if (!req->ctx.progress_token || cleat_request_cancelled(req))
+	if (!req || !req->ctx.progress_token || cleat_request_cancelled(req))
 		return;
 	va_start(ap, fmt);
 	ev = format_event(req, fmt, ap);
@@ -118,8 +118,10 @@ void cleat_request_progress(cleat_request *req, double done, double total, const
 
 void cleat_request_release(cleat_request *req, uint64_t retry_ms)
 {
-	struct text_event *ev = mem_zalloc(&req->server->mem, sizeof *ev);
+	struct text_event *ev = req ? mem_zalloc(&req->server->mem, sizeof *ev) : NULL;
 
+	if (!req)
+		return;
 	if (ev)
 		ev->e = (struct event){ .kind = EVENT_RELEASE, .req = req, .retry_ms = retry_ms };
 	hand_over(req, ev);
@@ -130,7 +132,8 @@ void cleat_request_log(cleat_request *req, int level, const char *fmt, ...)
 	struct text_event *ev;
 	va_list ap;
 
-	if (req->ctx.log_level < 0 || !cleat_log_level_name(level) || req->server->opts.no_logging)
+	if (!req || req->ctx.log_level < 0 || !cleat_log_level_name(level) ||
+	    req->server->opts.no_logging)
 		return;
 	va_start(ap, fmt);
 	ev = format_event(req, fmt, ap);

@@ -36,11 +36,49 @@ RIG_TEST(second_finish_is_noticed_and_not_obeyed)
 	assert_has(r->out, "once");
 	assert_has(r->notes, "error: cleat_request_finish was called twice");
 	r->notes[0] = '\0';
-	cleat_request_finish(held, CLEAT_EIO); /* and after it was answered */
+	cleat_request_finish(held,
+			     CLEAT_EIO); /* and after it was answered: not obeyed, and told once */
 	rig_clear(r);
 	assert_string_equal(rig_poll(r), "");
-	assert_has(r->notes, "cleat_request_finish was called twice");
+	assert_string_equal(r->notes, "");
 	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
+}
+
+/* What nobody heard of: each is told once, and the server lives on. */
+static int reads_another_name(cleat_request *req)
+{
+	held = req;
+	return cleat_reply_textf(req, "[%s]", cleat_arg_str(req, "nmae"));
+}
+
+static int defers_and_returns(cleat_request *req)
+{
+	hold(req);
+	return CLEAT_OK;
+}
+
+RIG_TEST(misuse_is_told_once)
+{
+	static const cleat_tool tools[] = {
+		{ .signature = "greet(name: string)", .call = reads_another_name },
+		{ .name = "defers", .call = defers_and_returns },
+	};
+
+	rig_start(r, tools, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_has(rig_ask(r, CALL("1", "greet", "{\"name\":\"x\"}")), "[]");
+		assert_int_equal(cleat_reply_text(held, "late"), CLEAT_EMISUSE);
+		rig_ask(r, CALL("2", "defers", "{}"));
+		finish_text(held, "now");
+		assert_int_equal(cleat_reply_text(held, "later"), CLEAT_EMISUSE);
+		assert_has(rig_poll(r), "now");
+	}
+	assert_string_equal(
+		r->notes,
+		"error: greet has no argument \"nmae\"; did you mean \"name\"?\n"
+		"error: a handler replied to a request that had been answered already\n"
+		"error: the handler of tools/call deferred its request and returned \"success\" instead "
+		"of CLEAT_PENDING: only cleat_request_finish() answers it\n");
 }
 
 /* ---- statuses ------------------------------------------------------------------------------- */

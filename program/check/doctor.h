@@ -16,6 +16,8 @@ struct doctor {
 	int code;           /* of the first that failed */
 	double since;       /* when the step that runs has begun, cli_ms_since_start() */
 	struct {
+		double initialize_at; /* when it was sent, cli_ms_since_start(); 0: it was not */
+		bool answered_probe;
 		bool told;               /* the server is ready, or will not be */
 		char *tail[DOCTOR_TAIL]; /* the last lines of the program's stderr */
 		size_t lines;

@@ -4,6 +4,8 @@
  * change nothing.
  */
 #include "check/check.h"
+#include "reach/reach.h"
+#include "terminal/ask.h"
 #include "terminal/await.h"
 
 #include <stdlib.h>
@@ -20,45 +22,52 @@ static cleat_result *live_ask(struct check *c, const char *method, const char *k
 						       (const void *)arguments)
 			    : key     ? cleat_doc_newf(NULL, "{%s: %s}", key, value)
 				      : NULL;
+	unsigned before = ask_declined();
 	cleat_result *r = cli_await(c->cli, method, cleat_doc_root(params));
 
+	c->asked = ask_declined() != before;
 	cleat_doc_free(params);
 	return r;
 }
 
-/* Did the server say no, by a JSON-RPC error? Then which; otherwise 0. */
-static int refusal(const cleat_result *r)
+/* Did the server say no, by a JSON-RPC error? With which code is another question: 0 is one, too. */
+static bool refused(const cleat_result *r)
 {
-	if (cleat_result_step(r) != CLEAT_STEP_ANSWER || cleat_result_is_tool_error(r))
-		return 0;
+	return cleat_result_step(r) == CLEAT_STEP_ANSWER && !cleat_result_is_tool_error(r);
+}
+
+static int code_of(const cleat_result *r)
+{
 	return cleat_result_error(r)->rpc_code;
 }
 
-/* Nobody is here to be asked: what needs that cannot be tried. */
-static bool wants_to_ask(const cleat_result *r)
+static const char *words_of(const cleat_result *r)
 {
-	return cleat_result_step(r) == CLEAT_STEP_ASKED ||
-	       refusal(r) == CLEAT_RPC_MISSING_CAPABILITY;
+	return cli_in_options(cleat_result_error(r)->message);
 }
 
-/* `also` is another code that is right; 0: there is none. */
+/* Nobody is here to be asked: what needs that cannot be tried. */
+static bool wants_to_ask(const struct check *c, const cleat_result *r)
+{
+	return c->asked || cleat_result_step(r) == CLEAT_STEP_ASKED ||
+	       (refused(r) && code_of(r) == CLEAT_RPC_MISSING_CAPABILITY);
+}
+
+/* `also` is another code that is right, or the same. */
 static void expect_code(struct check *c, const char *rule, const char *where, cleat_result *r,
 			int right, int also)
 {
-	int code = refusal(r);
-
 	if (cleat_result_status(r) == CLEAT_OK)
 		check_report(c, CHECK_ERROR, rule, where,
 			     "is answered with a result instead of an error");
 	else if (cleat_result_is_tool_error(r))
 		check_report(c, CHECK_WARNING, rule, where,
 			     "is answered with isError instead of the error %d", right);
-	else if (!code)
-		check_report(c, CHECK_ERROR, rule, where, "is not answered: %s",
-			     cleat_result_error(r)->message);
-	else if (code != right && code != also)
+	else if (!refused(r))
+		check_report(c, CHECK_ERROR, rule, where, "is not answered: %s", words_of(r));
+	else if (code_of(r) != right && code_of(r) != also)
 		check_report(c, CHECK_WARNING, rule, where, "is answered with %d instead of %d",
-			     code, right);
+			     code_of(r), right);
 	cleat_result_free(r);
 }
 
@@ -70,20 +79,20 @@ static void check_unknown(struct check *c)
 	if (check_wanted(c, "unknown-method"))
 		expect_code(c, "unknown-method", "an unknown method",
 			    live_ask(c, "cleat/" NOBODY, NULL, NULL, NULL),
-			    CLEAT_RPC_METHOD_NOT_FOUND, 0);
+			    CLEAT_RPC_METHOD_NOT_FOUND, CLEAT_RPC_METHOD_NOT_FOUND);
 	if (check_wanted(c, "unknown-tool") && cleat_client_server_can(client, "tools"))
 		expect_code(c, "unknown-tool", "an unknown tool",
 			    live_ask(c, "tools/call", "name", NOBODY, NULL),
-			    CLEAT_RPC_INVALID_PARAMS, 0);
+			    CLEAT_RPC_INVALID_PARAMS, CLEAT_RPC_INVALID_PARAMS);
 	if (check_wanted(c, "unknown-prompt") && cleat_client_server_can(client, "prompts"))
 		expect_code(c, "unknown-prompt", "an unknown prompt",
 			    live_ask(c, "prompts/get", "name", NOBODY, NULL),
-			    CLEAT_RPC_INVALID_PARAMS, 0);
+			    CLEAT_RPC_INVALID_PARAMS, CLEAT_RPC_INVALID_PARAMS);
 	if (check_wanted(c, "unknown-resource") && cleat_client_server_can(client, "resources"))
 		expect_code(c, "unknown-resource", "an unknown resource",
 			    live_ask(c, "resources/read", "uri", NOBODY ":///nothing", NULL),
 			    modern ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_RESOURCE_NOT_FOUND,
-			    modern ? 0 : CLEAT_RPC_INVALID_PARAMS);
+			    CLEAT_RPC_INVALID_PARAMS);
 }
 
 /* ---- tools --------------------------------------------------------------------------------------- */
@@ -116,24 +125,23 @@ static void check_arguments(struct check *c, const char *where, const char *name
 	cleat_schema *compiled = cleat_schema_new(schema, NULL, NULL);
 	cleat_doc *wrong = compiled ? wrong_arguments(schema, compiled) : NULL;
 	cleat_result *r;
-	int code;
 
 	cleat_schema_free(compiled);
 	if (!wrong)
 		return;
 	r = live_ask(c, "tools/call", "name", name, cleat_doc_root(wrong));
-	code = refusal(r);
 	if (cleat_result_status(r) == CLEAT_OK)
 		check_report(c, CHECK_ERROR, "arguments", where,
 			     "takes arguments that its schema does not allow");
-	else if (code && code != CLEAT_RPC_INVALID_PARAMS && !wants_to_ask(r))
+	else if (refused(r) && code_of(r) != CLEAT_RPC_INVALID_PARAMS && !wants_to_ask(c, r))
 		check_report(c, CHECK_WARNING, "arguments", where,
-			     "answers wrong arguments with %d instead of isError or -32602", code);
-	else if (!code && !cleat_result_is_tool_error(r) && !wants_to_ask(r) &&
+			     "answers wrong arguments with %d instead of isError or -32602",
+			     code_of(r));
+	else if (!refused(r) && !cleat_result_is_tool_error(r) && !wants_to_ask(c, r) &&
 		 cleat_result_step(r) !=
 			 CLEAT_STEP_ARGUMENTS) /* no header can carry it: not sent */
 		check_report(c, CHECK_ERROR, "arguments", where,
-			     "does not answer wrong arguments: %s", cleat_result_error(r)->message);
+			     "does not answer wrong arguments: %s", words_of(r));
 	cleat_result_free(r);
 	cleat_doc_free(wrong);
 }
@@ -168,7 +176,7 @@ static void check_output(struct check *c, const char *where, const char *name,
 	if (cleat_result_status(r) == CLEAT_OK)
 		compare_output(c, where, r, output);
 	else if (cleat_result_step(r) == CLEAT_STEP_PROTOCOL)
-		check_report(c, CHECK_ERROR, "output", where, "%s", cleat_result_error(r)->message);
+		check_report(c, CHECK_ERROR, "output", where, "%s", words_of(r));
 	cleat_result_free(r);
 	cleat_doc_free(none);
 }
@@ -223,13 +231,12 @@ static void check_resources(struct check *c)
 			continue;
 		where = keepf("resource %s", uri);
 		r = live_ask(c, "resources/read", "uri", uri, NULL);
-		if (wants_to_ask(r))
+		if (wants_to_ask(c, r))
 			check_report(c, CHECK_NOTE, "read", where,
 				     "was not tried: it asks something");
 		else if (cleat_result_status(r) != CLEAT_OK)
 			check_report(c, CHECK_ERROR, "read", where,
-				     "is listed, but cannot be read: %s",
-				     cleat_result_error(r)->message);
+				     "is listed, but cannot be read: %s", words_of(r));
 		else
 			check_contents(c, where, uri, r);
 		cleat_result_free(r);
@@ -259,7 +266,7 @@ static void check_prompts(struct check *c)
 			continue;
 		where = keepf("prompt %s", name);
 		r = live_ask(c, "prompts/get", "name", name, NULL);
-		if (wants_to_ask(r))
+		if (wants_to_ask(c, r))
 			check_report(c, CHECK_NOTE, "prompt", where,
 				     "was not tried: it asks something");
 		else if (cleat_result_status(r) == CLEAT_OK && needs)
@@ -268,15 +275,14 @@ static void check_prompts(struct check *c)
 		else if (cleat_result_status(r) != CLEAT_OK && !needs)
 			check_report(c, CHECK_ERROR, "prompt", where,
 				     "requires no arguments, but fails without them: %s",
-				     cleat_result_error(r)->message);
-		else if (needs && !refusal(r))
+				     words_of(r));
+		else if (needs && !refused(r))
 			check_report(c, CHECK_ERROR, "prompt", where,
-				     "does not answer without its arguments: %s",
-				     cleat_result_error(r)->message);
-		else if (needs && refusal(r) != CLEAT_RPC_INVALID_PARAMS)
+				     "does not answer without its arguments: %s", words_of(r));
+		else if (needs && code_of(r) != CLEAT_RPC_INVALID_PARAMS)
 			check_report(c, CHECK_WARNING, "prompt", where,
 				     "refuses missing arguments with %d instead of -32602",
-				     refusal(r));
+				     code_of(r));
 		cleat_result_free(r);
 	}
 }

@@ -5,13 +5,15 @@
  */
 #include "check/protocol.h"
 
+#include "base/str.h"
+
 #include "check/protocol_types.h"
 #include "text/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPEN = 1024, MOST_SCHEMAS = 512, MOST_METHODS = 128 };
+enum { MOST_OPEN = 1024, MOST_SCHEMAS = 512, MOST_METHODS = 128, WHICH_MOST = 60 };
 
 struct open_request {
 	enum protocol_side from;
@@ -608,4 +610,30 @@ size_t protocol_check_text(struct protocol *p, enum protocol_side from, const ch
 	errors = protocol_check(p, from, cleat_doc_root(doc), fn, ctx, ret);
 	cleat_doc_free(doc);
 	return errors;
+}
+
+/* ---- which message ------------------------------------------------------------------------------- */
+
+const char *protocol_which(const struct protocol_message *m, size_t number, const char *text,
+			   size_t n)
+{
+	size_t most = n < WHICH_MOST ? n : utf8_valid_prefix((struct str){ text, WHICH_MOST });
+
+	if (m->method)
+		return keepf("%s of %s", m->kind, m->method);
+	return keepf("message %zu from the server (%.*s%s)", number, (int)most, text,
+		     most < n ? "..." : "");
+}
+
+void probe_sent(struct probe *p, const struct protocol_message *m)
+{
+	const char *method = m->method ? m->method : "";
+
+	p->legacy = p->legacy || strcmp(method, "initialize") == 0;
+	p->sent = !p->legacy && (p->sent || strcmp(method, "server/discover") == 0);
+}
+
+bool probe_reply(const struct probe *p, const struct protocol_message *m)
+{
+	return m->method ? strcmp(m->method, "server/discover") == 0 : p->sent;
 }

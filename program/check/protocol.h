@@ -10,6 +10,9 @@
 
 struct protocol;
 
+/* Whoever examines a server does not wait for each answer as long as somebody who wants it. */
+enum { CHECK_TIMEOUT_MS = 10000 };
+
 enum protocol_side { PROTOCOL_ANYBODY, PROTOCOL_CLIENT, PROTOCOL_SERVER };
 
 struct protocol_finding {
@@ -27,6 +30,20 @@ struct protocol_message {
 	const char *revision; /* by which it was checked */
 	bool matched;         /* a response whose request was seen */
 };
+
+/* Which message of the server that is, for people: "result of tools/list", or by its number and beginning. Kept. */
+const char *protocol_which(const struct protocol_message *m, size_t number, const char *text,
+			   size_t n);
+
+/* What a client asks first that does not know what a server speaks. One that knows no server/discover may answer that
+ * as it likes, or not at all: it is not held against it. */
+struct probe {
+	bool sent;   /* server/discover, without an initialize since */
+	bool legacy; /* initialize was sent: the server is of the era that has no server/discover */
+};
+void probe_sent(struct probe *p, const struct protocol_message *m);
+/* Is this what came back? Whether it counts is known when `legacy` is. */
+bool probe_reply(const struct probe *p, const struct protocol_message *m);
 
 /* `revision` NULL: as the messages say. NULL for one that there is not. Freed at the end of the run by
  * protocol_free(). */

@@ -48,8 +48,9 @@ enum cli_group {
 	CLI_CONTENT = 64, /* with CLI_OUTPUT: there may be images in it, --save */
 	CLI_COMMAND = 8,  /* takes a command after "--", up to the end, but no SERVER */
 	CLI_UNASKED = 16, /* its client says that it cannot be asked anything */
-	CLI_REACH = 32,   /* the options for reaching a server, which is not the first word */
-	CLI_SPEAK = 128   /* and those for speaking with it */
+	CLI_DECLINES = 256, /* its client can be asked, as that of other verbs, and declines */
+	CLI_REACH = 32,     /* the options for reaching a server, which is not the first word */
+	CLI_SPEAK = 128     /* and those for speaking with it */
 };
 
 struct verb {

@@ -337,7 +337,8 @@ static int set_time(struct cli *cli, cleat_client_options *o)
 
 	if (!text) {
 		/* A person may take longer to answer than a server. */
-		o->hard_timeout_ms = cli->verb->groups & CLI_ASKED ? PATIENCE_MS : 0;
+		if (cli->verb->groups & CLI_ASKED)
+			o->hard_timeout_ms = PATIENCE_MS;
 		return EXIT_GOOD;
 	}
 	if (!cli_duration(text, &ms) || !ms)

@@ -34,6 +34,7 @@ static struct {
 	cleat_doc *inner_file;     /* and of a command */
 	struct terminal *terminal; /* NULL: nobody is there */
 	int unanswered;            /* exit code */
+	unsigned declined;         /* questions, by a verb with CLI_DECLINES */
 } asked;
 
 int cli_unanswered(const struct cli *cli)
@@ -343,6 +344,18 @@ static int ask_read_options(struct cli *cli, cleat_doc **ret_file)
 	return path ? read_answers(cli, path, ret_file) : EXIT_GOOD;
 }
 
+unsigned ask_declined(void)
+{
+	return asked.declined;
+}
+
+static int decline(cleat_request *req)
+{
+	(void)req;
+	asked.declined++;
+	return CLEAT_EDECLINED;
+}
+
 int ask_prepare(struct cli *cli, cleat_client_options *o)
 {
 	int code;
@@ -350,6 +363,10 @@ int ask_prepare(struct cli *cli, cleat_client_options *o)
 	asked.cli = cli;
 	if (cli->verb->groups & CLI_UNASKED)
 		return EXIT_GOOD;
+	if (cli->verb->groups & CLI_DECLINES) {
+		o->on_form = o->on_url = o->on_sampling = decline;
+		return EXIT_GOOD;
+	}
 	code = ask_read_options(cli, &asked.file);
 	if (code != EXIT_GOOD)
 		return code;

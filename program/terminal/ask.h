@@ -12,6 +12,8 @@ int ask_prepare(struct cli *cli, cleat_client_options *o);
 int ask_begin(struct cli *command);
 void ask_return(void);
 void ask_end(void);
+/* How often a verb with CLI_DECLINES was asked something. */
+unsigned ask_declined(void);
 /* Did the server ask something that nobody could answer? The exit code then, otherwise 0. */
 int cli_unanswered(const struct cli *cli);
 

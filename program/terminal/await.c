@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GIVE_UP_MS = 3000, BAR = 24 };
+enum { GIVE_UP_MS = 3000, SILENCE_MS = 7000, BAR = 24 };
 
 /* ---- signals ------------------------------------------------------------------------------------- */
 
@@ -95,15 +95,38 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* When whoever waits is told that there is nothing yet: a server that says nothing must not look like a program that
+ * hangs. */
+static int64_t silence_ms(const struct cli *cli)
+{
+	const char *text = cli_option(cli, "timeout");
+	uint64_t ms;
+
+	return text && cli_duration(text, &ms) && ms / 2 < SILENCE_MS ? (int64_t)ms / 2
+								      : SILENCE_MS;
+}
+
+static bool is_silent(const struct cli *cli)
+{
+	return cli->client && !cleat_client_revision(cli->client);
+}
+
 static void wait_until(struct cli *cli, const bool *done, int timeout_ms, bool stop_on_signal)
 {
-	int64_t until = now_ms() + timeout_ms;
+	int64_t until = now_ms() + timeout_ms, told = now_ms() + silence_ms(cli);
 
 	while (!*done && !(stop_on_signal && cli_interrupted())) {
-		int64_t left = timeout_ms < 0 ? -1 : until - now_ms();
+		int64_t now = now_ms(), left = timeout_ms < 0 ? -1 : until - now;
 
 		if (timeout_ms >= 0 && left <= 0)
 			return;
+		if (told && is_silent(cli) && now >= told) {
+			cli_note(cli, "no answer from the server yet; still waiting (Ctrl-C ends, "
+				      "--timeout TIME says how long)");
+			told = 0;
+		} else if (told && is_silent(cli) && (left < 0 || told - now < left)) {
+			left = told - now;
+		}
 		if (cleat_loop_step(cli->loop, (int)left) != CLEAT_OK)
 			return;
 	}

@@ -12,9 +12,24 @@ enum { MOST_SEEN = 64 };
 static struct {
 	struct check *check;
 	struct protocol *protocol;
+	struct probe probe;
 	char *seen[MOST_SEEN]; /* findings of the protocol, each once */
-	size_t n_seen;
+	size_t n_seen, n_messages;
+	struct late *
+		late; /* what was answered to the probe, while it is not known whether that counts */
 } state;
+
+struct heard {
+	struct protocol_message m;
+	const char *text;
+	size_t n;
+};
+
+struct late {
+	struct late *next;
+	enum check_severity severity;
+	const char *where, *text;
+};
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
@@ -45,36 +60,57 @@ static bool seen_before(const char *text)
 
 static void on_finding(void *ctx, const struct protocol_finding *f)
 {
-	const struct protocol_message *m = ctx;
+	const struct heard *h = ctx;
+	const struct protocol_message *m = &h->m;
+	struct late *late = keep_alloc(sizeof *late);
 	char *text = general(keepf("%s %s%s", m->method ? m->method : "", f->pointer,
 				   *f->pointer ? "" : f->text));
 
 	if (seen_before(text))
 		return;
 	state.seen[state.n_seen++] = text;
-	check_report(state.check,
-		     f->warning || strcmp(f->rule, "null-id") == 0 ? CHECK_WARNING : CHECK_ERROR,
-		     "protocol",
-		     keepf("%s%s%s", m->kind, m->method ? " of " : "", m->method ? m->method : ""),
-		     "%s%s%s", f->pointer, *f->pointer ? ": " : "", f->text);
+	*late = (struct late){
+		.next = state.late,
+		.severity =
+			f->warning || strcmp(f->rule, "null-id") == 0 ? CHECK_WARNING : CHECK_ERROR,
+		.where = protocol_which(m, state.n_messages, h->text, h->n),
+		.text = keepf("%s%s%s", f->pointer, *f->pointer ? ": " : "", f->text)
+	};
+	if (probe_reply(&state.probe, m))
+		state.late = late;
+	else
+		check_report(state.check, late->severity, "protocol", late->where, "%s",
+			     late->text);
+}
+
+static void judge_probe(void)
+{
+	for (; state.late && !state.probe.legacy; state.late = state.late->next)
+		check_report(state.check, state.late->severity, "protocol", state.late->where, "%s",
+			     state.late->text);
+	state.late = NULL;
 }
 
 static void check_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
-	struct protocol_message m;
+	struct heard h = { .text = text, .n = n };
 
 	(void)c;
 	(void)userdata;
+	state.n_messages += !out;
 	protocol_check_text(state.protocol, out ? PROTOCOL_CLIENT : PROTOCOL_SERVER, text, n,
-			    out ? NULL : on_finding, &m, &m);
+			    out ? NULL : on_finding, &h, &h.m);
+	if (out)
+		probe_sent(&state.probe, &h.m);
 }
 
 static void check_on_note(cleat_client *c, int level, const char *text, void *userdata)
 {
 	(void)c;
 	(void)userdata;
-	if (level >= CLEAT_LOG_WARNING)
-		check_report(state.check, CHECK_WARNING, "protocol", "client", "%s", text);
+	if (level >= CLEAT_LOG_WARNING && (!state.probe.sent || strstr(text, "not JSON")))
+		check_report(state.check, CHECK_WARNING, "protocol", "client", "%s",
+			     cli_in_options(text));
 }
 
 /* ---- lists --------------------------------------------------------------------------------------- */
@@ -104,7 +140,7 @@ static int fetch(struct check *c)
 		if (kind->list != CLEAT_LIST_TEMPLATES ||
 		    cleat_result_error(r)->rpc_code != CLEAT_RPC_METHOD_NOT_FOUND)
 			check_report(c, CHECK_ERROR, "list", keepf("list of %s", kind->option),
-				     "%s", cleat_result_error(r)->message);
+				     "%s", cli_in_options(cleat_result_error(r)->message));
 		cleat_result_free(r);
 	}
 	return EXIT_GOOD;
@@ -167,6 +203,7 @@ static int examine(struct check *c)
 {
 	int code = cli_open(c->cli);
 
+	judge_probe();
 	if (code == EXIT_GOOD)
 		code = fetch(c);
 	if (code == EXIT_GOOD) {
@@ -181,6 +218,8 @@ static int check_run(struct cli *cli)
 	static struct check c; /* callbacks use it until the client is gone */
 	cleat_client_options want = { .on_message = check_on_message,
 				      .on_note = check_on_note,
+				      .timeout_ms = CHECK_TIMEOUT_MS,
+				      .hard_timeout_ms = CHECK_TIMEOUT_MS,
 				      .no_cache = true };
 	int code = check_choose(cli);
 
@@ -246,7 +285,7 @@ const struct verb verb_check = {
 		"Nothing is called that could change something: tools only when they say by readOnlyHint that "
 		"they change nothing; up to 20 resources are read, and prompts are requested.\n\n"
 		"The exit code is 7 when there are errors; with --strict for warnings, too.",
-	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
+	.groups = CLI_SERVER | CLI_OUTPUT | CLI_DECLINES,
 	.options = own,
 	.examples = examples,
 	.run = check_run,

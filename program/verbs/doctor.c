@@ -21,9 +21,17 @@ enum {
 static struct {
 	struct doctor d;
 	struct protocol *protocol;
+	struct probe probe;
 	struct words notes, findings;
+	struct words by_probe; /* findings in what was answered to the probe */
 	size_t n_findings, n_messages;
 } run_state;
+
+struct heard {
+	struct protocol_message m;
+	const char *text;
+	size_t n;
+};
 
 /* ---- steps --------------------------------------------------------------------------------------- */
 
@@ -90,36 +98,59 @@ static void doctor_on_note(cleat_client *c, int level, const char *text, void *u
 {
 	(void)c;
 	(void)userdata;
-	if (level >= CLEAT_LOG_WARNING && run_state.notes.n < MOST_FINDINGS)
-		words_add(&run_state.notes, keepf("%.300s", text));
+	if (level < CLEAT_LOG_WARNING || run_state.notes.n >= MOST_FINDINGS)
+		return;
+	/* What came instead of an answer to the probe; what is no message at all has nothing to do with it. */
+	if (run_state.probe.sent && !strstr(text, "not JSON"))
+		words_add(&run_state.by_probe, keepf("%s", text));
+	else
+		words_add(&run_state.notes, keepf("%s", cli_in_options(text)));
 }
 
 static void on_finding(void *ctx, const struct protocol_finding *f)
 {
-	const struct protocol_message *m = ctx;
+	const struct heard *h = ctx;
+	char *text;
 
 	if (f->warning || strcmp(f->rule, "null-id") == 0)
 		return;
-	if (run_state.n_findings++ < MOST_FINDINGS)
-		words_add(&run_state.findings,
-			  keepf("%s%s%s: %s%s%s", m->kind, m->method ? " " : "",
-				m->method ? m->method : "", f->pointer, *f->pointer ? ": " : "",
-				f->text));
+	text = keepf("%s: %s%s%s", protocol_which(&h->m, run_state.n_messages, h->text, h->n),
+		     f->pointer, *f->pointer ? ": " : "", f->text);
+	if (probe_reply(&run_state.probe, &h->m))
+		words_add(&run_state.by_probe, text);
+	else if (run_state.n_findings++ < MOST_FINDINGS)
+		words_add(&run_state.findings, text);
 }
 
 /* What we send is looked at for its ids only: its faults are ours, not the server's. */
 static void doctor_on_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)
 {
-	struct protocol_message m;
+	struct heard h = { .text = text, .n = n };
 
 	(void)c;
 	(void)userdata;
 	if (out) {
-		protocol_check_text(run_state.protocol, PROTOCOL_CLIENT, text, n, NULL, NULL, &m);
+		protocol_check_text(run_state.protocol, PROTOCOL_CLIENT, text, n, NULL, NULL, &h.m);
+		probe_sent(&run_state.probe, &h.m);
+		if (run_state.probe.legacy && !run_state.d.heard.initialize_at)
+			run_state.d.heard.initialize_at = cli_ms_since_start();
 		return;
 	}
 	run_state.n_messages++;
-	protocol_check_text(run_state.protocol, PROTOCOL_SERVER, text, n, on_finding, &m, &m);
+	protocol_check_text(run_state.protocol, PROTOCOL_SERVER, text, n, on_finding, &h, &h.m);
+	if (h.m.method && probe_reply(&run_state.probe, &h.m))
+		run_state.d.heard.answered_probe = true;
+}
+
+/* A server that has been found to be a modern one has to answer server/discover as the protocol says. */
+static void judge_probe(void)
+{
+	struct words *from = &run_state.by_probe;
+
+	for (size_t i = 0; !run_state.probe.legacy && i < from->n; i++)
+		if (run_state.n_findings++ < MOST_FINDINGS)
+			words_add(&run_state.findings, from->at[i]);
+	from->n = 0;
 }
 
 /* ---- configuration ------------------------------------------------------------------------------- */
@@ -207,6 +238,29 @@ static void step_capabilities(struct doctor *d)
 	text_free(&t);
 }
 
+/* A list that fails today is there: what is behind it may be down. */
+static const char *fix_list(enum cleat_step step, int rpc_code)
+{
+	if (step == CLEAT_STEP_ANSWER && rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
+		return "do not declare the capability, or answer its list";
+	if (step == CLEAT_STEP_ANSWER)
+		return "the server says what is wrong with it now; look into its log";
+	return step == CLEAT_STEP_TIMEOUT ? "look into the server's log; --timeout waits longer"
+					  : "-v shows what was said";
+}
+
+static int list_code(enum cleat_step step, int rpc_code)
+{
+	switch (step) {
+	case CLEAT_STEP_AUTH: return EXIT_AUTH;
+	case CLEAT_STEP_TIMEOUT: return EXIT_TIMEOUT;
+	case CLEAT_STEP_EXCHANGE: return EXIT_UNREACHABLE;
+	case CLEAT_STEP_ANSWER:
+		return rpc_code == CLEAT_RPC_METHOD_NOT_FOUND ? EXIT_PROTOCOL : EXIT_TOOL;
+	default: return EXIT_PROTOCOL;
+	}
+}
+
 static bool step_list(struct doctor *d, const struct catalog_kind *kind)
 {
 	cleat_result *r = cli_await_list(d->cli, kind->list);
@@ -221,15 +275,8 @@ static bool step_list(struct doctor *d, const struct catalog_kind *kind)
 		 e->rpc_code == CLEAT_RPC_METHOD_NOT_FOUND)
 		doctor_step(d, DOCTOR_OK, 0, kind->option, NULL, "none (there is no such method)");
 	else
-		doctor_step(d, DOCTOR_FAILED,
-			    step == CLEAT_STEP_AUTH       ? EXIT_AUTH
-			    : step == CLEAT_STEP_TIMEOUT  ? EXIT_TIMEOUT
-			    : step == CLEAT_STEP_EXCHANGE ? EXIT_UNREACHABLE
-							  : EXIT_PROTOCOL,
-			    kind->option,
-			    answered ? "do not declare the capability, or answer its list"
-				     : "-v shows what was said",
-			    "%s%s", e->message,
+		doctor_step(d, DOCTOR_FAILED, list_code(step, e->rpc_code), kind->option,
+			    fix_list(step, e->rpc_code), "%s%s", cli_in_options(e->message),
 			    step == CLEAT_STEP_EXCHANGE ? doctor_last_words(d) : "");
 	cleat_result_free(r);
 	return good || answered || step == CLEAT_STEP_PROTOCOL;
@@ -270,7 +317,7 @@ static bool step_latency(struct doctor *d)
 			doctor_step(d, DOCTOR_FAILED, EXIT_PROTOCOL, "latency",
 				    "every server has to answer this", "%s: %s",
 				    modern ? "server/discover" : "ping",
-				    cleat_result_error(r)->message);
+				    cli_in_options(cleat_result_error(r)->message));
 		cleat_result_free(r);
 		if (!good || cli_interrupted())
 			return false;
@@ -284,6 +331,7 @@ static bool step_latency(struct doctor *d)
 
 static void tell_messages(struct doctor *d)
 {
+	judge_probe();
 	for (size_t i = 0; i < run_state.notes.n; i++)
 		doctor_step(d, DOCTOR_WARNING, 0, "messages",
 			    strstr(run_state.notes.at[i], "not JSON")
@@ -381,6 +429,8 @@ static int doctor_run(struct cli *cli)
 {
 	cleat_client_options want = { .on_message = doctor_on_message,
 				      .on_note = doctor_on_note,
+				      .timeout_ms = CHECK_TIMEOUT_MS,
+				      .hard_timeout_ms = CHECK_TIMEOUT_MS,
 				      .no_cache = true };
 	struct doctor *d = &run_state.d;
 	int code;
@@ -426,10 +476,12 @@ const struct verb verb_doctor = {
 	.about =
 		"Looks at the configuration, the program or the address, starts a conversation, lists what "
 		"there is, and checks every message of the server against the protocol. Each step is one "
-		"line; one that failed says what to do, and later steps that depend on it are left out. No tool is called.\n\n"
-		"The exit code is that of the first step that failed: 4 not reachable, 3 authorization, 6 not "
-		"the protocol, 7 messages that are not valid. Warnings do not change it.",
-	.groups = CLI_SERVER | CLI_OUTPUT | CLI_UNASKED,
+		"line; one that failed says what to do, and later steps that depend on it are left out. No tool is called. "
+		"Each answer is waited for 10 s, or --timeout. What a server answers to the question whether it speaks "
+		"2026-07-28 is not held against one that does not.\n\n"
+		"The exit code is that of the first step that failed: 4 not reachable, 3 authorization, 5 a "
+		"list that fails, 6 not the protocol, 7 messages that are not valid. Warnings do not change it.",
+	.groups = CLI_SERVER | CLI_OUTPUT | CLI_DECLINES,
 	.examples = examples,
 	.run = doctor_run,
 };

@@ -46,8 +46,14 @@ test('server-everything over pipes and HTTP', async t => {
 	assert.deepEqual(serious(await check('--', ...everything('stdio'))), expected);
 	const port = await freePort();
 	t.use(await NodeServer.start(everything('streamableHttp'), { ready: /listening|running|started/i, port, env: { PORT: String(port) } }));
-	// Its answer to the question of a newer client has the id null.
-	assert.deepEqual(serious(await check(`http://127.0.0.1:${port}/mcp`)), ['warning protocol message', ...expected]);
+	// Its answer to the question of a newer client has the id null, which is not held against it.
+	assert.deepEqual(serious(await check(`http://127.0.0.1:${port}/mcp`)), expected);
+});
+
+test('an error with the code 0 is an answer', async () => {
+	const { findings } = await check('--', ...local('broken_server.mjs', 'zero'));
+	for (const what of ['method', 'tool', 'prompt', 'resource'])
+		assert.match(findings.find(f => f.rule === `unknown-${what}`).text, /^is answered with 0 instead of -32\d+$/, what);
 });
 
 test('server-filesystem and server-memory', async () => {

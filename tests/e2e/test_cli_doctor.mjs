@@ -267,7 +267,9 @@ const faults = [
 	['crash', 4, 'start', 'failed', /status 3.*cannot open the database/],
 	['deaf', 124, 'start', 'failed', /./],
 	['stranger', 6, 'revision', 'failed', /1999-01-01/],
-	['unlisted', 6, 'tools', 'failed', /not today/],
+	['unlisted', 5, 'tools', 'failed', /not today/, /the server says what is wrong with it now/],
+	['gone', 6, 'tools', 'failed', /not found/, /do not declare the capability/],
+	['unheard', 124, 'tools', 'failed', /^tools\/list: the server had no final answer within 4 s \(--timeout\)$/, /--timeout waits longer/],
 	['pages', 6, 'tools', 'failed', /circle/],
 	['messages', 7, 'messages', 'failed', /\/result\/tools\/0\/inputSchema/],
 	['chatter', 7, 'messages', 'failed', /\/params\/level/],
@@ -276,15 +278,33 @@ const faults = [
 	['stays', 0, 'end', 'warning', /does not end/],
 	['nothing', 0, 'capabilities', 'warning', /nothing/]
 ];
-for (const [fault, code, step, status, text] of faults)
+for (const [fault, code, step, status, text, fix = /./] of faults)
 	test(`broken: ${fault}`, async () => {
-		const said = await doctor('--timeout', fault === 'deaf' || fault === 'logs' ? '4s' : '50s', '--', ...broken(fault));
+		const said = await doctor('--timeout', ['deaf', 'logs', 'unheard'].includes(fault) ? '4s' : '50s', '--', ...broken(fault));
 		assert.equal(said.code, code, JSON.stringify(said.steps));
 		const found = said.step(step).filter(s => s.status === status);
 		assert.ok(found.length, JSON.stringify(said.steps));
 		assert.match(found[0].text, text);
-		assert.ok(found.at(-1).fix);
+		assert.match(found.at(-1).fix, fix);
 	});
+
+test('what is answered to our own probe is not held against a server', async () => {
+	healthy(await doctor('--', ...broken('probe')), 'start', 'messages');
+	const said = await run(['check', '--json', '--', ...broken('probe')]);
+	assert.deepEqual(JSON.parse(said.stdout).findings.filter(f => f.rule === 'protocol'), []);
+});
+
+test('it counts what ls counts, and says which message is wrong', async () => {
+	const names = (await run(['ls', '--names', '--', ...everything('stdio')])).stdout.trim().split('\n');
+	assert.equal((await doctor('--', ...everything('stdio'))).step('tools')[0].text, String(names.length));
+	const wrong = (await doctor('--era', 'legacy', '--', ...broken('nameless'))).step('messages').find(s => s.status === 'failed');
+	assert.match(wrong.text, /^message 1 from the server \(\{"jsonrpc":"2\.0","id":null,"error":\{"code":"x".*\.\.\.\): \/error\/code: expected integer/);
+});
+
+test('a server that says nothing is waited for, but not in silence', async () => {
+	const { stderr } = await run(['ls', '--timeout', '600ms', '--', ...broken('deaf')]);
+	assert.match(stderr, /^cleat: no answer from the server yet; still waiting \(Ctrl-C ends, --timeout TIME says how long\)\n/);
+});
 
 test('hostile text never reaches the terminal as it is', async t => {
 	for (const fault of ['evil', 'evilerror', 'noise', 'crash']) {

@@ -104,6 +104,11 @@ const faults = {
 	undeclared: { capabilities: {} },
 	nothing: { capabilities: {}, tools: undefined },
 	unlisted: { list: () => { throw [-32603, 'not today']; } },
+	gone: { list: () => { throw [-32601, 'Method not found']; } },
+	zero: { resources: [], prompts: [], strange: 0 },
+	probe: { discover: { error: { code: 'no', message: 7 }, jsonrpc: '1' } },
+	nameless: { begin: () => process.stdout.write('{"jsonrpc":"2.0","id":null,"error":{"code":"x","message":"who?"}}\n') },
+	unheard: { answer: method => (method === 'tools/list' ? undefined : {}) },
 	messages: { tools: [{ name: 'x' }, { name: 'y', inputSchema: { type: 'array' } }, tool('z', { title: 7 })] },
 	evil: { tools: [tool(`${EVIL}x`, { description: `${EVIL} and more of it` })], list: undefined, info: { name: EVIL, version: EVIL } },
 	evilerror: { list: () => { throw [-32603, `${EVIL} no`]; } },
@@ -149,12 +154,13 @@ function answer(method, params) {
 
 function reply(message) {
 	if (message.id === undefined || message.method === undefined) return undefined;
+	if (state.discover && message.method === 'server/discover') return { id: message.id, ...state.discover };
 	try {
 		const result = answer(message.method, message.params);
 		return result && { jsonrpc: '2.0', id: message.id, result };
 	} catch (error) {
 		if (!Array.isArray(error)) throw error;
-		return { jsonrpc: '2.0', id: message.id, error: { code: error[0], message: error[1] } };
+		return { jsonrpc: '2.0', id: message.id, error: { code: state.strange ?? error[0], message: error[1] } };
 	}
 }
 

@@ -144,12 +144,12 @@ static struct peer *on_accept(void *ctx, const struct peer_sink *sink,
 	return server_accept(((struct bench *)ctx)->server, sink, facts);
 }
 
-static int on_authorize(void *ctx, const struct http_request *r, struct str *ret)
+static int on_authorize(void *ctx, const struct http_request *r, struct endpoint_caller *ret)
 {
 	struct bench *b = ctx;
 
-	*ret = http_bearer(http_request_field(r, "authorization"));
-	return ret->p || !(b->flags & TOKENS) ? CLEAT_OK : CLEAT_ENOENT;
+	ret->name = http_bearer(http_request_field(r, "authorization"));
+	return ret->name.p || !(b->flags & TOKENS) ? CLEAT_OK : CLEAT_ENOENT;
 }
 
 static void open_bench(struct bench *b)

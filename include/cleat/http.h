@@ -81,9 +81,16 @@ static inline int cleat_server_listen_http(cleat_server *s, const char *address,
 /* The i-th address that is listened on, as a URL with the port that it got; NULL after the last.
  * Borrowed from the server. */
 CLEAT_API const char *cleat_server_http_url(const cleat_server *s, size_t i);
-/* Reads certificates and tokens again; what cannot be read stays as it was and is logged. Loop
- * thread. */
+/* Reads certificates and tokens again; what cannot be read stays as it was and is logged. Whoever came with a
+ * token that is not there any more, also when its name has another one now, is let go at the next turn of
+ * the loop: open streams end, requests that wait are answered with 401. Sessions of names without a token
+ * end, and what runs in them is cancelled. Loop thread. */
 CLEAT_API void cleat_server_reload_http(cleat_server *s);
+/* For programs with a verify() of their own, when it has begun to refuse a token: everything that is open in
+ * this name, at any address of the server, ends in the same way, sessions too. It says nothing about requests
+ * to come: those are verify()'s. NULL, and a name that nobody has, change nothing. Loop thread, also from
+ * handlers. */
+CLEAT_API void cleat_server_revoke_http(cleat_server *s, const char *principal);
 /* Runs the server's loop until cleat_server_stop(): then no new requests are taken, those that run may
  * finish (at most ten seconds), and it returns. CLEAT_OK or why it could not run. */
 CLEAT_API int cleat_server_run(cleat_server *s);

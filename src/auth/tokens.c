@@ -38,7 +38,9 @@ struct tokens {
 	size_t count;
 	/* Places of entries, from 1, by mark; 0: free. At least half of the slots are. */
 	uint16_t *slots;
-	size_t n_slots; /* a power of two */
+	size_t n_slots;  /* a power of two */
+	uint16_t *names; /* as slots, by name */
+	uint32_t seed;
 };
 
 _Static_assert(MAX_TOKENS < UINT16_MAX, "places fit into slots");
@@ -73,22 +75,61 @@ static uint16_t *slot_of(const struct tokens *t, const unsigned char mark[CRYPTO
 	}
 }
 
-const char *tokens_find(const struct tokens *t, struct str token)
+static uint16_t *name_slot(const struct tokens *t, struct str name)
 {
-	unsigned char hash[CRYPTO_HASH_SIZE], mark[CRYPTO_HASH_SIZE];
-	const uint16_t *slot;
-	int rc;
+	uint32_t at = str_hash(name, t->seed);
+
+	for (;; at++) {
+		uint16_t *slot = &t->names[at & (t->n_slots - 1)];
+
+		if (!*slot || str_eqz(name, t->entries[*slot - 1].name))
+			return slot;
+	}
+}
+
+/* NULL when there is none. */
+static const char *name_of(const struct tokens *t, const unsigned char hash[CRYPTO_HASH_SIZE])
+{
+	unsigned char mark[CRYPTO_HASH_SIZE];
+	uint16_t place = 0;
+
+	if (mark_of(t, hash, mark, NULL) == CLEAT_OK)
+		place = *slot_of(t, mark);
+	return place ? t->entries[place - 1].name : NULL;
+}
+
+const char *tokens_find_hash(const struct tokens *t, struct str token,
+			     unsigned char hash[CRYPTO_HASH_SIZE])
+{
+	const char *name = NULL;
 
 	if (!t || token.n < MIN_TOKEN || token.n > MAX_LINE)
 		return NULL;
-	rc = crypto_sha256(token, hash, NULL);
-	if (rc == CLEAT_OK)
-		rc = mark_of(t, hash, mark, NULL);
+	if (crypto_sha256(token, hash, NULL) == CLEAT_OK)
+		name = name_of(t, hash);
+	if (!name)
+		crypto_wipe(hash, CRYPTO_HASH_SIZE);
+	return name;
+}
+
+const char *tokens_find(const struct tokens *t, struct str token)
+{
+	unsigned char hash[CRYPTO_HASH_SIZE];
+	const char *name = tokens_find_hash(t, token, hash);
+
 	crypto_wipe(hash, sizeof hash);
-	if (rc != CLEAT_OK)
-		return NULL;
-	slot = slot_of(t, mark);
-	return *slot ? t->entries[*slot - 1].name : NULL;
+	return name;
+}
+
+bool tokens_have(const struct tokens *t, struct str name,
+		 const unsigned char hash[CRYPTO_HASH_SIZE])
+{
+	const char *found;
+
+	if (!t || !hash)
+		return t && *name_slot(t, name);
+	found = name_of(t, hash);
+	return found && str_eqz(name, found);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */
@@ -175,11 +216,9 @@ static bool read_hash(struct str word, unsigned char hash[CRYPTO_HASH_SIZE])
 
 /* ---- parsing ------------------------------------------------------------------------------ */
 
-/* A file that is being read: the table, and the names that it has. */
+/* A file that is being read. */
 struct reading {
 	struct tokens *t;
-	uint16_t *names; /* as slots, by name */
-	uint32_t seed;
 	unsigned line;
 	cleat_error *err;
 };
@@ -195,25 +234,12 @@ static int refuse_second(const struct reading *r, const char *what, uint16_t pla
 			 r->t->entries[place - 1].line);
 }
 
-static uint16_t *name_slot(const struct reading *r, struct str name)
-{
-	const struct tokens *t = r->t;
-	uint32_t at = str_hash(name, r->seed);
-
-	for (;; at++) {
-		uint16_t *slot = &r->names[at & (t->n_slots - 1)];
-
-		if (!*slot || str_eqz(name, t->entries[*slot - 1].name))
-			return slot;
-	}
-}
-
 static int tokens_add(struct reading *r, struct str name,
 		      const unsigned char hash[CRYPTO_HASH_SIZE])
 {
 	struct tokens *t = r->t;
 	struct entry *e = &t->entries[t->count];
-	uint16_t *by_name = name_slot(r, name), *by_mark;
+	uint16_t *by_name = name_slot(t, name), *by_mark;
 	int rc;
 
 	if (*by_name)
@@ -293,17 +319,15 @@ static int tokens_read_all(struct reading *r, struct str text)
 	return rc;
 }
 
-/* Room for n of them, in the table and in r. */
-static bool reserve(struct reading *r, size_t n)
+/* Room for n of them. */
+static bool reserve(struct tokens *t, size_t n)
 {
-	struct tokens *t = r->t;
-
 	for (t->n_slots = 16; t->n_slots < 2 * n; t->n_slots *= 2)
 		;
 	t->entries = mem_zalloc(&t->mem, n * sizeof *t->entries);
 	t->slots = mem_zalloc(&t->mem, t->n_slots * sizeof *t->slots);
-	r->names = mem_zalloc(&t->mem, t->n_slots * sizeof *r->names);
-	return t->entries && t->slots && r->names;
+	t->names = mem_zalloc(&t->mem, t->n_slots * sizeof *t->names);
+	return t->entries && t->slots && t->names;
 }
 
 static int tokens_fill(struct tokens *t, struct str text, size_t n, cleat_error *err)
@@ -313,11 +337,9 @@ static int tokens_fill(struct tokens *t, struct str text, size_t n, cleat_error 
 
 	if (rc != CLEAT_OK)
 		return rc;
-	memcpy(&r.seed, t->key, sizeof r.seed);
-	rc = reserve(&r, n) ? tokens_read_all(&r, text)
-			    : error_set(err, CLEAT_ENOMEM, "out of memory for the tokens");
-	mem_free(&t->mem, r.names);
-	return rc;
+	memcpy(&t->seed, t->key, sizeof t->seed);
+	return reserve(t, n) ? tokens_read_all(&r, text)
+			     : error_set(err, CLEAT_ENOMEM, "out of memory for the tokens");
 }
 
 int tokens_parse(const cleat_allocator *mem, struct str text, struct tokens **ret, cleat_error *err)
@@ -353,6 +375,7 @@ void tokens_free(struct tokens *t)
 	mem = t->mem;
 	mem_free(&mem, t->entries);
 	mem_free(&mem, t->slots);
+	mem_free(&mem, t->names);
 	crypto_wipe(t->key, sizeof t->key);
 	mem_free(&mem, t);
 }

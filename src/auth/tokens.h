@@ -11,6 +11,7 @@
 #ifndef AUTH_TOKENS_H
 #define AUTH_TOKENS_H
 
+#include "base/crypto.h"
 #include "base/str.h"
 
 #include <cleat/base.h>
@@ -28,5 +29,12 @@ void tokens_free(struct tokens *t);
 /* The name that belongs to the token; NULL when there is none, also without any tokens (t NULL), for
  * any token under 16 bytes and when libcrypto fails. Borrowed from t. Any thread. */
 const char *tokens_find(const struct tokens *t, struct str token);
+/* The same, with the hash of a token that is there, so that it can be asked for later. */
+const char *tokens_find_hash(const struct tokens *t, struct str token,
+			     unsigned char hash[CRYPTO_HASH_SIZE]);
+/* Is the token with this hash there , under this name? The table may be a newer one than that which gave
+ * the hash. NULL: does the name have any token? Any thread. */
+bool tokens_have(const struct tokens *t, struct str name,
+		 const unsigned char hash[CRYPTO_HASH_SIZE]);
 
 #endif

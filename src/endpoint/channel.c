@@ -102,7 +102,7 @@ struct channel *channel_new(struct session *s, struct http_exchange *ex)
 	st->next = s->streams;
 	s->streams = st;
 	s->n_streams++;
-	place_take(&st->place, ex);
+	place_take(st->s->m, &st->place, ex);
 	return st;
 }
 
@@ -400,7 +400,7 @@ static void attach(struct channel *st, struct http_exchange *ex, uint64_t after)
 {
 	if (st->place.ex)
 		place_abort(st->s->m, &st->place);
-	place_take(&st->place, ex);
+	place_take(st->s->m, &st->place, ex);
 	st->eventful = st->accept.events = true;
 	st->sent = after;
 	st->behind = false;

@@ -151,20 +151,20 @@ static COLD void reply_unauthorized(struct endpoint *m, struct http_exchange *ex
 
 /* ---- places ------------------------------------------------------------------------------------ */
 
-void place_take(struct place *p, struct http_exchange *ex)
+void place_take(struct endpoint *m, struct place *p, struct http_exchange *ex)
 {
 	p->ex = ex;
+	ring_add(&m->places, &p->of_places);
 	http_exchange_set_data(ex, p);
 }
 
 void place_leave(struct endpoint *m, struct place *p)
 {
+	if (p->ex)
+		ring_remove(&p->of_places);
 	p->ex = NULL;
-	if (!p->streaming)
-		return;
+	m->n_streaming -= p->streaming;
 	p->streaming = false;
-	ring_remove(&p->of_streams);
-	m->n_streaming--;
 }
 
 bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
@@ -183,7 +183,6 @@ bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_f
 	}
 	p->streaming = true;
 	p->spoke_ms = endpoint_now(m);
-	ring_add(&m->streams, &p->of_streams);
 	m->n_streaming++;
 	return true;
 }
@@ -227,12 +226,12 @@ static void keep_alive(struct endpoint *m)
 
 	buf_reset(&m->frame, KEEP_BUF);
 	sse_write_comment(&m->frame, "");
-	for (struct ring *at = m->streams.next; at != &m->streams && !buf_status(&m->frame);
+	for (struct ring *at = m->places.next; at != &m->places && !buf_status(&m->frame);
 	     at = next) {
-		struct place *p = CONTAINER_OF(at, struct place, of_streams);
+		struct place *p = CONTAINER_OF(at, struct place, of_places);
 
 		next = at->next;
-		if (now - p->spoke_ms < m->o.keep_alive_ms)
+		if (!p->streaming || now - p->spoke_ms < m->o.keep_alive_ms)
 			continue;
 		p->spoke_ms = now;
 		if (http_exchange_queued(p->ex) == 0)
@@ -241,8 +240,23 @@ static void keep_alive(struct endpoint *m)
 	buf_reset(&m->frame, KEEP_BUF);
 }
 
+/* As if its client had gone, except that he is told why. */
+static void turn_away(struct endpoint *m, struct place *p)
+{
+	struct http_exchange *ex = p->ex;
+	bool streaming = p->streaming;
+
+	p->ops->gone(p);
+	if (streaming)
+		http_exchange_end(ex);
+	else
+		reply_unauthorized(m, ex);
+}
+
 void endpoint_tick(struct endpoint *m)
 {
+	while (!ring_alone(&m->revoked))
+		turn_away(m, CONTAINER_OF(m->revoked.next, struct place, of_places));
 	keep_alive(m);
 	session_expire_all(m);
 	old_sweep(m);
@@ -455,11 +469,10 @@ void endpoint_screen(void *mcp, struct http_exchange *ex)
 }
 
 /* The one gate, before anything looks at the path. True: it may pass, as *ret. */
-static bool gate(struct endpoint *m, struct http_exchange *ex, struct str *ret)
+static bool gate(struct endpoint *m, struct http_exchange *ex, struct endpoint_caller *ret)
 {
 	const struct http_request *r = http_exchange_request(ex);
 
-	*ret = (struct str){ 0 };
 	if (!may_ask(m, ex))
 		return false;
 	if (is_health(r)) {
@@ -476,7 +489,8 @@ static bool gate(struct endpoint *m, struct http_exchange *ex, struct str *ret)
 /* What is known of an exchange from its head on: kept with it, because the name of who asks is lent only until
  * the next one is looked at, and the request is gone when a streamed answer ends. */
 struct visit {
-	struct str principal;
+	struct endpoint_caller caller;
+	unsigned revocations;                     /* of the endpoint, at that time */
 	struct str session, revision, rpc_method; /* for the log */
 	char text[];
 };
@@ -497,7 +511,8 @@ static struct str put_name(char **at, struct str s)
 }
 
 /* False when out of memory. */
-static bool keep_visit(struct endpoint *m, struct http_exchange *ex, struct str principal)
+static bool keep_visit(struct endpoint *m, struct http_exchange *ex,
+		       const struct endpoint_caller *caller)
 {
 	const struct http_request *r = http_exchange_request(ex);
 	struct str session = { 0 }, revision = { 0 }, method = { 0 };
@@ -509,12 +524,14 @@ static bool keep_visit(struct endpoint *m, struct http_exchange *ex, struct str 
 		revision = shown(http_request_field(r, "mcp-protocol-version"));
 		method = shown(http_request_field(r, "mcp-method"));
 	}
-	v = mem_alloc(&m->mem, sizeof *v + principal.n + session.n + revision.n + method.n);
+	v = mem_alloc(&m->mem, sizeof *v + caller->name.n + session.n + revision.n + method.n);
 	http_exchange_keep(ex, v);
 	if (!v)
 		return false;
 	at = v->text;
-	v->principal = put_name(&at, principal);
+	v->caller = *caller;
+	v->caller.name = put_name(&at, caller->name);
+	v->revocations = m->revocations;
 	v->session = put_name(&at, session);
 	v->revision = put_name(&at, revision);
 	v->rpc_method = put_name(&at, method);
@@ -525,14 +542,26 @@ static bool keep_visit(struct endpoint *m, struct http_exchange *ex, struct str 
 static void endpoint_on_head(void *ctx, struct http_exchange *ex)
 {
 	struct endpoint *m = ctx;
-	struct str principal;
+	struct endpoint_caller caller = { 0 };
 
-	if (!gate(m, ex, &principal))
+	if (!gate(m, ex, &caller))
 		return;
 	http_exchange_limit_body(ex, m->o.max_body);
 	/* without it a line of the log says less, but nobody goes on as nobody */
-	if ((m->o.logged || m->o.authorize) && !keep_visit(m, ex, principal) && m->o.authorize)
+	if ((m->o.logged || m->o.authorize) && !keep_visit(m, ex, &caller) && m->o.authorize)
 		endpoint_reply_lost(m, ex);
+}
+
+/* Has he come through the gate, and is it still the same gate? */
+static bool may_enter(const struct endpoint *m, const struct http_exchange *ex,
+		      const struct visit *v)
+{
+	struct endpoint_caller again = { 0 };
+
+	if (!m->o.authorize || !v || v->revocations == m->revocations)
+		return !m->o.authorize || v;
+	return m->o.authorize(m->o.ctx, http_exchange_request(ex), &again) == CLEAT_OK &&
+	       str_eq(again.name, v->caller.name);
 }
 
 static void endpoint_on_request(void *ctx, struct http_exchange *ex)
@@ -540,10 +569,45 @@ static void endpoint_on_request(void *ctx, struct http_exchange *ex)
 	const struct visit *v = http_exchange_kept(ex);
 	struct endpoint *m = ctx;
 
-	if (m->o.authorize && !v)
-		reply_unauthorized(m, ex); /* not through the gate */
+	if (may_enter(m, ex, v))
+		route(m, ex, v ? v->caller.name : (struct str){ 0 });
 	else
-		route(m, ex, v ? v->principal : (struct str){ 0 });
+		reply_unauthorized(m, ex);
+}
+
+bool endpoint_is_revoked(const struct endpoint *m, struct str principal, struct str name)
+{
+	if (name.p)
+		return str_eq(principal, name);
+	return m->o.knows && !m->o.knows(m->o.ctx, principal, NULL);
+}
+
+static bool visit_is_revoked(const struct endpoint *m, const struct visit *v, struct str name)
+{
+	if (name.p)
+		return str_eq(v->caller.name, name);
+	return m->o.knows && !m->o.knows(m->o.ctx, v->caller.name, v->caller.credential);
+}
+
+void endpoint_revoke(struct endpoint *m, struct str name)
+{
+	struct ring *next;
+
+	if (!m->o.authorize)
+		return;
+	m->revocations++;
+	for (struct ring *at = m->places.next; at != &m->places; at = next) {
+		struct place *p = CONTAINER_OF(at, struct place, of_places);
+		const struct visit *v = http_exchange_kept(p->ex);
+
+		next = at->next;
+		if (v && visit_is_revoked(m, v, name)) {
+			ring_cut(at);
+			ring_add(&m->revoked, at);
+		}
+	}
+	session_revoke(m, name);
+	loop_timer_start(m->timer, 0);
 }
 
 static void endpoint_on_gone(void *ctx, struct http_exchange *ex)
@@ -578,7 +642,7 @@ static void on_logged(void *ctx, const struct http_exchange *ex, int status, uin
 	const struct visit *v = http_exchange_kept(ex);
 
 	if (v) {
-		record.principal = shown(v->principal);
+		record.principal = shown(v->caller.name);
 		record.session = v->session;
 		record.revision = v->revision;
 		record.rpc_method = v->rpc_method;
@@ -627,7 +691,8 @@ int endpoint_new(const struct endpoint_options *o, struct endpoint **ret, cleat_
 		m->o = *o;
 		take_defaults(&m->o);
 		m->path = mem_strdup(&mem, path);
-		ring_init(&m->streams);
+		ring_init(&m->places);
+		ring_init(&m->revoked);
 		/* beside a message of the greatest size: the errors of a batch, with ids that are as
 		 * large as what came in; and its frame */
 		buf_init(&m->message, &mem, m->o.max_reply + 2 * m->o.max_body + (8 << 20));

@@ -12,6 +12,7 @@
 #ifndef ENDPOINT_ENDPOINT_H
 #define ENDPOINT_ENDPOINT_H
 
+#include "base/crypto.h"
 #include "endpoint/policy.h"
 #include "httpd/server.h"
 #include "protocol/peer.h"
@@ -32,15 +33,26 @@ struct endpoint_record {
 	uint64_t bytes, micros;
 };
 
+/* Who sends a request. */
+struct endpoint_caller {
+	struct str name; /* empty: anybody */
+	/* The hash of what he has shown; of use to `knows` alone. */
+	unsigned char credential[CRYPTO_HASH_SIZE];
+};
+
 struct endpoint_options {
 	cleat_loop *loop;
 	const cleat_allocator *mem;
 	/* A new connection of the role that is served; NULL when it has no memory. */
 	struct peer *(*accept)(void *ctx, const struct peer_sink *sink,
 			       const struct peer_facts *facts);
-	/* Who sends this request? CLEAT_OK with the name (empty: anybody) in *ret, which is copied; anything
-	 * else is 401. Once for each request, when its header is there. NULL: nobody is asked. */
-	int (*authorize)(void *ctx, const struct http_request *r, struct str *ret);
+	/* Who sends this request? CLEAT_OK with *ret filled in, which is copied; anything else is 401. Once
+	 * for each request, when its header is there, and again when it is complete if endpoint_revoke() was
+	 * called meanwhile. NULL: nobody is asked. */
+	int (*authorize)(void *ctx, const struct http_request *r, struct endpoint_caller *ret);
+	/* Would it still say that of somebody with this name and credential? `credential` NULL: of anybody
+	 * with this name. NULL: it cannot be told. */
+	bool (*knows)(void *ctx, struct str name, const unsigned char *credential);
 	/* The same on any thread, for endpoint_screen(): CLEAT_OK also when it cannot be told there. NULL: it
 	 * never can. */
 	int (*screen)(void *ctx, const struct http_request *r);
@@ -68,6 +80,11 @@ struct http_service endpoint_service(struct endpoint *m);
 /* For connections on other threads: answers a request whose header shows that it will be refused, and
  * limits the body of the others. The endpoint's own gate comes after it. Any thread. */
 void endpoint_screen(void *mcp, struct http_exchange *ex);
+/* Those who may not pass any more are let go at the next turn of the loop: streams end, requests that wait for
+ * an answer get 401, and of sessions whose principal is not known at all everything ends. `name` absent:
+ * whom o.knows() does not know any more; otherwise all of that principal, sessions too. A request that is
+ * still being read is looked at again when it is complete. May be called from a handler. */
+void endpoint_revoke(struct endpoint *m, struct str name);
 /* No new sessions and requests (503); what runs may finish, streams that only listen end. The role
  * has been told to stop before. */
 void endpoint_shutdown(struct endpoint *m);

@@ -34,7 +34,7 @@ struct place {
 	struct http_exchange *ex; /* NULL: there is none (any more) */
 	bool streaming;           /* an event stream has begun: comments keep it alive */
 	uint64_t spoke_ms;        /* when something was last written to it */
-	struct ring of_streams;
+	struct ring of_places;    /* while there is an exchange */
 };
 
 /* What a client's Accept says about the two media types of MCP. */
@@ -55,8 +55,10 @@ struct endpoint {
 	struct endpoint_accept accept;
 	struct loop_timer *timer;
 	bool stopping;
-	struct ring streams; /* places that stream */
+	struct ring places;  /* that have an exchange */
+	struct ring revoked; /* of these, those that are to end at the next turn */
 	size_t n_streaming;
+	unsigned revocations;      /* how often somebody was, or may have been */
 	struct session **sessions; /* by id, chained */
 	size_t n_buckets, n_sessions;
 	struct old_link *old;
@@ -86,7 +88,7 @@ COLD void endpoint_reply_not_allowed(struct endpoint *m, struct http_exchange *e
 /* ---- places ----------------------------------------------------------------------------------- */
 
 /* The exchange is this place's from now on. */
-void place_take(struct place *p, struct http_exchange *ex);
+void place_take(struct endpoint *m, struct place *p, struct http_exchange *ex);
 /* Header of an event stream. False when that failed: the exchange is not the place's any more. */
 bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
 			size_t n);
@@ -98,6 +100,9 @@ void place_end(struct endpoint *m, struct place *p);
 void place_abort(struct endpoint *m, struct place *p);
 /* The exchange was answered, or has gone. */
 void place_leave(struct endpoint *m, struct place *p);
+
+/* Is everything of this principal to end, wherever it comes from? For endpoint_revoke(). */
+bool endpoint_is_revoked(const struct endpoint *m, struct str principal, struct str name);
 
 struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_request *r);
 
@@ -119,6 +124,8 @@ void session_open(struct endpoint *m, struct http_exchange *ex, struct str princ
 void session_get(struct endpoint *m, struct http_exchange *ex, struct str principal);
 void session_delete(struct endpoint *m, struct http_exchange *ex, struct str principal);
 void session_expire_all(struct endpoint *m);
+/* Marks those of principals that are revoked, as endpoint_revoke(); session_expire_all() ends them. */
+void session_revoke(struct endpoint *m, struct str name);
 void session_stop_all(struct endpoint *m);
 void session_forget_all(struct endpoint *m);
 void session_free_all(struct endpoint *m);

@@ -219,7 +219,7 @@ void modern_post(struct endpoint *m, struct http_exchange *ex, struct str princi
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
 		return;
 	}
-	place_take(&x->place, ex);
+	place_take(m, &x->place, ex);
 	x->accept = endpoint_accept(m, r);
 	x->ended = 0;
 	x->lost = false;

@@ -204,7 +204,7 @@ void old_get(struct endpoint *m, struct http_exchange *ex, struct str principal)
 				     "no connection can be made now; try again later");
 		return;
 	}
-	place_take(&k->place, ex);
+	place_take(m, &k->place, ex);
 	n = snprintf(where, sizeof where, "/messages?sessionId=%s", k->id);
 	e.data = (struct str){ where, (size_t)n };
 	if (!place_begin_stream(m, &k->place, NULL, 0))

@@ -175,11 +175,20 @@ void session_expire_all(struct endpoint *m)
 	for (size_t i = 0; i < m->n_buckets; i++)
 		for (s = m->sessions[i]; s; s = next) {
 			next = s->chain;
-			if (is_in_use(s))
+			if (s->revoked)
+				endpoint_session_drop(s);
+			else if (is_in_use(s))
 				s->used_ms = now;
 			else if (now - s->used_ms >= m->o.session_idle_ms)
 				endpoint_session_drop(s);
 		}
+}
+
+void session_revoke(struct endpoint *m, struct str name)
+{
+	for (size_t i = 0; i < m->n_buckets; i++)
+		for (struct session *s = m->sessions[i]; s; s = s->chain)
+			s->revoked |= endpoint_is_revoked(m, s->principal, name);
 }
 
 /* Streams that only listen end; those of requests end with their answers. */

@@ -49,6 +49,7 @@ struct session {
 	int store_status; /* what the store answered last */
 	unsigned busy;    /* calls on the stack that use it */
 	bool dropped;     /* to be freed when they are over */
+	bool revoked;     /* its principal may not pass any more */
 	struct buf
 		opening; /* the answer to initialize, until it is known whether the session is open */
 	int opening_status;

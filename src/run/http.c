@@ -65,11 +65,18 @@ static int on_screen(void *ctx, const struct http_request *r)
 	return http_guard_screen(&l->guard, r);
 }
 
-static int on_authorize(void *ctx, const struct http_request *r, struct str *ret)
+static int on_authorize(void *ctx, const struct http_request *r, struct endpoint_caller *ret)
 {
 	struct http_listen *l = ctx;
 
-	return http_guard_find(&l->guard, r, ret);
+	return http_guard_find(&l->guard, r, &ret->name, ret->credential);
+}
+
+static bool on_knows(void *ctx, struct str name, const unsigned char *credential)
+{
+	const struct http_listen *l = ctx;
+
+	return http_guard_knows(&l->guard, name, credential);
 }
 
 /* Streams that only listen may last for days: how long says nothing about the server. */
@@ -189,6 +196,7 @@ static int open_endpoint(struct http_listen *l, const struct listener *socket, c
 				      .mem = &l->r->mem,
 				      .accept = on_accept,
 				      .authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
+				      .knows = on_knows,
 				      .screen = http_guard_asks(&l->guard) ? on_screen : NULL,
 				      .note = http_on_note,
 				      .logged = logged ? on_logged : NULL,
@@ -386,6 +394,8 @@ void cleat_server_reload_http(cleat_server *s)
 		if (http_guard_load_tokens(&l->guard, &err))
 			server_note(s, CLEAT_LOG_ERROR, "the tokens stay as they were: %s",
 				    err.message);
+		else
+			endpoint_revoke(l->mcp, (struct str){ 0 });
 		if (http_guard_load_tls(&l->guard, &err))
 			server_note(s, CLEAT_LOG_ERROR, "the certificate stays as it was: %s",
 				    err.message);
@@ -394,6 +404,14 @@ void cleat_server_reload_http(cleat_server *s)
 		else if (l->threads && l->guard.tls)
 			http_threads_set_tls(l->threads, l->guard.tls);
 	}
+}
+
+void cleat_server_revoke_http(cleat_server *s, const char *principal)
+{
+	struct runner *r = s ? server_runner(s) : NULL;
+
+	for (struct http_listen *l = r && principal ? r->https : NULL; l; l = l->next)
+		endpoint_revoke(l->mcp, str_of(principal));
 }
 
 /* ---- the end -------------------------------------------------------------------------------------- */

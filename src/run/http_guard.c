@@ -78,16 +78,23 @@ int http_guard_screen(struct http_guard *g, const struct http_request *r)
 	return known ? CLEAT_OK : CLEAT_ENOENT;
 }
 
-int http_guard_find(struct http_guard *g, const struct http_request *r, struct str *ret)
+int http_guard_find(struct http_guard *g, const struct http_request *r, struct str *ret,
+		    unsigned char hash[CRYPTO_HASH_SIZE])
 {
 	struct str token = token_of(r);
 	const char *name;
 
 	if (!token.p)
 		return CLEAT_ENOENT;
-	name = g->opts->verify ? ask_program(g, token) : tokens_find(g->tokens, token);
+	name = g->opts->verify ? ask_program(g, token) : tokens_find_hash(g->tokens, token, hash);
 	*ret = str_of(name);
 	return name ? CLEAT_OK : CLEAT_ENOENT;
+}
+
+bool http_guard_knows(const struct http_guard *g, struct str name,
+		      const unsigned char hash[CRYPTO_HASH_SIZE])
+{
+	return g->opts->verify || tokens_have(g->tokens, name, hash);
 }
 
 /* ---- files -------------------------------------------------------------------------------- */

@@ -32,8 +32,14 @@ void http_guard_init(struct http_guard *g, const cleat_http_options *opts,
 void http_guard_done(struct http_guard *g);
 /* Does anybody have to authorize themselves? */
 bool http_guard_asks(const struct http_guard *g);
-/* Whose request is it? CLEAT_OK with his name, good until the next call, or CLEAT_ENOENT. */
-int http_guard_find(struct http_guard *g, const struct http_request *r, struct str *ret);
+/* Whose request is it? CLEAT_OK with his name, good until the next call, and the hash of his token where that
+ * is in a file; or CLEAT_ENOENT. */
+int http_guard_find(struct http_guard *g, const struct http_request *r, struct str *ret,
+		    unsigned char hash[CRYPTO_HASH_SIZE]);
+/* Is the token with this hash in the file, under that name? NULL: does he have any? Of a program with a
+ * verify() of its own it is not known: true. */
+bool http_guard_knows(const struct http_guard *g, struct str name,
+		      const unsigned char hash[CRYPTO_HASH_SIZE]);
 
 /* Is it worth while to read the rest of this request? CLEAT_ENOENT when it has no token or, where they
  * are in a file, none that is known. Any thread. */

@@ -234,6 +234,11 @@ static bool do_trigger(struct session *s, struct line *l)
 		cleat_server_log(b->s, CLEAT_LOG_ERROR, "x", "%s", l->rest[2]);
 	else if (strcmp(l->word[1], "refuse") == 0)
 		b->refuse = (size_t)atoi(l->word[2]);
+	else if (strcmp(l->word[1], "ban") ==
+		 0) /* NAME may not pass any more, and nobody is told */
+		snprintf(b->banned, sizeof b->banned, "%s", l->word[2]);
+	else if (strcmp(l->word[1], "revoke") == 0) /* [NAME] */
+		endpoint_revoke(b->m, l->n > 2 ? str_of(l->word[2]) : (struct str){ 0 });
 	else if (strcmp(l->word[1], "stop") == 0)
 		bench_stop(b);
 	else if (strcmp(l->word[1], "stopping") == 0)

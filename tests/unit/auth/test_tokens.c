@@ -68,6 +68,32 @@ TEST(tokens_are_found_in_any_layout)
 	}
 }
 
+/* A table that was read later says whether a token is still there, and whether its name is. */
+TEST(a_token_is_asked_for_again)
+{
+	static const struct {
+		const char *text;
+		bool token, name;
+	} cases[] = {
+		{ "alice sha256:" HASH_OF_DIGITS "\nbob fedcba9876543210", true, true },
+		{ "alice fedcba9876543210", false, true },
+		{ "bob 0123456789abcdef", false, false },
+		{ "bob fedcba9876543210", false, false },
+	};
+	struct tokens *t = parse("alice 0123456789abcdef");
+	unsigned char hash[CRYPTO_HASH_SIZE];
+
+	assert_string_equal(tokens_find_hash(t, STR_LIT("0123456789abcdef"), hash), "alice");
+	tokens_free(t);
+	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
+		t = parse(cases[i].text);
+		assert_int_equal(tokens_have(t, STR_LIT("alice"), hash), cases[i].token);
+		assert_int_equal(tokens_have(t, STR_LIT("alice"), NULL), cases[i].name);
+		tokens_free(t);
+	}
+	assert_false(tokens_have(NULL, STR_LIT("alice"), hash));
+}
+
 TEST(a_token_may_hold_any_bytes_when_it_is_looked_up)
 {
 	struct tokens *t = parse("alice 0123456789abcdef");

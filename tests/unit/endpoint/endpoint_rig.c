@@ -155,15 +155,31 @@ static struct peer *bench_accept(void *ctx, const struct peer_sink *sink,
 	return server_accept(b->s, sink, facts);
 }
 
-static int bench_authorize(void *ctx, const struct http_request *r, struct str *ret)
+static bool bench_knows(void *ctx, struct str name, const unsigned char *credential)
 {
-	struct str name = http_bearer(http_request_field(r, "authorization"));
+	char token[128];
+
+	snprintf(token, sizeof token, "%.*s/%.16s", (int)name.n, name.p,
+		 credential ? (const char *)credential : "");
+	return !str_eqz(name, ((struct bench *)ctx)->banned) &&
+	       strcmp(token, ((struct bench *)ctx)->banned) != 0;
+}
+
+static int bench_authorize(void *ctx, const struct http_request *r, struct endpoint_caller *ret)
+{
+	struct str token = http_bearer(http_request_field(r, "authorization"));
 	struct bench *b = ctx;
+	char *slash;
 
 	b->asked++;
-	snprintf(b->lent, sizeof b->lent, "%.*s", (int)name.n, name.p ? name.p : "");
-	*ret = str_of(b->lent);
-	return name.p ? CLEAT_OK : CLEAT_ENOENT;
+	snprintf(b->lent, sizeof b->lent, "%.*s", (int)token.n, token.p ? token.p : "");
+	slash = strchr(b->lent, '/');
+	if (slash) {
+		*slash = '\0';
+		snprintf((char *)ret->credential, sizeof ret->credential, "%s", slash + 1);
+	}
+	ret->name = str_of(b->lent);
+	return token.p && bench_knows(b, ret->name, ret->credential) ? CLEAT_OK : CLEAT_ENOENT;
 }
 
 static void bench_http(struct bench *b, const struct bench_options *o)
@@ -228,6 +244,7 @@ void bench_open_with(struct bench *b, const struct bench_options *o)
 	mcp.mem = &b->h.fa.hook;
 	mcp.accept = bench_accept;
 	mcp.authorize = o->tokens ? bench_authorize : NULL;
+	mcp.knows = bench_knows;
 	mcp.note = bench_note;
 	mcp.ctx = b;
 	mcp.policy.loopback = true;

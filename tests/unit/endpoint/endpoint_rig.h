@@ -35,6 +35,7 @@ struct bench {
 	size_t refuse;         /* accept() gives no connection so many times */
 	size_t asked;          /* who somebody is */
 	char lent[64];         /* the last answer to that */
+	char banned[64];       /* NAME, or NAME/TOKEN: may not pass any more */
 	size_t opened, closed; /* connections, as the server's callbacks are told */
 };
 
@@ -43,7 +44,7 @@ struct bench_options {
 	struct store_limits store;
 	struct httpd_options http;
 	cleat_server_options server;
-	bool tokens; /* "Authorization: Bearer NAME" is NAME; without it nobody passes */
+	bool tokens; /* "Authorization: Bearer NAME", or NAME/TOKEN, is NAME; without it nobody passes */
 };
 
 /* Only the server, for those that make the rest themselves. */

@@ -154,6 +154,7 @@ TEST(address_opens_whole_or_not_at_all)
 static int find(struct http_guard *g, const char *header, struct str *ret)
 {
 	char text[8192];
+	unsigned char hash[CRYPTO_HASH_SIZE];
 	struct http_parser *p = http_parser_new(NULL, NULL);
 	size_t used;
 	int rc;
@@ -161,7 +162,7 @@ static int find(struct http_guard *g, const char *header, struct str *ret)
 	assert_non_null(p);
 	snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: h\r\n%s\r\n\r\n", header);
 	assert_int_equal(http_parser_feed(p, text, strlen(text), &used), HTTP_HEAD_DONE);
-	rc = http_guard_find(g, http_parser_request(p), ret);
+	rc = http_guard_find(g, http_parser_request(p), ret, hash);
 	http_parser_free(p);
 	return rc;
 }

@@ -338,6 +338,31 @@ TEST(tokens_are_checked_on_every_thread)
 	free(a);
 }
 
+static void revoke_name(cleat_server *s, void *arg)
+{
+	cleat_server_revoke_http(s, arg);
+}
+
+/* <cleat/http.h>: "everything that is open in this name ends". */
+TEST(a_program_revokes_a_name)
+{
+	atomic_int asked = 0;
+	static struct site v;
+	struct client *c;
+
+	site_open(&v, NULL, (cleat_http_options){ .verify = verify, .userdata = &asked });
+	c = dial(&v);
+	put(c, "GET /sse HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: the-only-good-one\r\n"
+	       "Accept: text/event-stream\r\n\r\n");
+	must(await_text(c, "endpoint"));
+	cleat_server_post(v.s, revoke_name, NULL);
+	cleat_server_post(v.s, revoke_name, "nobody");
+	cleat_server_post(v.s, revoke_name, "somebody");
+	must(await_text(c, "0\r\n\r\n")); /* the end of the stream */
+	hang_up(c);
+	site_stop(&v);
+}
+
 /* ---- records ------------------------------------------------------------------------------ */
 
 static size_t count_lines(const char *path, const char *part)

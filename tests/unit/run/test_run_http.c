@@ -301,6 +301,50 @@ static void expect_reload(pid_t pid)
 	assert_string_equal(heard(), "READY=1");
 }
 
+/* Reads until this has come. */
+static void await_text(int fd, const char *part)
+{
+	char text[4096] = "";
+	size_t n = 0;
+
+	for (ssize_t k = 1; !strstr(text, part); n += (size_t)k, text[n] = 0)
+		assert_true((k = read(fd, text + n, sizeof text - 1 - n)) > 0);
+}
+
+/* Whose token was taken away, or changed, hears nothing more: seen on the stream of a session and on that of
+ * a subscription. */
+TEST(a_token_that_is_gone_ends_its_streams)
+{
+	const char *options[] = { "--http", "127.0.0.1:0", "--token-file", token_path, "--threads",
+				  "1",      NULL };
+	struct site s;
+	int get, sub;
+
+	for (int i = 0; i < 2; i++) {
+		options[5] = i ? "2" : "1";
+		scratch_put("tokens", "alice " FIRST "\n");
+		open_site(&s, 1, options);
+		get = dial(s.ports[0]);
+		put(get, "GET /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+			 "Accept: text/event-stream\r\n");
+		put(get, begin_session(s.ports[0], BEARER(FIRST)));
+		put(get, "\r\n");
+		sub = dial(s.ports[0]);
+		send_post(sub, "/mcp",
+			  BEARER(FIRST) "MCP-Protocol-Version: 2026-07-28\r\n"
+					"Mcp-Method: subscriptions/listen\r\n",
+			  REQUEST("1", "subscriptions/listen",
+				  MODERN ",\"notifications\":{\"toolsListChanged\":true}"));
+		await_text(get, "retry: ");
+		await_text(sub, "acknowledged");
+		scratch_put("tokens", "alice " SECOND "\n");
+		expect_reload(s.c.pid);
+		slurp(get, answer, sizeof answer);
+		slurp(sub, answer, sizeof answer);
+		stop_site(&s);
+	}
+}
+
 TEST(hangup_reads_tokens_again)
 {
 	const char *const options[] = { "--http", "127.0.0.1:0", "--token-file", token_path, NULL };

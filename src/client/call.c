@@ -350,6 +350,7 @@ static int post(cleat_call *call, const struct buf *out, cleat_error *err)
 	if (rc != CLEAT_OK)
 		return rc;
 	call->state = CALL_SENT;
+	call->session = c->session;
 	rc = message_post(c, &m);
 	if (rc == CLEAT_ELIMIT)
 		return error_set(err, rc, "too much waits for the server, which does not read");

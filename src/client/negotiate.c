@@ -300,7 +300,7 @@ void negotiate_refused(cleat_client *c, const struct link_failure *why)
 	cleat_error err;
 
 	c->neg.initialized_tag = 0;
-	if (c->neg.stage != NEGOTIATION_INITIALIZED)
+	if (c->neg.stage != NEGOTIATION_INITIALIZED || (why->session_lost && negotiate_renew(c)))
 		return;
 	error_set(&err, why->error.status, "notifications/initialized: %s", why->error.message);
 	reconnect_failed(c, why->step, why->http_status, &err);
@@ -446,7 +446,7 @@ static void initialize(cleat_client *c)
 	c->neg.tried_legacy = c->neg.greeted = true;
 	set_revision(c, REV_NONE);
 	c->said_roots = c->roots;
-	c->session_first = c->last_id;
+	c->session++;
 	if (c->link->http)
 		c->link->ops->reset(c->link);
 	call = initialize_call(c);
@@ -456,6 +456,18 @@ static void initialize(cleat_client *c)
 	}
 	call_limit(call, c->opts.connect_timeout_ms, 0);
 	call_send_now(call);
+}
+
+bool negotiate_renew(cleat_client *c)
+{
+	if ((c->neg.stage != NEGOTIATION_INITIALIZED && c->neg.stage != NEGOTIATION_LEVEL) ||
+	    c->neg.renewed)
+		return false;
+	c->neg.renewed = true;
+	client_note(c, CLEAT_LOG_NOTICE,
+		    "the server lost the session as it began; another one is begun");
+	initialize(c);
+	return true;
 }
 
 /* ---- the beginning -------------------------------------------------------------------------- */

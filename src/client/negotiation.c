@@ -72,7 +72,7 @@ void negotiation_open(struct negotiation *n)
 {
 	n->stage = NEGOTIATION_LINK;
 	n->stale = n->lacks_discover = n->retried_version = false;
-	n->tried_modern = n->tried_legacy = n->reprobed = false;
+	n->tried_modern = n->tried_legacy = n->reprobed = n->renewed = false;
 	n->skip_probe = n->fell_back;
 	error_clear(&n->heard);
 }

@@ -42,6 +42,7 @@ struct negotiation {
 	bool lacks_discover;             /* HTTP: 404 and -32601, as only a modern server says it */
 	bool retried_version;            /* -32022 */
 	bool reprobed;                   /* after a probe that timed out */
+	bool renewed;                    /* the first session was lost at once */
 	cleat_error heard; /* why the modern probe, or the newer transport, did not work */
 	/* on this connection */
 	bool greeted;            /* initialize was sent */

@@ -277,22 +277,25 @@ static COLD void give_session_up(cleat_client *c, const struct link_failure *why
 }
 
 /* 2025-11-25 transports, Session Management: 404 for a session means that a new one must be begun. The
- * server has not taken the request, so it is sent again. One that was sent in an earlier session says
- * nothing about this one. */
+ * server has not taken the request, so it is sent again, once. One that was sent in an earlier session
+ * says nothing about this one. */
 void reconnect_session_lost(cleat_call *call, const struct link_failure *why)
 {
 	cleat_client *c = call->client;
 	bool hopeless = c->sessions_lost >= MAX_SESSIONS_LOST;
-	bool lost = c->phase == CLIENT_READY && call->node.number > c->session_first;
+	bool now = call->session == c->session;
+	bool lost = c->phase == CLIENT_READY && now;
 
-	if (call->done || call->resent || (hopeless && lost)) {
+	if (call->done || call->renewed || (hopeless && lost)) {
 		call_fail_link(call, why);
 	} else {
-		call->resent = true;
+		call->renewed = true;
 		call->state = CALL_WAITING;
 		if (c->phase == CLIENT_READY && !lost)
 			call_send(call);
 	}
+	if (now && !lost)
+		negotiate_renew(c);
 	if (!lost)
 		return;
 	asked_close(c);

@@ -71,6 +71,8 @@ struct cleat_call {
 
 	bool used;                                     /* its id was sent */
 	bool retried_version, retried_headers, resent; /* each once */
+	bool renewed;                                  /* sent again in a new session, once */
+	unsigned session;                              /* the client's when it was sent */
 
 	/* 2026-07-28 patterns/mrtr */
 	unsigned rounds;
@@ -152,7 +154,7 @@ struct cleat_client {
 	enum client_phase phase;
 	struct negotiation neg;
 	bool ever_ready;
-	int64_t session_first;  /* requests with this id and smaller ones are of earlier sessions */
+	unsigned session;       /* counts those that were begun */
 	unsigned sessions_lost; /* without an answer in between */
 	uint64_t open_until;    /* the opening has to end by then; 0: nothing opens */
 	bool doomed;            /* client_fail() */
@@ -396,6 +398,8 @@ void negotiate_begin(cleat_client *c);
 /* A notice of ours was accepted, or not. */
 void negotiate_accepted(cleat_client *c);
 void negotiate_refused(cleat_client *c, const struct link_failure *why);
+/* The session is lost before anything was asked in it: is another one begun? Once in an opening. */
+bool negotiate_renew(cleat_client *c);
 
 /* ---- reconnect.c ---- */
 /* It is due. */

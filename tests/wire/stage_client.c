@@ -143,8 +143,8 @@ static bool hear(struct session *s, const char *text)
 	if (answer || in || failed || lost) {
 		const char *after = rest;
 
-		if (strncmp(rest, "last ", 5) == 0)
-			to = rig_last(rig), rest += 5, after = NULL;
+		if (strncmp(rest, "last", 4) == 0)
+			to = rig_last(rig), rest += 4 + (rest[4] == ' '), after = NULL;
 		/* One number is an id for an answer, and a status for a failure. */
 		first = after ? number_of(&rest, -1) : -1;
 		if (failed && after && !(*rest >= '0' && *rest <= '9'))

@@ -61,7 +61,7 @@ file(GLOB CLEAT_PUBLIC_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/
 # of it.
 set(CLEAT_COLD
     auth/tokens.c base/crypto.c base/lazy.c base/regex.c
-    http/origin.c http/sse_reader.c json/canonical.c json/format.c
+    http/origin.c http/sse_reader.c json/canonical.c json/format.c json/mend.c
     protocol/describe.c protocol/headers.c protocol/seal.c
     rpc/call.c rpc/intake.c rpc/peer.c rpc/request.c
     run/accesslog.c run/cancelfd.c run/client.c run/client_asked.c run/client_attach.c

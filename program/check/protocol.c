@@ -9,6 +9,7 @@
 
 #include "check/protocol_types.h"
 #include "text/nearest.h"
+#include "json/mend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -590,12 +591,30 @@ size_t protocol_check(struct protocol *p, enum protocol_side from, const cleat_j
 		       : check_one(p, from, message, fn, ctx, ret);
 }
 
+/* As a peer reads it (json/mend.h); *mended: what it had to overlook. */
+static cleat_doc *read_text(const char *text, size_t n, unsigned *mended, cleat_error *err)
+{
+	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, err);
+	struct str better;
+	struct arena ar;
+
+	*mended = 0;
+	if (doc)
+		return doc;
+	arena_init(&ar, NULL, SIZE_MAX / 2);
+	if (json_mend(&ar, (struct str){ text, n }, &better, mended) == CLEAT_OK && *mended)
+		doc = cleat_doc_parse(better.p, better.n, NULL, NULL, err);
+	arena_done(&ar);
+	return doc;
+}
+
 size_t protocol_check_text(struct protocol *p, enum protocol_side from, const char *text, size_t n,
 			   protocol_finding_fn *fn, void *ctx, struct protocol_message *ret)
 {
 	struct protocol_message none = { 0 };
 	cleat_error err;
-	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, &err);
+	unsigned mended;
+	cleat_doc *doc = read_text(text, n, &mended, &err);
 	size_t errors;
 
 	ret = ret ? ret : &none;
@@ -608,6 +627,8 @@ size_t protocol_check_text(struct protocol *p, enum protocol_side from, const ch
 		return p->errors;
 	}
 	errors = protocol_check(p, from, cleat_doc_root(doc), fn, ctx, ret);
+	if (mended)
+		protocol_tell(p, true, "json", "", "%s", json_mended_words(mended));
 	cleat_doc_free(doc);
 	return errors;
 }

@@ -564,7 +564,15 @@ cleat_call *call_by_tag(cleat_client *c, void *tag)
 
 cleat_call *call_by_id(cleat_client *c, const cleat_json *id)
 {
-	return sent(rpc_table_find(&c->calls, id));
+	bool loose;
+	cleat_call *call = sent(rpc_table_find_own(&c->calls, id, &loose));
+
+	if (call && loose)
+		client_remark(
+			c, REMARK_ID,
+			"the server writes our ids in another way (\"1\" or 1.0 for 1); they are "
+			"taken for the same");
+	return call;
 }
 
 cleat_call *call_only(cleat_client *c)

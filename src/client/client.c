@@ -183,6 +183,13 @@ void client_note(cleat_client *c, int level, const char *fmt, ...)
 	c->opts.on_note(c, level, text.message, c->opts.userdata);
 }
 
+void client_remark(cleat_client *c, unsigned remark, const char *text)
+{
+	if (!(c->remarked & remark))
+		client_note(c, CLEAT_LOG_WARNING, "%s", text);
+	c->remarked |= remark;
+}
+
 void client_roots_changed(cleat_client *c)
 {
 	c->roots = true;

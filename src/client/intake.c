@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "json/copy.h"
-#include "json/parse.h"
+#include "json/mend.h"
 #include "json/skim.h"
 
 #include <stdio.h>
@@ -20,7 +20,10 @@ struct message {
 	struct str text; /* absent: a member of a batch */
 	void *tag;
 	int http_status;
+	bool event; /* HTTP: one of a stream; whatever is not the answer is passed over there, as on a pipe */
 };
+
+enum { STREAM_STATUS = 200 }; /* no other has events */
 
 /* The beginning of it, for people. */
 static struct str shown(struct str s)
@@ -51,15 +54,16 @@ static COLD void unreadable(const struct message *in, const cleat_error *why)
 	int status = why->status == CLEAT_ENOMEM ? CLEAT_ENOMEM : CLEAT_EPROTO;
 	cleat_error err;
 
-	if (!call)
-		call = call_by_number(c, peek_id(in->text));
 	/* It was a message, only we cannot read it: if one call is under way, most likely its answer. */
+	if (in->event && why->status == CLEAT_EPROTO && tag_id(in->tag) != peek_id(in->text))
+		call = NULL;
+	else if (!call && !in->tag)
+		call = call_by_number(c, peek_id(in->text));
 	if (!call && !in->tag && why->status != CLEAT_EPROTO)
 		call = call_only(c);
 	if (!call) {
-		client_note(c, CLEAT_LOG_WARNING,
-			    "a line that is no message was ignored (%s): %.*s", why->message,
-			    (int)s.n, s.p);
+		client_note(c, CLEAT_LOG_WARNING, "%s that is no message was ignored (%s): %.*s",
+			    in->tag ? "an event" : "a line", why->message, (int)s.n, s.p);
 		return;
 	}
 	if (status == CLEAT_ENOMEM)
@@ -102,12 +106,22 @@ static bool was_ours(const cleat_client *c, const cleat_json *id)
 	return n > 0 && n <= c->last_id;
 }
 
+/* Of a stream: does the id say that it is somebody else's? The link thinks the same, and hears on. */
+static bool is_others(const struct message *in, const struct rpc_message *m)
+{
+	bool string = json_is_string(m->id);
+
+	return in->event && m->id &&
+	       !rpc_id_may_mean(string ? json_str(m->id) : json_number(m->id), string,
+				tag_id(in->tag));
+}
+
 static COLD void unknown_response(const struct message *in, const struct rpc_message *m)
 {
 	cleat_client *c = in->client;
 	cleat_call *call = call_by_tag(c, in->tag);
 
-	if (call) {
+	if (call && !is_others(in, m)) {
 		call_abandon(call, "answered with another id");
 		call_fail(call, CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
 			  "the server answered with another request's id");
@@ -176,8 +190,9 @@ static COLD void take_broken(const struct message *in, const struct rpc_message 
 		return;
 	}
 	cleat_result_free(r);
-	/* The body of an HTTP answer can only be about what was posted. */
-	if (!call && (response || in->http_status))
+	/* The body of an HTTP answer can only be about what was posted; but of one that is a request or a
+	 * notification the link says so. */
+	if (!call && (response ? !is_others(in, m) : !in->event && m->kind == RPC_INVALID))
 		call = call_by_tag(c, in->tag);
 	if (!call) {
 		client_note(c, CLEAT_LOG_WARNING, "a message was ignored: %s", why->message);
@@ -251,8 +266,14 @@ static void read_message(const struct message *in)
 	cleat_result *r = result_new(&c->mem, RESULT_OTHER);
 	cleat_error err = { .status = CLEAT_ENOMEM, .message = "out of memory" };
 	const cleat_json *value;
+	unsigned mended = 0;
+	int rc = CLEAT_ENOMEM;
 
-	if (!r || json_parse(&r->arena, in->text, &c->opts.json, &value, &err) != CLEAT_OK) {
+	if (r)
+		rc = json_parse_peer(&r->arena, in->text, &c->opts.json, &value, &mended, &err);
+	if (mended)
+		client_remark(c, REMARK_JSON << mended, json_mended_words(mended));
+	if (rc != CLEAT_OK) {
 		cleat_result_free(r);
 		unreadable(in, &err);
 	} else if (json_is_array(value)) {
@@ -265,7 +286,8 @@ static void read_message(const struct message *in)
 void intake_message(void *ctx, struct str text, void *tag, int http_status)
 {
 	cleat_client *c = ctx;
-	struct message in = { c, text, tag, http_status };
+	bool event = tag && !http_status;
+	struct message in = { c, text, tag, event ? STREAM_STATUS : http_status, event };
 
 	client_enter(c);
 	if (c->opts.on_message)

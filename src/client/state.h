@@ -33,6 +33,13 @@ enum {
 	BREAKER_PAUSE = 30000   /* ... and nothing is tried for this long */
 };
 
+/* What is remarked once. */
+enum {
+	REMARK_ID = 1,
+	REMARK_NULL_ERROR = 2,
+	REMARK_JSON = 4 /* and the next three bits: json/mend.h */
+};
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 enum call_state {
@@ -158,6 +165,7 @@ struct cleat_client {
 	unsigned sessions_lost; /* without an answer in between */
 	uint64_t open_until;    /* the opening has to end by then; 0: nothing opens */
 	bool doomed;            /* client_fail() */
+	unsigned remarked;      /* the bits of client_remark() */
 	cleat_error error;      /* the last reason for not being ready */
 	enum cleat_step error_step;
 	int error_http;
@@ -242,6 +250,8 @@ static inline int64_t tag_id(const void *tag)
 /* ---- client.c ---- */
 uint64_t client_now(cleat_client *c);
 COLD void client_note(cleat_client *c, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
+/* A warning about what the server does not do by the book, but can only mean one thing by. Each once. */
+COLD void client_remark(cleat_client *c, unsigned remark, const char *text);
 /* Does the server have it? True also when it has not said what it has. */
 bool client_offers(const cleat_client *c, const char *capability);
 /* What the server says of itself, from now on; NULL: nothing. Takes the result. */

@@ -28,8 +28,11 @@ struct skim {
 	bool bad;            /* something is not where it must be; p is at the end then */
 };
 
+/* A byte order mark in front is skipped (json/mend.h). */
 static inline struct skim skim_text(struct str text)
 {
+	if (text.n >= 3 && memcmp(text.p, "\xEF\xBB\xBF", 3) == 0)
+		text = (struct str){ text.p + 3, text.n - 3 };
 	return (struct skim){ .p = text.p, .end = text.p + text.n };
 }
 

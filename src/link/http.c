@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "uri/reference.h"
+#include "json/skim.h"
 
 #include <stdio.h>
 
@@ -333,6 +334,8 @@ static int op_send(struct link *base, const struct link_message *m)
 	else if (!m->modern && m->rev != REV_NONE)
 		l->rev = m->rev;
 	x->tag = m->kind == LINK_ANSWER ? NULL : m->tag;
+	if (m->kind == LINK_REQUEST)
+		skim_whole(skim_find(m->text, "id"), &x->id);
 	x->modern = m->modern;
 	x->initialize = m->initialize;
 	x->in_session = !m->modern && !l->old && l->session != NULL;

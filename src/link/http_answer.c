@@ -9,37 +9,50 @@
 #include "base/mem.h"
 #include "http/field.h"
 #include "link/http_impl.h"
+#include "rpc/message.h"
 #include "json/skim.h"
 
 enum { LINGERING_MAX = 64, WRONG_TYPE_MAX = 512 };
 
 /* ---- looking at a message --------------------------------------------------------------------- */
 
-static unsigned look_at_message(struct skim *s)
+/* Does an id, as it is written, say that the message is not about this request? */
+static bool is_others(struct str id, int64_t mine)
 {
-	bool rpc = false, method = false, outcome = false;
-	struct str key;
+	bool string = id.n >= 2 && id.p[0] == '"';
+
+	if (string)
+		id = (struct str){ id.p + 1, id.n - 2 };
+	return mine && id.p && !rpc_id_may_mean(id, string, mine);
+}
+
+static unsigned look_at_message(struct skim *s, int64_t mine)
+{
+	bool rpc = false, method = false, outcome = false, others = false;
+	struct str key, value;
 
 	while (skim_member(s, &key)) {
+		value = skim_value(s);
 		rpc |= skim_is(key, "jsonrpc");
 		method |= skim_is(key, "method");
 		outcome |= skim_is(key, "result") || skim_is(key, "error");
-		skim_value(s);
+		if (skim_is(key, "id"))
+			others = is_others(value, mine);
 	}
-	return (rpc ? LOOK_RPC : 0U) | (outcome && !method ? LOOK_RESPONSE : 0U);
+	return (rpc ? LOOK_RPC : 0U) | (outcome && !method && !others ? LOOK_RESPONSE : 0U);
 }
 
-unsigned link_http_look(struct str text)
+unsigned link_http_look(struct str text, int64_t id)
 {
 	struct skim s = skim_text(text);
 	unsigned found = 0;
 
 	if (skim_enter(&s, '{'))
-		found = look_at_message(&s);
+		found = look_at_message(&s, id);
 	else if (skim_enter(&s, '['))
 		while (skim_element(&s)) {
 			if (skim_enter(&s, '{'))
-				found |= look_at_message(&s);
+				found |= look_at_message(&s, id);
 			else
 				skim_value(&s);
 		}
@@ -81,7 +94,7 @@ static void deliver(struct exch *x)
 {
 	struct link_http *l = x->l;
 	void *tag = x->tag;
-	bool other = link_http_look(buf_str(&x->text)) == LOOK_RPC;
+	bool other = link_http_look(buf_str(&x->text), 0) == LOOK_RPC;
 	struct link_failure f;
 
 	if (buf_size(&x->text) == 0) {
@@ -147,7 +160,7 @@ static void judge_excuse(struct exch *x, bool ended)
 	if (x->kind == EXCH_OLD || (lost && l->old))
 		old_over(l, &f);
 	else if (x->kind == EXCH_REQUEST && x->status >= 300 && !auth && !lost &&
-		 link_http_look(buf_str(&x->text)) == (LOOK_RPC | LOOK_RESPONSE))
+		 link_http_look(buf_str(&x->text), 0) == (LOOK_RPC | LOOK_RESPONSE))
 		deliver(x);
 	else
 		exch_fail(x, &f);

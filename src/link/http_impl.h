@@ -62,6 +62,7 @@ struct exch {
 	struct link_http *l;
 	enum exch_kind kind;
 	void *tag;
+	int64_t id;          /* EXCH_REQUEST: of the request; 0: not known */
 	struct fetch *fetch; /* NULL: none runs (it waits for `due`) */
 	bool modern, initialize;
 	bool in_session; /* its request named the session */
@@ -183,9 +184,10 @@ int64_t link_http_retry_after(const struct fetch *f);
 /* ---- http_answer.c --------------------------------------------------------------------- */
 
 /* What a text is, by its outermost members alone: has it "jsonrpc", is it (or is there in it, when it
- * is an array) a response? 0 for what is not a complete object or array. */
+ * is an array) a response, for the request with this id (0: for any)? 0 for what is not a complete object or
+ * array. */
 enum { LOOK_RPC = 1, LOOK_RESPONSE = 2 };
-unsigned link_http_look(struct str text);
+unsigned link_http_look(struct str text, int64_t id);
 /* The events of a fetch of any exch. */
 bool exch_on_head(void *ctx, struct fetch *f, int status);
 bool exch_on_body(void *ctx, struct fetch *f, struct str bytes);

@@ -134,9 +134,9 @@ static void http_stream_tell(struct exch *x, struct str text)
 		l->ev.message(l->ev.ctx, text, NULL, 0);
 		return;
 	}
-	if (link_http_look(text) & LOOK_RESPONSE)
+	if (link_http_look(text, x->id) & LOOK_RESPONSE)
 		exch_linger(x);
-	l->ev.message(l->ev.ctx, text, tag, x->status);
+	l->ev.message(l->ev.ctx, text, tag, 0);
 }
 
 static void http_stream_on_event(void *ctx, const struct sse_event *e)

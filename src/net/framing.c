@@ -20,11 +20,21 @@ void framing_done(struct framing *f)
 	buf_done(&f->tail);
 }
 
+/* A line of white space is no more a message than an empty one. */
+static bool is_blank(struct str line)
+{
+	size_t i = 0;
+
+	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t' || line.p[i] == '\r'))
+		i++;
+	return i == line.n;
+}
+
 static bool hand_on(struct framing *f, struct str line, const struct framing_sink *sink)
 {
 	if (line.n && line.p[line.n - 1] == '\r')
 		line.n--;
-	if (line.n == 0)
+	if (is_blank(line))
 		return true;
 	if (line.n <= f->limit)
 		return sink->line(sink->ctx, line);

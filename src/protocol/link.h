@@ -7,8 +7,9 @@
  * Tags. A request is sent with a tag (never NULL) that comes back with what becomes of it. A link on
  * which messages have no place of their own (a pipe) knows no tag for what it receives: NULL. On HTTP
  * everything that comes in the answer to a POST has that POST's tag. There, a message that is a response
- * (it has a result or an error, and no method), and a body that is one message, is the last one with its
- * tag: nothing more comes (but `failed` after a body that is not a response), forget() is not needed. A tag is free to be used again while it is told.
+ * (it has a result or an error, no method, and no id that says another request's: rpc_id_may_mean()), and a
+ * body that is one message, is the last one with its tag: nothing more comes (but `failed` after a body that
+ * is not a response), forget() is not needed. A tag is free to be used again while it is told.
  *
  * Events come from the loop, never from inside a call of link_ops: who calls send() need not expect
  * anything to happen before it returns. Who is told something may call any of link_ops, free() too. All
@@ -57,7 +58,8 @@ struct link_message {
 };
 
 struct link_events {
-	/* A message, as it was framed. `http_status`: of the answer that it is the body of; 0: none. */
+	/* A message, as it was framed. `http_status`: of the answer that it is the body of; 0: none, on HTTP
+	 * because it is an event of the answer's stream. */
 	void (*message)(void *ctx, struct str text, void *tag, int http_status);
 	/* HTTP: the server has taken this notice (202). */
 	void (*accepted)(void *ctx, void *tag);

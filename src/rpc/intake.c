@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "rpc/peer.h"
-#include "json/parse.h"
+#include "json/mend.h"
 
 /* A parsed value takes up to sixteen bytes and a byte or two of text, and growing costs a copy. */
 enum { ARENA_PER_BYTE = 40, ARENA_LEAST = 64 << 20 };
@@ -276,6 +276,7 @@ static int take_text(cleat_rpc *rpc, struct str text)
 {
 	const cleat_json *root;
 	struct intake *in;
+	unsigned mended;
 	cleat_error err;
 	int rc, sent;
 
@@ -287,7 +288,7 @@ static int take_text(cleat_rpc *rpc, struct str text)
 	in = intake_new(rpc);
 	if (!in)
 		return refuse_text(rpc, CLEAT_ENOMEM, cleat_strstatus(CLEAT_ENOMEM));
-	rc = json_parse(&in->arena, text, &rpc->opts.limits, &root, &err);
+	rc = json_parse_peer(&in->arena, text, &rpc->opts.limits, &root, &mended, &err);
 	if (rc == CLEAT_OK)
 		rc = take_root(in, root);
 	else

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "json/parse.h"
+#include "json/skim.h"
 
 #include <string.h>
 
@@ -246,6 +247,15 @@ bool rpc_id_equal(const cleat_json *a, const cleat_json *b)
 {
 	return a && b && cleat_json_type(a) == cleat_json_type(b) &&
 	       str_eq(id_token(a), id_token(b));
+}
+
+bool rpc_id_may_mean(struct str text, bool string, int64_t n)
+{
+	int64_t says;
+
+	if (!skim_whole(text, &says))
+		return !string;
+	return says == n && !(string && text.p[0] == '0');
 }
 
 uint32_t rpc_id_hash(const cleat_json *id, uint32_t seed)

@@ -46,6 +46,9 @@ int rpc_classify(const cleat_json *root, const struct rpc_rules *rules, struct r
 
 /* Same id: same JSON type and same token (strings by content, numbers by text). */
 bool rpc_id_equal(const cleat_json *a, const cleat_json *b);
+/* May an answer with this id be meant for our request n? Not with a whole number, or a string, that says something
+ * else. `text`: of a number as it is written (or of anything else that is not a string), or a string's content. */
+bool rpc_id_may_mean(struct str text, bool string, int64_t n);
 uint32_t rpc_id_hash(const cleat_json *id, uint32_t seed);
 
 /* {"jsonrpc":"2.0","id":ID,"result":  - the caller writes the value, then rpc_end. A NULL id writes

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "rpc/message.h"
+#include "json/parse.h"
+#include "json/skim.h"
 
 enum { FIRST_SIZE = 16, NUMBER_TEXT = 24 };
 
@@ -105,6 +107,29 @@ struct rpc_node *rpc_table_find_int(const struct rpc_table *t, int64_t number)
 	struct key k = int_key(t, number);
 
 	return table_find(t, &k);
+}
+
+/* What an id says that is not written as we wrote it; 0: no number of ours. */
+static int64_t loosely(const cleat_json *id)
+{
+	struct str text = json_str(id);
+	int64_t n = 0;
+
+	if (!text.p)
+		return cleat_json_is_integer(id) ? cleat_json_int(id, 0) : 0;
+	return skim_whole(text, &n) && text.p[0] != '0' ? n : 0;
+}
+
+struct rpc_node *rpc_table_find_own(const struct rpc_table *t, const cleat_json *id, bool *loose)
+{
+	struct rpc_node *node = rpc_table_find(t, id);
+	int64_t n = node || !id ? 0 : loosely(id);
+
+	if (n > 0)
+		node = rpc_table_find_int(t, n);
+	if (loose)
+		*loose = n > 0 && node;
+	return node;
 }
 
 /* ---- in and out --------------------------------------------------------------------------- */

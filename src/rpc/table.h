@@ -57,6 +57,9 @@ int rpc_table_reserve(struct rpc_table *t);
  * text is exactly the shortest decimal form of n: 5, not 5.0, not 5e0, not "5". */
 struct rpc_node *rpc_table_find(const struct rpc_table *t, const cleat_json *id);
 struct rpc_node *rpc_table_find_int(const struct rpc_table *t, int64_t number);
+/* In a table whose ids are whole numbers of our own: the same, and also by a number or a string that says n in another
+ * way ("5", 5.0), for it can only mean that one. *loose (may be NULL): it was such a one. */
+struct rpc_node *rpc_table_find_own(const struct rpc_table *t, const cleat_json *id, bool *loose);
 
 /* Takes a node out; does nothing when it is not in. */
 void rpc_table_remove(struct rpc_table *t, struct rpc_node *node);

@@ -306,7 +306,8 @@ static int take_answer(struct question *q, const cleat_json *result)
 
 void ask_answered(cleat_connection *c, const struct rpc_message *m)
 {
-	struct rpc_node *node = rpc_table_find(&c->pending, m->id);
+	bool loose;
+	struct rpc_node *node = rpc_table_find_own(&c->pending, m->id, &loose);
 	struct question *q;
 	cleat_request *req;
 
@@ -314,6 +315,11 @@ void ask_answered(cleat_connection *c, const struct rpc_message *m)
 		server_note(c->server, CLEAT_LOG_NOTICE, "a response to no question was ignored");
 		return;
 	}
+	if (loose)
+		server_note(
+			c->server, CLEAT_LOG_WARNING,
+			"the client writes the id %lld in another way; it is taken for the same",
+			(long long)node->number);
 	q = CONTAINER_OF(node, struct question, pending);
 	req = q->req;
 	rpc_table_remove(&c->pending, node);

@@ -4,6 +4,7 @@
  * goes on to the queue. Batches are taken apart in batch.c.
  */
 #include "base/cold.h"
+#include "base/error.h"
 #include "request/life.h"
 #include "request/out.h"
 #include "request/queue.h"
@@ -13,7 +14,7 @@
 #include "server/method.h"
 #include "server/upkeep.h"
 #include "json/copy.h"
-#include "json/parse.h"
+#include "json/mend.h"
 
 /* ---- requests ----------------------------------------------------------------------------- */
 
@@ -252,6 +253,23 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 	request_end(req);
 }
 
+static int parse(cleat_request *req, struct str text, const cleat_json **ret, cleat_error *err)
+{
+	cleat_server *s = req->server;
+	unsigned mended;
+	int rc = json_parse_peer(&req->arena, text, &s->opts.json, ret, &mended, err);
+
+	if (!mended)
+		return rc;
+	server_note(s, CLEAT_LOG_WARNING, "%s", json_mended_words(mended));
+	/* An answer would have another id than the request, and nobody would wait for it. */
+	if (!rc && mended & JSON_MENDED_SURROGATE &&
+	    strstr(cleat_json_str(json_member(*ret, "id"), ""), "\xEF\xBF\xBD"))
+		return error_set(err, CLEAT_EPROTO,
+				 "\"id\" has half of a surrogate pair, which cannot be sent back");
+	return rc;
+}
+
 static COLD void parse_failed(cleat_request *req, int status, const cleat_error *err)
 {
 	int code = status == CLEAT_ENOMEM   ? CLEAT_RPC_INTERNAL_ERROR
@@ -283,8 +301,7 @@ static size_t intake_take(cleat_connection *c, struct str text, const cleat_json
 	c->headers = headers;
 	c->taken = 0;
 	c->busy++;
-	rc = value ? json_copy(&req->arena, value, &root)
-		   : json_parse(&req->arena, text, &c->server->opts.json, &root, &err);
+	rc = value ? json_copy(&req->arena, value, &root) : parse(req, text, &root, &err);
 	if (rc)
 		parse_failed(req, rc, &err);
 	else if (json_is_array(root))

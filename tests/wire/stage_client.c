@@ -1,7 +1,8 @@
 /* stage_client.c - transcripts of a client: what the program asks for, what the client says to its link, and what comes
  * back. The link is that of the client's unit tests, one message a line; nothing is cut.
  *
- *	> {...}                          the server says this; "> in ID {...}": in the exchange of that request
+ *	> {...}                          the server says this; "> in ID {...}": in the exchange of that request; "> event
+ *	                                 ID TEXT": on its stream
  *	> answer [ID] [STATUS] MEMBERS   it answers that request, or the newest one
  *	> fail [ID] STATUS STEP TEXT     the link could not do it; "lost [ID]": the session is unknown
  *	> up, down TEXT, ...             what else a link tells; "raw TEXT": a line that is not a message
@@ -133,7 +134,8 @@ static bool hear(struct session *s, const char *text)
 	struct rig *rig = rig_in(s);
 	const char *rest = text + strcspn(text, " ");
 	size_t n = (size_t)(rest - text);
-	bool answer = strncmp(text, "answer ", 7) == 0, in = strncmp(text, "in ", 3) == 0;
+	bool answer = strncmp(text, "answer ", 7) == 0, event = strncmp(text, "event ", 6) == 0,
+	     in = event || strncmp(text, "in ", 3) == 0;
 	bool failed = strncmp(text, "fail ", 5) == 0,
 	     lost = n == 4 && strncmp(text, "lost", 4) == 0;
 	const struct rig_sent *to = NULL;
@@ -160,7 +162,8 @@ static bool hear(struct session *s, const char *text)
 		struct text message = { 0 };
 
 		session_message(rest, &message);
-		rig_message(rig, text_str(&message), to->tag, (int)status);
+		rig_message(rig, event ? rest : text_str(&message), to->tag,
+			    event ? 0 : (int)status);
 		text_free(&message);
 	} else if (failed || lost) {
 		char step[16];

@@ -118,6 +118,7 @@ TEST(last_line_needs_no_newline)
 	assert_string_equal(RUN(&s, "a\nb", 100, 100), "a|b|");
 	assert_string_equal(RUN(&s, "a\n", 100, 100), "a|");
 	assert_string_equal(RUN(&s, "\r", 100, 100), "");
+	assert_string_equal(RUN(&s, " \n\t \r\n x\n", 1, 100), " x|");
 	assert_string_equal(RUN(&s, "", 1, 100), "");
 }
 

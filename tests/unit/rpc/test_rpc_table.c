@@ -70,6 +70,14 @@ TEST(an_integer_key_matches_its_decimal_form_only)
 	assert_ptr_equal(rpc_table_find(&t, item(doc, 0)), &five);
 	for (size_t i = 1; i <= 5; i++)
 		assert_null(rpc_table_find(&t, item(doc, i)));
+	for (size_t i = 0; i <= 7; i++) { /* among our own "5" can only be 5 */
+		bool loose;
+
+		assert_ptr_equal(rpc_table_find_own(&t, item(doc, i), &loose), i < 5    ? &five
+									       : i == 6 ? &large
+											: NULL);
+		assert_int_equal(loose, i > 0 && i < 5);
+	}
 	assert_ptr_equal(rpc_table_find(&t, item(doc, 6)), &large);
 	assert_null(rpc_table_find(&t, item(doc, 7)));
 	assert_ptr_equal(rpc_table_find_int(&t, 5), &five);

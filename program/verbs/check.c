@@ -66,7 +66,8 @@ static void on_finding(void *ctx, const struct protocol_finding *f)
 	char *text = general(keepf("%s %s%s", m->method ? m->method : "", f->pointer,
 				   *f->pointer ? "" : f->text));
 
-	if (seen_before(text))
+	/* What is only overlooked the client remarks. */
+	if (seen_before(text) || (f->warning && strcmp(f->rule, "json") == 0))
 		return;
 	state.seen[state.n_seen++] = text;
 	*late = (struct late){

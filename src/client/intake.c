@@ -173,6 +173,14 @@ static void take_response(const struct message *in, const struct rpc_message *m,
 		answer_error(call, r, m->error, in->http_status);
 }
 
+/* What an error says that is not one by the rules; absent: nothing. */
+static struct str broken_text(const struct rpc_message *m)
+{
+	const cleat_json *error = json_member(m->root, "error");
+
+	return json_str(json_is_string(error) ? error : json_member(error, "message"));
+}
+
 /* Something like a response that breaks a rule: the call that it is for has to end all the same. */
 static COLD void take_broken(const struct message *in, const struct rpc_message *m,
 			     const cleat_error *why, cleat_result *r)
@@ -180,6 +188,7 @@ static COLD void take_broken(const struct message *in, const struct rpc_message 
 	cleat_client *c = in->client;
 	bool response = m->kind == RPC_RESULT || m->kind == RPC_ERROR;
 	cleat_call *call = response ? addressee(in, m) : NULL;
+	struct str said;
 	cleat_error err;
 
 	if (!call && m->kind == RPC_ERROR && m->error)
@@ -189,17 +198,20 @@ static COLD void take_broken(const struct message *in, const struct rpc_message 
 		answer_error(call, r, m->error, in->http_status);
 		return;
 	}
-	cleat_result_free(r);
 	/* The body of an HTTP answer can only be about what was posted; but of one that is a request or a
 	 * notification the link says so. */
 	if (!call && (response ? !is_others(in, m) : !in->event && m->kind == RPC_INVALID))
 		call = call_by_tag(c, in->tag);
 	if (!call) {
 		client_note(c, CLEAT_LOG_WARNING, "a message was ignored: %s", why->message);
+		cleat_result_free(r);
 		return;
 	}
-	error_set(&err, CLEAT_EPROTO, "the server's answer is no JSON-RPC response: %s",
-		  why->message);
+	said = shown(broken_text(m));
+	error_set(&err, CLEAT_EPROTO, "the server's answer is no JSON-RPC response: %s%s%.*s%s",
+		  why->message, said.n ? "; it says \"" : "", (int)said.n, said.p ? said.p : "",
+		  said.n ? "\"" : "");
+	cleat_result_free(r);
 	call_abandon(call, "the answer is none");
 	call_fail_error(call, CLEAT_STEP_PROTOCOL, in->http_status, &err);
 }
@@ -217,6 +229,11 @@ static void intake_take(const struct message *in, const cleat_json *value, cleat
 		take_broken(in, &m, &err, r);
 		return;
 	}
+	if (m.null_beside)
+		client_remark(
+			in->client, REMARK_NULL,
+			"the server's answers have \"result\" and \"error\", one of them null, which is "
+			"overlooked");
 	if (m.kind == RPC_RESULT || m.kind == RPC_ERROR) {
 		take_response(in, &m, r);
 		return;

@@ -27,10 +27,19 @@ static COLD void fail_as(cleat_client *c, const cleat_result *r)
 {
 	static const cleat_error no_memory = { .status = CLEAT_ENOMEM, .message = "out of memory" };
 
-	if (!r)
+	cleat_error err;
+
+	if (!r) {
 		reconnect_failed(c, CLEAT_STEP_NEGOTIATE, 0, &no_memory);
-	else
+	} else if (r->step == CLEAT_STEP_ANSWER) {
+		/* The calls that wait end with this, and it is not they that were answered. */
+		error_set(&err, CLEAT_EREMOTE, "the server answered %s with HTTP %d: %s",
+			  c->neg.stage == NEGOTIATION_DISCOVER ? "server/discover" : "initialize",
+			  r->http_status, r->error.message);
+		reconnect_failed(c, CLEAT_STEP_HTTP, r->http_status, &err);
+	} else {
 		reconnect_failed(c, r->step, r->http_status, &r->error);
+	}
 }
 
 COLD CLEAT_PRINTF(3, 4) static void fail(cleat_client *c, int http_status, const char *fmt, ...)
@@ -447,6 +456,7 @@ static void initialize(cleat_client *c)
 	set_revision(c, REV_NONE);
 	c->said_roots = c->roots;
 	c->session++;
+	c->remarked = 0; /* of a probe that it does not know, or of another server */
 	if (c->link->http)
 		c->link->ops->reset(c->link);
 	call = initialize_call(c);

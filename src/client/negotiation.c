@@ -48,14 +48,16 @@ bool negotiation_is_modern_error(const cleat_result *r)
 bool negotiation_is_trouble(const cleat_result *r, bool http)
 {
 	int status = r->http_status;
+	/* a proxy's, a wait that was too long, too much at once, or the server's own */
+	bool passing = status == 407 || status == 408 || status == 429 || status >= 500;
 
 	if (r->step == CLEAT_STEP_ANSWER || r->error.status == CLEAT_EPROTO)
-		return status == 429 || status >= 500;
+		return passing;
 	if (r->step == CLEAT_STEP_TIMEOUT)
 		return http;
 	if (r->step != CLEAT_STEP_HTTP)
 		return true;
-	return status < 400 || status == 401 || status == 403 || status == 429 || status >= 500;
+	return status < 400 || status == 401 || status == 403 || passing;
 }
 
 /* ---- states --------------------------------------------------------------------------------- */

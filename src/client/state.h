@@ -36,7 +36,7 @@ enum {
 /* What is remarked once. */
 enum {
 	REMARK_ID = 1,
-	REMARK_NULL_ERROR = 2,
+	REMARK_NULL = 2,
 	REMARK_JSON = 4 /* and the next three bits: json/mend.h */
 };
 

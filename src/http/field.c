@@ -49,6 +49,14 @@ static bool split_parameter(struct str part, struct str *name, struct str *value
 	return http_is_token(*value);
 }
 
+bool http_has_media_type(struct str value, const char *type)
+{
+	struct str part;
+	size_t at = 0;
+
+	return next_part(value, ';', &at, &part) && str_samez(part, type);
+}
+
 bool http_is_media_type(struct str value, const char *type)
 {
 	struct str part, name, text;

@@ -10,6 +10,8 @@
 /* Is the Content-Type this media type (parameters allowed, a charset must be utf-8)? `type` in lower
  * case: "application/json". */
 bool http_is_media_type(struct str value, const char *type);
+/* The same whatever its parameters are. */
+bool http_has_media_type(struct str value, const char *type);
 
 /* How Accept (RFC 9110, 12.5.1) values a media type, with ranges and q: 0 when not acceptable, else
  * 1..1000. An absent value accepts everything. */

@@ -168,10 +168,27 @@ static void judge_excuse(struct exch *x, bool ended)
 
 /* ---- heads ------------------------------------------------------------------------------------ */
 
+/* JSON and events are UTF-8, and nothing else (RFC 8259 section 8.1, WHATWG HTML 9.2.5): a charset that says otherwise
+ * is wrong about the name, or about bytes that will be refused. */
+static bool has_type(const struct exch *x, const char *type)
+{
+	struct str said = fetch_field(x->fetch, "content-type");
+	char shown[61];
+
+	if (!http_has_media_type(said, type))
+		return false;
+	if (!http_is_media_type(said, type) && !x->l->odd_type) {
+		x->l->odd_type = true;
+		link_http_note(x->l, CLEAT_LOG_WARNING,
+			       "%.70s answers with \"%s\"; it is read as UTF-8", x->l->place,
+			       link_http_snippet(said, shown, sizeof shown));
+	}
+	return true;
+}
+
 bool exch_is_stream(const struct exch *x)
 {
-	return x->status == 200 &&
-	       http_is_media_type(fetch_field(x->fetch, "content-type"), "text/event-stream");
+	return x->status == 200 && has_type(x, "text/event-stream");
 }
 
 /* 2025-11-25 Session Management 1. False when the exch has failed. */
@@ -206,7 +223,6 @@ static bool take_session(struct exch *x)
 /* "If the body is a JSON-RPC request": JSON or events, nothing else. */
 static bool request_on_head(struct exch *x)
 {
-	struct str type = fetch_field(x->fetch, "content-type");
 	struct link_failure f;
 
 	x->body = BODY_EXCUSE;
@@ -229,7 +245,7 @@ static bool request_on_head(struct exch *x)
 			fail_memory(x);
 			return false;
 		}
-	} else if (http_is_media_type(type, "application/json")) {
+	} else if (has_type(x, "application/json")) {
 		x->body = BODY_MESSAGE;
 	} else {
 		return true;

@@ -131,6 +131,7 @@ static const char *advice(int status)
 	case 405: return "; is this the address of the MCP endpoint?";
 	case 406:
 	case 415: return "; is this an MCP server?";
+	case 407: return "; the proxy wants to know who asks";
 	case 408:
 	case 429:
 	case 500:

@@ -110,6 +110,7 @@ struct link_http {
 	bool authorized;      /* one of them is Authorization */
 	struct arena scratch; /* of the fields of the request that is being made */
 	bool no_stream;
+	bool odd_type; /* a wrong charset was remarked */
 
 	bool old;       /* HTTP+SSE */
 	char *endpoint; /* its address for messages; NULL: none yet */

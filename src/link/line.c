@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "net/plain.h"
+#include "json/skim.h"
 
 #include <stdio.h>
 
@@ -103,11 +104,9 @@ static bool is_up(const struct line_link *l)
 
 static bool is_message(struct str line)
 {
-	size_t i = 0;
+	struct skim s = skim_text(line);
 
-	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t' || line.p[i] == '\r'))
-		i++;
-	return i < line.n && (line.p[i] == '{' || line.p[i] == '[');
+	return skim_enter(&s, '{') || skim_enter(&s, '[');
 }
 
 static void skip_garbage(struct line_link *l, struct str line)

@@ -101,6 +101,18 @@ static int check_version(const cleat_json *version, cleat_error *err)
 	return CLEAT_OK;
 }
 
+/* JSON-RPC 1.0 has "error": null beside a result, and the reverse. */
+static void overlook_null(struct envelope *e, struct rpc_message *ret)
+{
+	bool result = cleat_json_type(e->result) == CLEAT_JSON_NULL,
+	     error = cleat_json_type(e->error) == CLEAT_JSON_NULL;
+
+	if (!e->result || !e->error || result == error)
+		return;
+	*(result ? &e->result : &e->error) = NULL;
+	ret->null_beside = true;
+}
+
 /* What the writer of the message meant it to be, as far as the members tell. */
 static enum rpc_kind intent(const struct envelope *e)
 {
@@ -203,6 +215,7 @@ static int classify(const struct rpc_rules *rules, struct rpc_message *ret, clea
 		return error_set(err, CLEAT_EPROTO, "the message is %s; it must be an object",
 				 json_type_name(ret->root));
 	collect(ret->root, &e);
+	overlook_null(&e, ret);
 	ret->kind = intent(&e);
 	if (e.ids == 1 && id_allowed(e.id, rules))
 		ret->id = e.id;

@@ -32,6 +32,7 @@ struct rpc_message {
 	const cleat_json *error;  /* RPC_ERROR: the object */
 	int64_t error_code;
 	struct str error_message;
+	bool null_beside; /* a response with both, one of them null: that is overlooked */
 };
 
 /* CLEAT_OK, or CLEAT_EPROTO with err->rpc_code (-32600 or -32602) and a message that says what is

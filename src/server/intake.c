@@ -245,6 +245,10 @@ static void receive_message(cleat_request *req, const cleat_json *root)
 			out_error(req, CLEAT_RPC_INVALID_REQUEST, NULL,
 				  "a response: this server asks nothing by request");
 		} else {
+			if (req->msg.null_beside)
+				server_note(
+					c->server, CLEAT_LOG_WARNING,
+					"a response has \"result\" and \"error\", one of them null, which is overlooked");
 			ask_answered(c, &req->msg);
 		}
 		break;

@@ -75,6 +75,17 @@ test('TypeScript v2 over pipes and HTTP, both eras', async t => {
 		}
 });
 
+test('what can only mean one thing is taken, with a remark', async () => {
+	const sloppy = ['--', ...broken('sloppy')];
+	const call = await run(['call', ...sloppy, '--', 'cut']);
+	assert.deepEqual([call.stdout, call.code], ['cut \ufffd\n', 0]);
+	const texts = (await check(...sloppy)).findings.map(f => f.text).join('\n');
+	for (const remark of [/byte order mark/, /surrogate pair/, /our ids in another way/, /one of them null/]) {
+		assert.match(call.stderr, remark);
+		assert.match(texts, remark);
+	}
+});
+
 // ---- rules -----------------------------------------------------------------------------------------
 
 const x129 = 'x'.repeat(129), y70 = 'y'.repeat(70);

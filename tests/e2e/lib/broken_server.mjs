@@ -118,6 +118,13 @@ const faults = {
 	logs: { deaf: true, begin: () => process.stdout.write('INFO the server is starting\n') },
 	stays: { begin: () => setInterval(() => {}, 1000) },
 	chatter: { begin: () => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'loud' } }) + '\n') },
+	// Not by the book, but there is only one thing that it can mean.
+	sloppy: {
+		tools: [tool('cut', { ...readOnly, description: 'Cuts a text in the middle of \ud83d' })],
+		call: () => say('cut \ud83d'),
+		begin: () => process.stdout.write('\ufeff   \n'),
+		write: out => `\ufeff${JSON.stringify({ error: null, ...out, id: String(out.id) })}\n  \n`
+	},
 	stranger: { version: '1999-01-01' }
 };
 
@@ -184,6 +191,6 @@ if (http) {
 	state.begin?.();
 	createInterface({ input: process.stdin }).on('line', line => {
 		const out = state.deaf ? undefined : reply(JSON.parse(line));
-		if (out) process.stdout.write(JSON.stringify(out) + '\n');
+		if (out) process.stdout.write(state.write?.(out) ?? JSON.stringify(out) + '\n');
 	});
 }

@@ -302,8 +302,6 @@ static const struct {
 	{ "200 OK", "Content-Type: text/html\r\n", "<p>hi", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO,
 	  "text/html" },
 	{ "200 OK", "", "{}", CLEAT_STEP_PROTOCOL, CLEAT_EPROTO, "no type" },
-	{ "200 OK", "Content-Type: application/json; charset=utf-16\r\n", "{}", CLEAT_STEP_PROTOCOL,
-	  CLEAT_EPROTO, "utf-16" },
 };
 
 LINK_TEST_EACH(statuses_are_what_they_say, CLEAT_COUNT(statuses))
@@ -322,6 +320,29 @@ LINK_TEST_EACH(statuses_are_what_they_say, CLEAT_COUNT(statuses))
 		expect_text(t, statuses[i].part);
 	}
 	expect_nothing_told(r);
+}
+
+/* JSON and events are UTF-8, whatever the server calls it; that is remarked once. */
+LINK_TEST(an_answer_is_utf8_whatever_its_charset)
+{
+	static const char *const charsets[] = { "utf8", "us-ascii", "ISO-8859-1", "utf-16" };
+	char fields[100];
+	struct asked *q;
+
+	for (size_t k = 0; k < CLEAT_COUNT(charsets); k++) {
+		snprintf(fields, sizeof fields, "Content-Type: application/json; charset=%s\r\n",
+			 charsets[k]);
+		reply(r, rig_ask(r, MODERN_REQUEST(1, "x")), "200 OK", fields, A(1));
+		if (k == 0)
+			expect_text(expect_told(r, TOLD_NOTE),
+				    "charset=utf8\"; it is read as UTF-8");
+		expect_message(r, TAG(1), 200, A(1));
+	}
+	q = rig_ask(r, MODERN_REQUEST(1, "x"));
+	say(r, q,
+	    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream;charset=latin1\r\n\r\ndata: " A(
+		    1) "\n\n");
+	expect_message(r, TAG(1), 0, A(1));
 }
 
 /* 2025-11-25 Session Management 4, whatever else the answer says. */

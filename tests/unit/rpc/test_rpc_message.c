@@ -139,7 +139,7 @@ TEST(broken_responses_are_still_responses)
 	static const struct envelope_case cases[] = {
 		{ "{" V "'result':1,'error':{'code':1,'message':''},'id':1}", RPC_RESULT, -32600,
 		  "1", PLAIN },
-		{ "{" V "'result':1,'error':null,'id':1}", RPC_RESULT, -32600, "1", PLAIN },
+		{ "{" V "'result':null,'error':null,'id':1}", RPC_RESULT, -32600, "1", PLAIN },
 		{ "{" V "'result':1}", RPC_RESULT, -32600, NULL, PLAIN },
 		{ "{" V "'error':{'code':1,'message':''}}", RPC_ERROR, -32600, NULL, PLAIN },
 		{ "{" V "'result':1,'id':null}", RPC_RESULT, -32600, NULL, STRICT },

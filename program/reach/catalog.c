@@ -191,3 +191,18 @@ void catalog_names(const struct catalog_kind *kind, const cleat_json *items, str
 	while (cleat_json_next(&it))
 		words_add(to, catalog_name(kind, it.value));
 }
+
+cleat_doc *catalog_completion(bool uri, const char *ref, const char *argument, const char *typed,
+			      const cleat_json *known)
+{
+	cleat_build *b = cleat_build_new(NULL);
+
+	cleat_build_object(b, NULL);
+	cleat_build_valuef(b, "ref", "{type: %s, %s: %s}", uri ? "ref/resource" : "ref/prompt",
+			   uri ? "uri" : "name", ref);
+	cleat_build_valuef(b, "argument", "{name: %s, value: %s}", argument, typed);
+	if (cleat_json_size(known))
+		cleat_build_valuef(b, "context", "{arguments: %p}", (const void *)known);
+	cleat_build_end(b);
+	return cleat_build_finish(b, NULL);
+}

@@ -31,4 +31,9 @@ const cleat_json *catalog_find(const struct catalog_kind *kind, const cleat_json
 /* Adds the names of a list. */
 void catalog_names(const struct catalog_kind *kind, const cleat_json *items, struct words *to);
 
+/* The params of completion/complete, for a prompt or (`uri`) a template; `known` is an object of the arguments that are
+ * there already. NULL when out of memory. */
+cleat_doc *catalog_completion(bool uri, const char *ref, const char *argument, const char *typed,
+			      const cleat_json *known);
+
 #endif

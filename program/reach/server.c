@@ -109,6 +109,7 @@ static void begin_line(const char *mark, const char *color)
 static void end_line(void)
 {
 	fputs(state->color ? COLOR_OFF "\n" : "\n", stderr);
+	await_restore();
 }
 
 static void show_message(cleat_client *c, bool out, const char *text, size_t n, void *userdata)

@@ -1,11 +1,11 @@
 /* program/shell/complete.c - what a word of a line may become: commands, options, names, arguments and their
  * values, as the server has them now.
  *
- * What a server says is offered only when it is plain: nothing that moves the cursor, and nothing that
- * would have to be quoted.
+ * What a server says is offered only when it is safe to show: nothing that moves the cursor or hides.
  */
 #include "shell/shell.h"
 
+#include "base/str.h"
 #include "cli/arguments.h"
 #include "terminal/await.h"
 
@@ -87,17 +87,21 @@ struct completing {
 	struct words *to;
 };
 
-static bool is_plain(const char *text)
+static bool is_safe(const char *text)
 {
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		if (*p <= ' ' || *p >= 0x7f || strchr("'\"\\#", *p))
+	struct str s = str_of(text);
+
+	if (!s.n || utf8_valid_prefix(s) != s.n)
+		return false;
+	for (size_t i = 0; i < s.n;)
+		if (utf8_unsafe(utf8_next(s, &i)))
 			return false;
-	return *text != '\0';
+	return true;
 }
 
 static void offer(struct completing *c, const char *text)
 {
-	if (strncmp(text, c->word, strlen(c->word)) == 0 && is_plain(text))
+	if (strncmp(text, c->word, strlen(c->word)) == 0 && is_safe(text))
 		words_add(c->to, text);
 }
 
@@ -176,26 +180,43 @@ static void complete_tool(struct completing *c, const char *tool)
 
 /* ---- what the server suggests -------------------------------------------------------------------- */
 
+/* The arguments that the line has already, but for the one that is typed: what fits may depend on them. */
+static cleat_doc *known_arguments(const struct completing *c, const char *argument, size_t n)
+{
+	cleat_build *b = cleat_build_new(NULL);
+
+	cleat_build_object(b, NULL);
+	for (size_t i = 1; i < c->before.n; i++) {
+		const char *word = c->before.at[i], *equals = strchr(word, '=');
+		size_t key = equals ? (size_t)(equals - word) : 0;
+
+		if (key && *word != '-' && !(key == n && strncmp(word, argument, n) == 0))
+			cleat_build_str(b, keepf("%.*s", (int)key, word), equals + 1);
+	}
+	cleat_build_end(b);
+	return cleat_build_finish(b, NULL);
+}
+
 /* `before` and `behind` stand around each suggestion. */
 static void suggest(struct completing *c, bool uri, const char *ref, const char *argument, size_t n,
 		    const char *typed, const char *before, const char *behind)
 {
-	cleat_doc *params;
+	cleat_doc *params, *known;
 	cleat_result *r;
 	cleat_json_iter it;
 
 	if (!cleat_client_server_can(c->lists->cli->client, "completions"))
 		return;
-	params =
-		cleat_doc_newf(NULL, "{ref: {type: %s, %s: %s}, argument: {name: %.*s, value: %s}}",
-			       uri ? "ref/resource" : "ref/prompt", uri ? "uri" : "name", ref,
-			       (int)n, argument, typed);
+	known = known_arguments(c, argument, n);
+	params = catalog_completion(uri, ref, keepf("%.*s", (int)n, argument), typed,
+				    cleat_doc_root(known));
 	r = cli_await(c->lists->cli, "completion/complete", cleat_doc_root(params));
 	it = cleat_json_each(cleat_result_items(r));
 	while (cleat_json_next(&it))
 		offer(c, keepf("%s%s%s", before, cleat_json_str(it.value, ""), behind));
 	cleat_result_free(r);
 	cleat_doc_free(params);
+	cleat_doc_free(known);
 }
 
 static void complete_prompt(struct completing *c, const char *prompt)

@@ -4,6 +4,7 @@
  * us to wait for, so the connection is served while somebody thinks. The history is a plain file, a line
  * each, that every session adds to.
  */
+#include "base/str.h"
 #include "shell/shell.h"
 #include "terminal/await.h"
 #include "text/print.h"
@@ -11,6 +12,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +43,7 @@ struct shell_editor {
 	struct shell_lists *lists;
 	struct library lib; /* handle NULL: lines as they come */
 	bool terminal, installed, bound, got, ended;
+	bool waiting, hidden; /* for a key; the prompt, for a line of somebody else's */
 	const char *prompt;
 	char *line;        /* the last one */
 	char *history;     /* path; NULL: none */
@@ -152,12 +156,14 @@ static void print_all(const struct words *found)
 	size_t width = 0, column = 0;
 
 	for (size_t i = 0; i < found->n; i++)
-		width = strlen(found->at[i]) > width ? strlen(found->at[i]) : width;
+		width = print_width(found->at[i]) > width ? print_width(found->at[i]) : width;
 	fputc('\n', stdout);
 	for (size_t i = 0; i < found->n; i++) {
 		bool last = i + 1 == found->n || column + 2 * (width + 2) > print_room(stdout);
 
-		printf("%-*s%s", last ? 0 : (int)width + 2, found->at[i], last ? "\n" : "");
+		fputs(found->at[i], stdout);
+		printf("%*s%s", last ? 0 : (int)(width + 2 - print_width(found->at[i])), "",
+		       last ? "\n" : "");
 		column = last ? 0 : column + width + 2;
 	}
 	fflush(stdout);
@@ -189,17 +195,18 @@ static size_t common_length(const struct words *found)
 			same++;
 		common = same;
 	}
-	return common;
+	return utf8_valid_prefix((struct str){ found->at[0], common });
 }
 
-/* Goes to where the line begins, and has it drawn anew. */
-static void redraw_line(size_t point)
+/* Goes to where the line begins, the prompt included. */
+static void go_home(const char *line)
 {
+	size_t columns = print_width(editor->prompt) + print_width(line);
+
 	fputs("\r", stdout);
-	for (size_t rows = (strlen(editor->prompt) + point) / print_room(stdout); rows; rows--)
+	for (size_t rows = columns / print_room(stdout); rows; rows--)
 		fputs("\033[A", stdout);
 	fflush(stdout);
-	editor->lib.redraw();
 }
 
 /* Adds what all candidates have in common, or shows them. The libraries' own completion would do, but
@@ -207,27 +214,31 @@ static void redraw_line(size_t point)
 static int on_tab(int count, int key)
 {
 	const struct library *lib = &editor->lib;
-	size_t mark = keep_mark(), point = (size_t)*lib->point, start = point, common, typed;
-	char *line = keepf("%.*s", (int)point, *lib->line);
+	size_t mark = keep_mark(), point = (size_t)*lib->point, start, common, typed;
+	char *line = keepf("%.*s", (int)point, *lib->line), quote;
+	const char *word;
 	struct words found = { 0 };
 
 	(void)count;
 	(void)key;
-	while (start && !strchr(" \t\n", line[start - 1]))
-		start--;
-	shell_complete(editor->lists, line, start, line + start, &found);
+	start = shell_last_word(line, point, &word, &quote);
+	shell_complete(editor->lists, line, start, word, &found);
 	if (found.n) {
 		drop_copies(&found);
 		common = common_length(&found);
-		typed = strlen(line + start);
+		typed = strlen(word);
 		if (common > typed || found.n == 1) {
 			const char *one = found.at[0];
 			bool open = found.n > 1 || strchr("=/:", one[common - 1]);
+			const char close[] = { open ? '\0' : quote, '\0' };
 
-			lib->insert(keepf("%.*s%s", (int)(common - typed), one + typed,
+			lib->insert(keepf("%s%s%s",
+					  shell_quoted(one + typed, common - typed, quote), close,
 					  open ? "" : " "));
-			if (lib->lazy)
-				redraw_line(point);
+			if (lib->lazy) {
+				go_home(line);
+				lib->redraw();
+			}
 		} else {
 			print_all(&found);
 			lib->on_new_line();
@@ -300,6 +311,43 @@ static void on_line(char *line)
 	editor->installed = false;
 }
 
+/* ---- what is written meanwhile -------------------------------------------------------------------- */
+
+/* A log message of the server goes where the prompt is, and that comes back under it, with what is typed. */
+static void hide_prompt(void)
+{
+	size_t mark = keep_mark();
+
+	if (!editor || !editor->waiting)
+		return;
+	go_home(editor->installed ? keepf("%.*s", *editor->lib.point, *editor->lib.line) : "");
+	fputs("\033[J", stdout);
+	fflush(stdout);
+	editor->hidden = true;
+	keep_release(mark);
+}
+
+static void show_prompt(void)
+{
+	if (!editor || !editor->hidden)
+		return;
+	editor->hidden = false;
+	if (editor->installed) {
+		editor->lib.on_new_line();
+		editor->lib.redraw();
+	} else {
+		fputs(editor->prompt, stdout);
+	}
+	fflush(stdout);
+}
+
+/* The libraries lose what is not of the locale's characters, and the one of a program that has set none is ASCII. */
+static void set_characters(void)
+{
+	if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 struct shell_editor *shell_editor_new(struct cli *cli, struct shell_lists *lists)
 {
 	struct shell_editor *e = keep_alloc(sizeof *e);
@@ -308,7 +356,11 @@ struct shell_editor *shell_editor_new(struct cli *cli, struct shell_lists *lists
 	e->lists = lists;
 	e->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	editor = e;
-	if (!e->terminal || !open_library(&e->lib))
+	if (!e->terminal)
+		return e;
+	set_characters();
+	await_prompt(hide_prompt, show_prompt);
+	if (!open_library(&e->lib))
 		return e;
 	if (e->lib.catch_signals)
 		*e->lib.catch_signals = 0; /* they are ours */
@@ -328,6 +380,7 @@ void shell_editor_free(struct shell_editor *e)
 	free(e->line);
 	text_free(&e->input);
 	/* The library stays: it has handlers of its own that may still run. */
+	await_prompt(NULL, NULL);
 	editor = NULL;
 }
 
@@ -336,27 +389,26 @@ void shell_editor_free(struct shell_editor *e)
 /* Until there is something to read; false: Ctrl-C. */
 static bool await_input(struct shell_editor *e)
 {
+	e->waiting = e->terminal;
 	for (;;) {
 		struct pollfd p[3] = { { .fd = STDIN_FILENO, .events = POLLIN },
 				       { .fd = cleat_loop_fd(e->cli->loop), .events = POLLIN },
 				       { .fd = cli_interrupt_fd(), .events = POLLIN } };
 		int n = poll(p, 3, cleat_loop_timeout(e->cli->loop));
 
-		if (cli_interrupted())
-			return false;
-		if (n < 0 && errno != EINTR)
-			return true; /* reading will tell */
-		if (n == 0 || (n > 0 && p[1].revents))
+		if (!cli_interrupted() && (n == 0 || (n > 0 && p[1].revents)))
 			cleat_loop_step(e->cli->loop, 0);
-		if (n > 0 && p[0].revents)
-			return true;
+		/* n < 0: reading will tell */
+		if (cli_interrupted() || (n < 0 && errno != EINTR) || (n > 0 && p[0].revents))
+			break;
 	}
+	e->waiting = false;
+	return !cli_interrupted();
 }
 
 static enum shell_input edited_line(struct shell_editor *e, const char *prompt, const char **ret)
 {
 	e->got = false;
-	e->prompt = prompt;
 	e->lib.install(prompt, on_line);
 	e->installed = true;
 	if (!e->bound) /* not before the library is ready */
@@ -422,5 +474,6 @@ static enum shell_input plain_line(struct shell_editor *e, const char *prompt, c
 
 enum shell_input shell_editor_line(struct shell_editor *e, const char *prompt, const char **ret)
 {
+	e->prompt = prompt;
 	return e->lib.handle ? edited_line(e, prompt, ret) : plain_line(e, prompt, ret);
 }

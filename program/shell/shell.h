@@ -9,6 +9,11 @@
 /* Splits a line at blanks; '...', "..." and \ quote as in a shell, # begins a comment. The words are kept.
  * False: a quote is not closed. */
 bool shell_split(const char *line, size_t n, struct words *to);
+/* The word that a line ends in, which may not be complete: where it begins (n: there is none yet), what it says, kept,
+ * and the quote that is still open (0: none). */
+size_t shell_last_word(const char *line, size_t n, const char **ret_word, char *ret_quote);
+/* A text as it is typed where this quote is open; kept. */
+const char *shell_quoted(const char *text, size_t n, char quote);
 
 /* ---- what the server has ------------------------------------------------------------------- */
 
@@ -31,7 +36,7 @@ const cleat_json *shell_entry(struct shell_lists *l, enum cleat_list what, const
 extern const char *const shell_commands[];
 /* An option that belongs to the start of the shell: the connection is there, there is no other to be made. */
 bool shell_at_start(const struct cli_option *list, const struct cli_option *o);
-/* Words that `word`, which is at line[start], may become. */
+/* What `word`, which begins at line[start], may become: texts as they are, without quotes. */
 void shell_complete(struct shell_lists *l, const char *line, size_t start, const char *word,
 		    struct words *to);
 

@@ -139,7 +139,15 @@ void cli_wait(struct cli *cli, const bool *done, int timeout_ms)
 
 /* ---- progress ------------------------------------------------------------------------------------ */
 
-static bool bar_shown;
+static struct {
+	bool shown, hidden; /* hidden: await_restore() puts it back */
+	double done, total;
+	char *message;
+} bar;
+
+static struct {
+	void (*hide)(void), (*show)(void);
+} prompt;
 
 static bool wants_bar(const struct cli *cli)
 {
@@ -151,9 +159,18 @@ static bool wants_bar(const struct cli *cli)
 
 void await_clear(void)
 {
-	if (bar_shown)
+	if (bar.shown)
 		fputs("\r\033[K", stderr);
-	bar_shown = false;
+	bar.hidden = bar.hidden || bar.shown;
+	bar.shown = false;
+	if (prompt.hide)
+		prompt.hide();
+}
+
+void await_prompt(void (*hide)(void), void (*show)(void))
+{
+	prompt.hide = hide;
+	prompt.show = show;
 }
 
 /* "[########                ]  33% message", as much of it as the terminal has room for. */
@@ -163,13 +180,14 @@ static void draw(double done, double total, const char *message)
 	char line[64];
 
 	fputs("\r\033[K", stderr);
-	bar_shown = true;
+	bar.shown = true;
+	bar.hidden = false;
 	if (total > 0) {
 		double part = done < 0 ? 0 : done > total ? 1 : done / total;
-		int bar = room > 2 * BAR ? BAR : BAR / 3, full = (int)(part * bar);
+		int wide = room > 2 * BAR ? BAR : BAR / 3, full = (int)(part * wide);
 
 		used = (size_t)snprintf(line, sizeof line, "[%.*s%*s] %3d%% ", full,
-					"########################", bar - full, "",
+					"########################", wide - full, "",
 					(int)(part * 100));
 	} else {
 		used = (size_t)snprintf(line, sizeof line, "%d ", (int)(done > 2e9 ? 2e9 : done));
@@ -178,6 +196,22 @@ static void draw(double done, double total, const char *message)
 	if (used + 1 < room)
 		print_safe(stderr, message, print_fit(message, room - used - 1));
 	fflush(stderr);
+}
+
+void await_restore(void)
+{
+	if (bar.hidden)
+		draw(bar.done, bar.total, bar.message ? bar.message : "");
+	if (prompt.show)
+		prompt.show();
+}
+
+static void forget_bar(void)
+{
+	await_clear();
+	free(bar.message);
+	bar.message = NULL;
+	bar.hidden = false;
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */
@@ -200,8 +234,13 @@ static void on_progress(cleat_call *call, double done, double total, const char 
 {
 	const struct waiting *w = cleat_call_userdata(call);
 
-	if (wants_bar(w->cli))
-		draw(done, total, message);
+	if (!wants_bar(w->cli))
+		return;
+	free(bar.message);
+	bar.message = strdup(message);
+	bar.done = done;
+	bar.total = total;
+	draw(done, total, message);
 }
 
 static void await_on_done(cleat_call *call, cleat_result *result)
@@ -224,7 +263,7 @@ static cleat_result *await_finish(struct waiting *w, cleat_call *call)
 		cleat_call_cancel(current);
 		wait_until(w->cli, &w->done, GIVE_UP_MS, false);
 	}
-	await_clear();
+	forget_bar();
 	return w->result;
 }
 

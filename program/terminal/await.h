@@ -23,7 +23,10 @@ void await_signals(cleat_loop *loop);
 void await_forgive(void);
 /* Gives up the call that cli_await() waits for. On the loop's thread only. */
 void await_give_up(void);
-/* Takes the progress bar away, before something else is written to the terminal. */
+/* Takes the progress bar, or a prompt, away before something else is written to the terminal; and puts it back. */
 void await_clear(void);
+void await_restore(void);
+/* Whoever shows a prompt says how it is taken away and put back; NULL: nobody does. */
+void await_prompt(void (*hide)(void), void (*show)(void));
 
 #endif

@@ -1,5 +1,6 @@
 /* program/verbs/complete.c - `cleat complete`: what a server suggests for an argument. */
 #include "cli/arguments.h"
+#include "reach/catalog.h"
 #include "reach/reach.h"
 #include "terminal/await.h"
 #include "terminal/output.h"
@@ -30,23 +31,14 @@ static int print_suggestions(struct cli *cli, const cleat_result *r)
 	return EXIT_GOOD;
 }
 
-/* The request; `known` is an object. As the library does, a name is a prompt's and what looks like a URI is
- * a template's. */
+/* As the library does, a name is a prompt's and what looks like a URI is a template's. */
 static cleat_doc *params_of(const char *ref, const char *argument, const cleat_json *known)
 {
 	size_t n = strcspn(argument, "=");
-	const char *typed = argument[n] ? argument + n + 1 : "";
-	bool uri = strchr(ref, '{') || strstr(ref, "://");
-	cleat_build *b = cleat_build_new(NULL);
 
-	cleat_build_object(b, NULL);
-	cleat_build_valuef(b, "ref", "{type: %s, %s: %s}", uri ? "ref/resource" : "ref/prompt",
-			   uri ? "uri" : "name", ref);
-	cleat_build_valuef(b, "argument", "{name: %.*s, value: %s}", (int)n, argument, typed);
-	if (cleat_json_size(known))
-		cleat_build_valuef(b, "context", "{arguments: %p}", (const void *)known);
-	cleat_build_end(b);
-	return cleat_build_finish(b, NULL);
+	return catalog_completion(strchr(ref, '{') || strstr(ref, "://"), ref,
+				  keepf("%.*s", (int)n, argument),
+				  argument[n] ? argument + n + 1 : "", known);
 }
 
 static int complete_run(struct cli *cli)

@@ -3,15 +3,18 @@
  * A command is a verb of the same name, run with the client that is there. Ctrl-C gives up what runs.
  */
 #include "shell/shell.h"
+#include "base/str.h"
 #include "help/help.h"
 #include "reach/reach.h"
 #include "terminal/ask.h"
 #include "terminal/await.h"
 #include "terminal/output.h"
 #include "text/nearest.h"
+#include "text/print.h"
 
-#include <ctype.h>
 #include <string.h>
+
+enum { PROMPT_MOST = 40 };
 
 struct shell {
 	struct cli *cli;
@@ -34,7 +37,8 @@ static bool is_command(const char *word)
 bool shell_at_start(const struct cli_option *list, const struct cli_option *o)
 {
 	return list == cli_reach_options ||
-	       (list == cli_speak_options && strcmp(o->name, "no-cache") != 0);
+	       (list == cli_speak_options && strcmp(o->name, "no-cache") != 0 &&
+		strcmp(o->name, "force") != 0);
 }
 
 static int check_options(struct cli *sub)
@@ -172,10 +176,12 @@ static const char *prompt_of(struct cli *cli)
 	const char *name = cleat_client_server_name(cli->client);
 	struct text t = { 0 };
 
-	for (; *name && t.n < 32; name++)
-		if (isalnum((unsigned char)*name) || strchr("._-", *name))
-			text_add(&t, name, 1);
-	text_puts(&t, "> ");
+	struct str s = { name, print_fit(name, PROMPT_MOST) };
+
+	for (size_t i = 0, at = 0; i < s.n; at = i)
+		if (!utf8_unsafe(utf8_next(s, &i)))
+			text_add(&t, s.p + at, i - at);
+	text_puts(&t, s.p[s.n] ? "…> " : "> ");
 	return keep(text_take(&t));
 }
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { bad, example, fixture, heard, hello, listen, place, run, start, terminal } from './lib/cli.mjs';
-import { NodeServer, everything, freePort } from './lib/node_server.mjs';
+import { NodeServer, everything, freePort, local } from './lib/node_server.mjs';
 import { run as runCases, test, within } from './lib/tap.mjs';
 
 
@@ -155,6 +155,29 @@ for (const library of libraries) {
 		assert.equal((await within(child.ended, 'the end')).code, 0);
 	});
 
+	test(`${library}: letters of all kinds are typed, shown and completed, with what else the line says`, async t => {
+		const child = open(t, ['-q', '--', ...local('chatty_server.mjs')], library);
+		await heard(child, /Größe & Söhne 2> $/);
+		await type(child, 'prompt visit city=Köln\r', /"city":"Köln"[^]*> $/);
+		await type(child, 'pick what=N\t', /York /);
+		await type(child, '\r', /\[New York\]\r\n[^]*> $/);
+		await type(child, 'pick "what=Zür\t', /ich /);
+		await type(child, '\t', /what=Zürich "West" +what=Zürich Ost\r\n/);
+		await type(child, 'O\t', /st" /);
+		await type(child, '\r', /\[Zürich Ost\]\r\n[^]*> $/);
+		await type(child, 'pick what=Zürich\\ \\"\t', /West\\" /);
+		await type(child, '\r', /\[Zürich "West"\]\r\n[^]*> $/);
+		await type(child, 'prompt visit country=fr city=\t', /Le\\ Havre /);
+		await type(child, '\r', /"country":"fr","city":"Le Havre"[^]*> $/);
+	});
+
+	test(`${library}: a log message does not write over the prompt`, async t => {
+		const child = open(t, ['-q', '--log', 'debug', '--', ...local('chatty_server.mjs')], library);
+		await heard(child, /> $/);
+		await type(child, 'later\rpick what="New York"', /done\r\n[^]*\r\x1b\[J\S*\[info\] by the way\S*\r\n[^]*Größe & Söhne 2> pick what="New York"$/);
+		await type(child, '\r', /\[New York\]\r\n/);
+	});
+
 	test(`${library}: names of a hostile server are not offered`, async t => {
 		const child = open(t, ['-q', '--', ...bad('hostile')], library);
 		await heard(child, /> $/);
@@ -169,6 +192,7 @@ test('without a library: lines as they are typed', async t => {
 	await heard(child, /adder> $/);
 	await type(child, 'add a=2 b=40\r', /42\r\nadder> $/);
 	await type(child, '\x03', /adder> $/);
+	await type(child, 'call --save d --force add a=1 b=2\r', /3\r\nadder> $/);
 	child.stdin.write('\x04');
 	assert.equal((await within(child.ended, 'the end')).code, 0);
 });

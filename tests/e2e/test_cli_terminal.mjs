@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { bad, cleat, fixture, hello, heard, place, run, start, terminal } from './lib/cli.mjs';
 import { expect } from './lib/expect.mjs';
-import { packaged } from './lib/node_server.mjs';
+import { local, packaged } from './lib/node_server.mjs';
 import { eventually, run as runCases, test, within } from './lib/tap.mjs';
 
 const everything = packaged('@modelcontextprotocol/server-everything', 'dist/index.js', 'stdio');
@@ -92,6 +92,13 @@ async function converse(args, steps, options) {
 	}
 	return within(child.ended, args.join(' '));
 }
+
+test('the progress bar comes back under a log message', async () => {
+	const { stdout } = await within(terminal(['call', '-q', '--log', 'debug', '--', ...local('chatty_server.mjs'), '--', 'work']).ended, 'the call');
+	const loud = await within(terminal(['call', '--log', 'debug', '--', ...local('chatty_server.mjs'), '--', 'work']).ended, 'the call');
+	assert.doesNotMatch(stdout, /50%/);
+	assert.match(loud.stdout, /50% half[^]*\r\x1b\[K\S*\[info\] working\S*\r\n\r\x1b\[K\[#+ +\] {2}50% half[^]*\r\x1b\[Kdone/);
+});
 
 test('a form is asked for field by field, and asked again until it fits', async () => {
 	for (const era of ['legacy', 'modern']) {

@@ -51,7 +51,7 @@ typedef struct cleat_http_options {
 
 	/* limits */
 	size_t max_body;          /* bytes of one request; 0: 4 MiB */
-	size_t max_sessions;      /* 0: 10,000; more are refused with 503 */
+	size_t max_sessions;      /* 0: 10,000; more end those that are not in use, see the guide */
 	uint64_t session_idle_ms; /* a session that is not used for so long ends; 0: 30 min */
 	size_t max_events; /* bytes of events that are kept for clients that come back; 0: 10 MiB */
 	unsigned max_connections; /* 0: what the system allows, at most 65,536 */
@@ -63,6 +63,14 @@ typedef struct cleat_http_options {
 	/* Address for GET /metrics (Prometheus), where no token is asked for: one that others can reach
 	 * needs allow_remote. Several addresses may share one. NULL: none. */
 	const char *metrics;
+
+	/* limits for one client: its principal, or where nobody has to authorize themselves its address (the
+	 * /64 of IPv6). Many clients may share an address, behind a proxy all do: this machine's own (loopback,
+	 * unix) have ten times as much, for a proxy elsewhere give more. */
+	size_t max_sessions_per_client; /* 0: 1,000; more end those that are not in use, or 429 */
+	size_t max_streams_per_client; /* GET, /sse and subscriptions/listen; 0: 1,000; more are 429 */
+	size_t max_subscriptions_per_client; /* URIs and streams; 0: 10,000; more are errors */
+	uint64_t session_unused_ms; /* as session_idle_ms, with nothing asked in it yet; 0: 1 min */
 } cleat_http_options;
 
 CLEAT_API int cleat_server_listen_http_(cleat_server *s, const char *address,

@@ -62,7 +62,7 @@ static void channel_on_gone(struct place *p)
 
 	session_enter(s);
 	place_leave(s->m, p);
-	s->used_ms = endpoint_now(s->m);
+	session_touch(s);
 	if (!st->eventful && st->over && !st->standing)
 		channel_free(st);
 	session_leave(s);
@@ -400,6 +400,10 @@ static void attach(struct channel *st, struct http_exchange *ex, uint64_t after)
 {
 	if (st->place.ex)
 		place_abort(st->s->m, &st->place);
+	if (!place_listen(st->s->m, &st->place, st->s->owner, ex)) {
+		st->fresh = false;
+		return;
+	}
 	place_take(st->s->m, &st->place, ex);
 	st->eventful = st->accept.events = true;
 	st->sent = after;

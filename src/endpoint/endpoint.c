@@ -14,6 +14,10 @@
 enum {
 	BODY_DEFAULT = 4 * 1024 * 1024,
 	SESSION_IDLE_DEFAULT = 30 * 60 * 1000,
+	SESSION_UNUSED_DEFAULT = 60 * 1000,
+	SESSIONS_DEFAULT = 1000,
+	STREAMS_DEFAULT = 1000,
+	SUBSCRIPTIONS_DEFAULT = 10000,
 	KEEP_ALIVE_DEFAULT = 15 * 1000,
 	TICK_MAX = 5000,
 	FIELDS_MAX = 8,
@@ -124,7 +128,7 @@ void endpoint_reply_error(struct endpoint *m, struct http_exchange *ex, int stat
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	reply_error(m, ex, status, code, text, &later, status == 503);
+	reply_error(m, ex, status, code, text, &later, status == 503 || status == 429);
 }
 
 void endpoint_reply_lost(struct endpoint *m, struct http_exchange *ex)
@@ -163,8 +167,25 @@ void place_leave(struct endpoint *m, struct place *p)
 	if (p->ex)
 		ring_remove(&p->of_places);
 	p->ex = NULL;
+	if (p->listener)
+		p->listener->n_streams--;
+	p->listener = NULL;
 	m->n_streaming -= p->streaming;
 	p->streaming = false;
+}
+
+bool place_listen(struct endpoint *m, struct place *p, struct owner *o, struct http_exchange *ex)
+{
+	if (o->n_streams >= o->max_streams) {
+		endpoint_reply_error(
+			m, ex, 429, CLEAT_RPC_INVALID_REQUEST,
+			"%zu streams of this client listen already, which is the limit",
+			o->n_streams);
+		return false;
+	}
+	o->n_streams++;
+	p->listener = o;
+	return true;
 }
 
 bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
@@ -668,6 +689,16 @@ static void take_defaults(struct endpoint_options *o)
 		o->max_body = BODY_DEFAULT;
 	if (!o->session_idle_ms)
 		o->session_idle_ms = SESSION_IDLE_DEFAULT;
+	if (!o->session_unused_ms)
+		o->session_unused_ms = SESSION_UNUSED_DEFAULT;
+	if (o->session_unused_ms > o->session_idle_ms)
+		o->session_unused_ms = o->session_idle_ms;
+	if (!o->max_sessions_per_client)
+		o->max_sessions_per_client = SESSIONS_DEFAULT;
+	if (!o->max_streams_per_client)
+		o->max_streams_per_client = STREAMS_DEFAULT;
+	if (!o->max_subscriptions_per_client)
+		o->max_subscriptions_per_client = SUBSCRIPTIONS_DEFAULT;
 	if (!o->keep_alive_ms)
 		o->keep_alive_ms = KEEP_ALIVE_DEFAULT;
 	if (!o->max_reply)
@@ -693,6 +724,8 @@ int endpoint_new(const struct endpoint_options *o, struct endpoint **ret, cleat_
 		m->path = mem_strdup(&mem, path);
 		ring_init(&m->places);
 		ring_init(&m->revoked);
+		for (size_t i = 0; i < CLEAT_COUNT(m->by_use); i++)
+			ring_init(&m->by_use[i]);
 		/* beside a message of the greatest size: the errors of a batch, with ids that are as
 		 * large as what came in; and its frame */
 		buf_init(&m->message, &mem, m->o.max_reply + 2 * m->o.max_body + (8 << 20));

@@ -69,8 +69,13 @@ struct endpoint_options {
 	size_t max_body;            /* of a POST; 0: 4 MiB */
 	size_t max_reply;           /* of one message */
 	uint64_t session_idle_ms;   /* 0: 30 min */
-	uint64_t keep_alive_ms;     /* between comments on a silent stream; 0: 15 s */
-	uint64_t (*now)(void *ctx); /* milliseconds that never go back; NULL: loop_now() */
+	uint64_t session_unused_ms; /* of one with nothing after its opening; 0: 1 min */
+	/* See owner.h. */
+	size_t max_sessions_per_client;      /* 0: 1,000 */
+	size_t max_streams_per_client;       /* that listen; 0: 1,000 */
+	size_t max_subscriptions_per_client; /* 0: 10,000 */
+	uint64_t keep_alive_ms;              /* between comments on a silent stream; 0: 15 s */
+	uint64_t (*now)(void *ctx);          /* milliseconds that never go back; NULL: loop_now() */
 };
 
 /* CLEAT_OK, CLEAT_EINVAL (a path that is none), CLEAT_ENOMEM. */

@@ -5,6 +5,7 @@
  *   session.c  sessions of 2025-03-26 to 2025-11-25: life, POST, GET, DELETE
  *   channel.c   the channels of a session: events, replay
  *   old.c      HTTP+SSE of 2024-11-05
+ *   owner.c    how much one client has open
  *
  * An exchange's data (http_exchange_data) is a `struct place`: what the exchange is for, so that
  * gone() and drained() know whom to tell.
@@ -15,10 +16,11 @@
 #include "base/cold.h"
 #include "base/ring.h"
 #include "endpoint/endpoint.h"
+#include "endpoint/owner.h"
 #include "http/field.h"
 #include "http/sse.h"
 
-enum { SESSION_ID_CHARS = 32 };
+enum { SESSION_ID_CHARS = 32, ENDPOINT_OWNERS = 1024 };
 
 struct place;
 struct session;
@@ -35,6 +37,7 @@ struct place {
 	bool streaming;           /* an event stream has begun: comments keep it alive */
 	uint64_t spoke_ms;        /* when something was last written to it */
 	struct ring of_places;    /* while there is an exchange */
+	struct owner *listener;   /* whose stream it is, if it counts as one that listens */
 };
 
 /* What a client's Accept says about the two media types of MCP. */
@@ -61,6 +64,8 @@ struct endpoint {
 	unsigned revocations;      /* how often somebody was, or may have been */
 	struct session **sessions; /* by id, chained */
 	size_t n_buckets, n_sessions;
+	struct ring by_use[3]; /* all of them, as in struct owner */
+	struct owner *owners[ENDPOINT_OWNERS];
 	struct old_link *old;
 	struct modern *moderns;
 };
@@ -89,6 +94,9 @@ COLD void endpoint_reply_not_allowed(struct endpoint *m, struct http_exchange *e
 
 /* The exchange is this place's from now on. */
 void place_take(struct endpoint *m, struct place *p, struct http_exchange *ex);
+/* What is about to be taken is a stream that listens, of this client. False after an answer: it has too
+ * many. */
+bool place_listen(struct endpoint *m, struct place *p, struct owner *o, struct http_exchange *ex);
 /* Header of an event stream. False when that failed: the exchange is not the place's any more. */
 bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
 			size_t n);

@@ -16,6 +16,7 @@ struct modern {
 	struct endpoint *m;
 	struct modern *prev, *next;
 	struct peer *peer;
+	struct owner *owner; /* of the peer; NULL when there is none */
 	struct str principal;
 	struct endpoint_accept accept;
 	size_t expected, ended; /* requests in the message, and those that are over */
@@ -119,6 +120,8 @@ static void close_peer(struct modern *x)
 	x->peer = NULL;
 	if (p)
 		p->ops->close(p);
+	owner_drop(x->m, x->owner);
+	x->owner = NULL;
 }
 
 static void modern_on_gone(struct place *p)
@@ -205,6 +208,10 @@ static bool connect_peer(struct modern *x, const struct http_exchange *ex, struc
 			return false;
 	}
 	facts.address = str_of(http_exchange_address(ex));
+	x->owner = owner_take(x->m, principal, facts.address.p);
+	if (!x->owner)
+		return false;
+	facts.quota = &x->owner->subscriptions;
 	x->peer = x->m->o.accept(x->m->o.ctx, &sink, &facts);
 	return x->peer != NULL;
 }
@@ -219,6 +226,9 @@ void modern_post(struct endpoint *m, struct http_exchange *ex, struct str princi
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
 		return;
 	}
+	if (str_eqz(http_request_field(r, "mcp-method"), "subscriptions/listen") &&
+	    !place_listen(m, &x->place, x->owner, ex))
+		return;
 	place_take(m, &x->place, ex);
 	x->accept = endpoint_accept(m, r);
 	x->ended = 0;

@@ -17,6 +17,7 @@ struct old_link {
 	struct endpoint *m;
 	struct old_link *prev, *next;
 	struct peer *peer;
+	struct owner *owner;
 	struct str principal;
 	char id[SESSION_ID_CHARS + 1];
 	struct buf
@@ -29,6 +30,7 @@ struct old_link {
 static void free_link(struct old_link *k)
 {
 	buf_done(&k->waiting);
+	owner_drop(k->m, k->owner);
 	mem_free(&k->m->mem, (char *)k->principal.p);
 	mem_free(&k->m->mem, k);
 }
@@ -157,10 +159,10 @@ static struct old_link *link_new(struct endpoint *m, const struct http_exchange 
 				  .end = old_sink_end,
 				  .ended = sink_ended,
 				  .congested = old_sink_congested };
-	const struct peer_facts facts = { .mode = PEER_LEGACY,
-					  .transport = CLEAT_TRANSPORT_HTTP,
-					  .address = str_of(http_exchange_address(ex)),
-					  .principal = principal };
+	struct peer_facts facts = { .mode = PEER_LEGACY,
+				    .transport = CLEAT_TRANSPORT_HTTP,
+				    .address = str_of(http_exchange_address(ex)),
+				    .principal = principal };
 	struct old_link *k = mem_zalloc(&m->mem, sizeof *k);
 
 	if (!k)
@@ -173,8 +175,11 @@ static struct old_link *link_new(struct endpoint *m, const struct http_exchange 
 		k->principal.p = mem_strndup(&m->mem, principal.p, principal.n);
 		k->principal.n = principal.n;
 	}
-	if (!principal.p == !k->principal.p && endpoint_random_id(k->id) == CLEAT_OK)
+	k->owner = owner_take(m, principal, facts.address.p);
+	if (k->owner && !principal.p == !k->principal.p && endpoint_random_id(k->id) == CLEAT_OK) {
+		facts.quota = &k->owner->subscriptions;
 		k->peer = m->o.accept(m->o.ctx, &sink, &facts);
+	}
 	if (!k->peer) {
 		free_link(k);
 		return NULL;
@@ -202,6 +207,10 @@ void old_get(struct endpoint *m, struct http_exchange *ex, struct str principal)
 	if (!k) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "no connection can be made now; try again later");
+		return;
+	}
+	if (!place_listen(m, &k->place, k->owner, ex)) {
+		old_drop(k);
 		return;
 	}
 	place_take(m, &k->place, ex);

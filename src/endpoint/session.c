@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "protocol/revision.h"
 
-enum { KEEP_BUF = 64 * 1024, FIRST_BUCKETS = 64 };
+enum { KEEP_BUF = 64 * 1024, FIRST_BUCKETS = 64, LOOK_AT = 64 };
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
@@ -48,6 +48,23 @@ static int make_room(struct endpoint *m)
 	return CLEAT_OK;
 }
 
+/* At the end of its lists. */
+static void enlist(struct session *s, enum session_use use)
+{
+	s->use = use;
+	ring_cut(&s->links[OF_ALL]);
+	ring_cut(&s->links[OF_OWNER]);
+	ring_add(&s->m->by_use[use], &s->links[OF_ALL]);
+	ring_add(&s->owner->sessions[use], &s->links[OF_OWNER]);
+}
+
+void session_touch(struct session *s)
+{
+	s->used_ms = endpoint_now(s->m);
+	if (!s->dropped)
+		enlist(s, s->use);
+}
+
 static void unlist(struct session *s)
 {
 	struct endpoint *m = s->m;
@@ -58,6 +75,9 @@ static void unlist(struct session *s)
 	if (at && *at) {
 		*at = s->chain;
 		m->n_sessions--;
+		s->owner->n_sessions--;
+		ring_remove(&s->links[OF_ALL]);
+		ring_remove(&s->links[OF_OWNER]);
 	}
 }
 
@@ -104,7 +124,7 @@ static struct session *session_of(struct endpoint *m, struct http_exchange *ex,
 		return NULL;
 	}
 	session_enter(s);
-	s->used_ms = endpoint_now(m);
+	session_touch(s);
 	return s;
 }
 
@@ -124,6 +144,7 @@ static void free_session(struct session *s)
 		channel_free(s->streams);
 	channel_free(&s->standing);
 	buf_done(&s->opening);
+	owner_drop(m, s->owner);
 	mem_free(&m->mem, (char *)s->principal.p);
 	mem_free(&m->mem, s);
 }
@@ -159,7 +180,7 @@ static void endpoint_session_drop(struct session *s)
 
 static bool is_in_use(const struct session *s)
 {
-	if (s->standing.place.ex || (s->peer && s->peer->ops->inflight(s->peer)))
+	if (s->busy || s->standing.place.ex || (s->peer && s->peer->ops->inflight(s->peer)))
 		return true;
 	for (const struct channel *st = s->streams; st; st = st->next)
 		if (st->place.ex)
@@ -167,28 +188,57 @@ static bool is_in_use(const struct session *s)
 	return false;
 }
 
-void session_expire_all(struct endpoint *m)
+static struct session *first_of(const struct ring *list, enum session_list which)
+{
+	return CONTAINER_OF(list->next - which, struct session, links);
+}
+
+static void expire(struct endpoint *m, enum session_use use, uint64_t ms)
 {
 	uint64_t now = endpoint_now(m);
-	struct session *s, *next;
 
-	for (size_t i = 0; i < m->n_buckets; i++)
-		for (s = m->sessions[i]; s; s = next) {
-			next = s->chain;
-			if (s->revoked)
+	while (!ring_alone(&m->by_use[use])) {
+		struct session *s = first_of(&m->by_use[use], OF_ALL);
+
+		if (now - s->used_ms < ms)
+			return;
+		if (ms && is_in_use(s))
+			session_touch(s);
+		else
+			endpoint_session_drop(s);
+	}
+}
+
+void session_expire_all(struct endpoint *m)
+{
+	expire(m, SESSION_NEW, m->o.session_unused_ms);
+	expire(m, SESSION_USED, m->o.session_idle_ms);
+	expire(m, SESSION_REVOKED, 0);
+}
+
+/* Ends one that nobody uses: first those that were never used, then the one that was not for longest. False
+ * when there is none among the first few; the next that asks looks at others. */
+static bool make_way(struct ring lists[], enum session_list which)
+{
+	for (int use = SESSION_NEW; use <= SESSION_USED; use++)
+		for (int i = 0; i < LOOK_AT && !ring_alone(&lists[use]); i++) {
+			struct session *s = first_of(&lists[use], which);
+
+			if (!is_in_use(s)) {
 				endpoint_session_drop(s);
-			else if (is_in_use(s))
-				s->used_ms = now;
-			else if (now - s->used_ms >= m->o.session_idle_ms)
-				endpoint_session_drop(s);
+				return true;
+			}
+			session_touch(s);
 		}
+	return false;
 }
 
 void session_revoke(struct endpoint *m, struct str name)
 {
 	for (size_t i = 0; i < m->n_buckets; i++)
 		for (struct session *s = m->sessions[i]; s; s = s->chain)
-			s->revoked |= endpoint_is_revoked(m, s->principal, name);
+			if (endpoint_is_revoked(m, s->principal, name))
+				enlist(s, SESSION_REVOKED);
 }
 
 /* Streams that only listen end; those of requests end with their answers. */
@@ -284,6 +334,7 @@ static void sink_ended(void *ctx, void *tag, bool lost)
 	struct channel *st = channel_of(s, tag);
 
 	session_enter(s);
+	session_touch(s);
 	st->ended++;
 	st->lost = st->lost || lost;
 	channel_finish_if_over(st);
@@ -299,6 +350,13 @@ static bool session_sink_congested(void *ctx)
 {
 	(void)ctx; /* each stream has a queue of its own, and the store after it */
 	return false;
+}
+
+/* Something was asked in it, or listens. */
+static void begin_use(struct session *s)
+{
+	if (s->use == SESSION_NEW && !s->dropped)
+		enlist(s, SESSION_USED);
 }
 
 /* ---- POST ------------------------------------------------------------------------------------------ */
@@ -328,6 +386,8 @@ void session_post(struct endpoint *m, struct http_exchange *ex, struct str princ
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
 	} else {
 		feed(s, st, http_exchange_request(ex));
+		if (st->expected)
+			begin_use(s);
 		channel_finish_if_over(st);
 	}
 	session_leave(s);
@@ -343,10 +403,10 @@ static struct session *session_new(struct endpoint *m, const struct http_exchang
 					    .ended = sink_ended,
 					    .release = sink_release,
 					    .congested = session_sink_congested };
-	const struct peer_facts facts = { .mode = PEER_LEGACY,
-					  .transport = CLEAT_TRANSPORT_HTTP,
-					  .address = str_of(http_exchange_address(ex)),
-					  .principal = principal };
+	struct peer_facts facts = { .mode = PEER_LEGACY,
+				    .transport = CLEAT_TRANSPORT_HTTP,
+				    .address = str_of(http_exchange_address(ex)),
+				    .principal = principal };
 	struct session *s = mem_zalloc(&m->mem, sizeof *s);
 	struct peer_sink sink = sink_ops;
 	char mark[SESSION_ID_CHARS + 1];
@@ -358,14 +418,20 @@ static struct session *session_new(struct endpoint *m, const struct http_exchang
 	s->standing.standing = s->standing.accept.events = true;
 	buf_init(&s->opening, &m->mem, m->o.max_reply);
 	s->used_ms = endpoint_now(m);
+	s->owner = owner_take(m, principal, facts.address.p);
+	ring_init(&s->links[OF_ALL]);
+	ring_init(&s->links[OF_OWNER]);
 	if (principal.p) {
 		s->principal.p = mem_strndup(&m->mem, principal.p, principal.n);
 		s->principal.n = principal.n;
 	}
 	sink.ctx = s;
-	if (endpoint_random_id(s->id) == CLEAT_OK && endpoint_random_id(mark) == CLEAT_OK &&
-	    !s->principal.p == !principal.p && make_room(m) == CLEAT_OK)
+	if (s->owner && endpoint_random_id(s->id) == CLEAT_OK &&
+	    endpoint_random_id(mark) == CLEAT_OK && !s->principal.p == !principal.p &&
+	    make_room(m) == CLEAT_OK) {
+		facts.quota = &s->owner->subscriptions;
 		s->peer = m->o.accept(m->o.ctx, &sink, &facts);
+	}
 	if (!s->peer) {
 		free_session(s);
 		return NULL;
@@ -374,6 +440,8 @@ static struct session *session_new(struct endpoint *m, const struct http_exchang
 	s->chain = m->sessions[bucket_of(m, s->id)];
 	m->sessions[bucket_of(m, s->id)] = s;
 	m->n_sessions++;
+	s->owner->n_sessions++;
+	enlist(s, SESSION_NEW);
 	return s;
 }
 
@@ -385,7 +453,7 @@ static void on_put(void *ctx, int status)
 	session_leave(s);
 }
 
-static int session_remember(struct session *s)
+static int put_session(struct session *s)
 {
 	struct store *store = s->m->o.store;
 	const struct store_session record = { .id = str_of(s->id), .principal = s->principal };
@@ -400,6 +468,13 @@ static int session_remember(struct session *s)
 	return status;
 }
 
+static int session_remember(struct session *s)
+{
+	int rc = put_session(s);
+
+	return rc == CLEAT_ELIMIT && make_way(s->m->by_use, OF_ALL) ? put_session(s) : rc;
+}
+
 static void refuse_opening(struct channel *st, int status)
 {
 	struct endpoint *m = st->s->m;
@@ -410,10 +485,11 @@ static void refuse_opening(struct channel *st, int status)
 		endpoint_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
 				     "initialize must be a request, with an id");
 	else
-		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
-				     status == CLEAT_ELIMIT
-					     ? "there are too many sessions; try again later"
-					     : "no session can be made now; try again later");
+		endpoint_reply_error(
+			m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
+			status == CLEAT_ELIMIT
+				? "all sessions that there can be are in use; try again later"
+				: "no session can be made now; try again later");
 }
 
 /* What was found out about it: is there something to say? It is in m->message then. */
@@ -466,12 +542,20 @@ void session_open(struct endpoint *m, struct http_exchange *ex, struct str princ
 {
 	struct session *s = session_new(m, ex, principal);
 	struct channel *st = NULL;
+	bool many = false;
 
 	if (s) {
 		session_enter(s);
-		st = channel_new(s, ex);
+		many = s->owner->n_sessions > s->owner->max_sessions &&
+		       !make_way(s->owner->sessions, OF_OWNER);
+		st = many ? NULL : channel_new(s, ex);
 	}
-	if (!st) {
+	if (many) {
+		endpoint_reply_error(m, ex, 429, CLEAT_RPC_INVALID_REQUEST,
+				     "all %zu sessions that this client may have are in use",
+				     s->owner->max_sessions);
+		endpoint_session_drop(s);
+	} else if (!st) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "no session can be made now; try again later");
 		if (s)
@@ -519,6 +603,7 @@ void session_get(struct endpoint *m, struct http_exchange *ex, struct str princi
 	s = session_of(m, ex, principal);
 	if (!s)
 		return;
+	begin_use(s);
 	if (m->stopping)
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "the server is stopping");

@@ -34,8 +34,21 @@ struct channel {
 	bool replaying;
 };
 
+/* In the order in which they go when there is no room; one that is in use never does. */
+enum session_use {
+	SESSION_NEW, /* nothing was asked since it was opened */
+	SESSION_USED,
+	SESSION_REVOKED /* its principal may not pass any more: it ends at the next turn */
+};
+
+/* The lists a session is in. */
+enum session_list { OF_ALL, OF_OWNER };
+
 struct session {
 	struct endpoint *m;
+	struct owner *owner;
+	struct ring links[2]; /* by enum session_list */
+	enum session_use use;
 	struct session *chain;
 	char id[SESSION_ID_CHARS + 1];
 	char mark[9]; /* in event ids: those of other sessions are not taken for ours */
@@ -45,11 +58,10 @@ struct session {
 	struct channel *streams;
 	size_t n_streams;
 	uint64_t next_stream;
-	uint64_t used_ms;
+	uint64_t used_ms; /* written by session_touch() alone */
 	int store_status; /* what the store answered last */
 	unsigned busy;    /* calls on the stack that use it */
 	bool dropped;     /* to be freed when they are over */
-	bool revoked;     /* its principal may not pass any more */
 	struct buf
 		opening; /* the answer to initialize, until it is known whether the session is open */
 	int opening_status;
@@ -75,6 +87,8 @@ struct channel *channel_find(struct session *s, uint64_t number);
 /* "mark.stream.event" to its numbers. False when it is not an event id of this session. */
 bool channel_parse_id(const struct session *s, struct str id, uint64_t *stream, uint64_t *event);
 
+/* It is used now. */
+void session_touch(struct session *s);
 void session_enter(struct session *s);
 void session_leave(struct session *s); /* may free it */
 

@@ -61,6 +61,11 @@ enum peer_mode {
 	PEER_ASKED   /* the questions that a server asks its client: no handshake, revision `rev` */
 };
 
+/* So many of something for all connections of one client together. */
+struct peer_quota {
+	size_t used, max;
+};
+
 /* Facts about a connection that the transport knows. */
 struct peer_facts {
 	enum peer_mode mode;
@@ -72,6 +77,9 @@ struct peer_facts {
 	bool lingers;
 	void *userdata; /* of the connection at first; see <cleat/connection.h> */
 	void (*destroy)(void *userdata);
+	/* Of its subscriptions; must be there until close() returns. NULL: there is no other bound than the
+	 * connection's. */
+	struct peer_quota *quota;
 	int rev; /* PEER_ASKED: enum revision that client and server have agreed on */
 };
 

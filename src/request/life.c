@@ -346,6 +346,15 @@ static void stay_unsent(cleat_request *req)
 	conn_retry_later(c);
 }
 
+static void stop_listening(cleat_request *req)
+{
+	struct peer_quota *quota = req->conn->facts.quota;
+
+	req->conn->n_listening--;
+	if (quota)
+		quota->used -= request_listens_to(req);
+}
+
 void request_end(cleat_request *req)
 {
 	cleat_connection *c = req->conn;
@@ -357,7 +366,7 @@ void request_end(cleat_request *req)
 		req->server->running--;
 	}
 	if (req->phase == PHASE_LISTENING)
-		c->n_listening--;
+		stop_listening(req);
 	if (req->phase == PHASE_UNSENT && !c->closed && !req->silent) {
 		stay_unsent(req);
 		return;
@@ -437,7 +446,7 @@ void request_abort(cleat_request *req, int code, const char *message)
 		questions_abandon(req);
 		tell_handler(req);
 		break;
-	case PHASE_LISTENING: req->conn->n_listening--; break;
+	case PHASE_LISTENING: stop_listening(req); break;
 	default: break;
 	}
 	request_end(req);

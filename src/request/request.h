@@ -154,4 +154,10 @@ struct cleat_request {
 	bool behind; /* its client did not take a notification */
 };
 
+/* What subscriptions/listen counts as: itself, and each URI. */
+static inline size_t request_listens_to(const cleat_request *req)
+{
+	return 1 + cleat_json_size(req->wanted_uris);
+}
+
 #endif

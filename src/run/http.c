@@ -209,7 +209,12 @@ static int open_endpoint(struct http_listen *l, const struct listener *socket, c
 						  .origins = l->opts.allow_origins },
 				      .max_body = l->opts.max_body,
 				      .max_reply = server_max_reply(s),
-				      .session_idle_ms = l->opts.session_idle_ms };
+				      .session_idle_ms = l->opts.session_idle_ms,
+				      .session_unused_ms = l->opts.session_unused_ms,
+				      .max_sessions_per_client = l->opts.max_sessions_per_client,
+				      .max_streams_per_client = l->opts.max_streams_per_client,
+				      .max_subscriptions_per_client =
+					      l->opts.max_subscriptions_per_client };
 
 	l->store = store_memory_new(&l->r->mem, &kept, store_now, NULL);
 	if (!l->store)

@@ -90,6 +90,26 @@ static bool read_uris(cleat_request *req, const cleat_json *filter)
 	return true;
 }
 
+/* So many more for this client? */
+static bool has_quota(const cleat_connection *c, size_t n)
+{
+	const struct peer_quota *q = c->facts.quota;
+
+	return !q || (q->used < q->max && n <= q->max - q->used);
+}
+
+static void use_quota(cleat_connection *c, size_t n)
+{
+	if (c->facts.quota)
+		c->facts.quota->used += n;
+}
+
+static void give_back_quota(cleat_connection *c)
+{
+	if (c->facts.quota)
+		c->facts.quota->used--;
+}
+
 static bool read_filter(cleat_request *req)
 {
 	const cleat_json *filter = json_member(req->msg.params, "notifications");
@@ -119,6 +139,11 @@ void serve_listen(cleat_request *req)
 		request_end(req);
 		return;
 	}
+	if (!has_quota(c, request_listens_to(req))) {
+		bad_filter(req, "you have too many subscriptions; end some");
+		request_end(req);
+		return;
+	}
 	rc = acknowledge(req);
 	if (rc) {
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(rc));
@@ -127,6 +152,7 @@ void serve_listen(cleat_request *req)
 	}
 	req->phase = PHASE_LISTENING;
 	c->n_listening++;
+	use_quota(c, request_listens_to(req));
 	req->counted = false; /* it waits, it does not run */
 	c->n_running--;
 	req->server->running--;
@@ -187,6 +213,12 @@ static void subscribe(cleat_request *req, struct str uri)
 			c->n_subscriptions);
 		return;
 	}
+	if (!has_quota(c, 1)) {
+		out_errorf(req, CLEAT_RPC_INTERNAL_ERROR, NULL,
+			   "your sessions have %zu subscriptions, which is the limit; end some",
+			   c->facts.quota->used);
+		return;
+	}
 	sub = mem_alloc(&c->server->mem, sizeof *sub + uri.n + 1);
 	if (!sub) {
 		out_error(req, CLEAT_RPC_INTERNAL_ERROR, NULL, cleat_strstatus(CLEAT_ENOMEM));
@@ -197,6 +229,7 @@ static void subscribe(cleat_request *req, struct str uri)
 	sub->next = c->subscriptions;
 	c->subscriptions = sub;
 	c->n_subscriptions++;
+	use_quota(c, 1);
 	result_empty(req);
 	subscribed_tell(c->server, sub->uri);
 }
@@ -223,6 +256,7 @@ void serve_unsubscribe(cleat_request *req)
 		if (sub) {
 			*p = sub->next;
 			req->conn->n_subscriptions--;
+			give_back_quota(req->conn);
 			mem_free(&req->server->mem, sub);
 		}
 		result_empty(req);
@@ -236,6 +270,7 @@ void subscribe_drop_all(cleat_connection *c)
 		struct subscription *sub = c->subscriptions;
 
 		c->subscriptions = sub->next;
+		give_back_quota(c);
 		mem_free(&c->server->mem, sub);
 	}
 }

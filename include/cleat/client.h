@@ -172,7 +172,9 @@ typedef struct cleat_client_options {
 	unsigned max_pages;  /* of a list; 0: 1,000 */
 	size_t max_cache;    /* bytes of results that the server lets us keep; 0: 4 MiB */
 	bool no_cache;
-	cleat_json_limits json; /* depth 128, 1,000,000 nodes */
+	cleat_json_limits
+		json; /* depth 128 (of an entry of a list that is deeper only that is left out);
+				 * max_message / 4 nodes, but at least 1,000,000 */
 	const cleat_allocator *allocator;
 } cleat_client_options;
 

@@ -594,7 +594,9 @@ size_t protocol_check(struct protocol *p, enum protocol_side from, const cleat_j
 /* As a peer reads it (json/mend.h); *mended: what it had to overlook. */
 static cleat_doc *read_text(const char *text, size_t n, unsigned *mended, cleat_error *err)
 {
-	cleat_doc *doc = cleat_doc_parse(text, n, NULL, NULL, err);
+	/* The client has its limits, by --max-size; here it is about what the text says. */
+	const cleat_json_limits all = { .max_depth = 1024, .max_nodes = n };
+	cleat_doc *doc = cleat_doc_parse(text, n, &all, NULL, err);
 	struct str better;
 	struct arena ar;
 
@@ -603,7 +605,7 @@ static cleat_doc *read_text(const char *text, size_t n, unsigned *mended, cleat_
 		return doc;
 	arena_init(&ar, NULL, SIZE_MAX / 2);
 	if (json_mend(&ar, (struct str){ text, n }, &better, mended) == CLEAT_OK && *mended)
-		doc = cleat_doc_parse(better.p, better.n, NULL, NULL, err);
+		doc = cleat_doc_parse(better.p, better.n, &all, NULL, err);
 	arena_done(&ar);
 	return doc;
 }

@@ -69,8 +69,12 @@ static COLD void unreadable(const struct message *in, const cleat_error *why)
 	if (status == CLEAT_ENOMEM)
 		error_set(&err, status, "out of memory");
 	else
-		error_set(&err, status, "the server's answer cannot be read: %s; it begins %.*s",
-			  why->message, (int)s.n, s.p);
+		error_set(&err, status, "the server's answer cannot be read: %s%s; it begins %.*s",
+			  why->message,
+			  why->status == CLEAT_ELIMIT && in->text.n > json_max_nodes(&c->opts.json)
+				  ? " (a larger opts.max_message allows more)"
+				  : "",
+			  (int)s.n, s.p);
 	call_abandon(call, "the answer cannot be read");
 	call_fail_error(call, CLEAT_STEP_PROTOCOL, in->http_status, &err);
 }
@@ -277,6 +281,15 @@ static void take_batch(const struct message *in, const cleat_json *array, cleat_
 	cleat_result_free(r);
 }
 
+/* Over a limit: without the entries of a list that are too deep it may be within. */
+static COLD bool trimmed(const struct message *in, cleat_result *r, struct str *ret)
+{
+	cleat_client *c = in->client;
+	cleat_call *call = in->tag ? call_by_tag(c, in->tag) : call_by_number(c, peek_id(in->text));
+
+	return call && trim_list(call, &r->arena, in->text, ret);
+}
+
 static void read_message(const struct message *in)
 {
 	cleat_client *c = in->client;
@@ -285,11 +298,14 @@ static void read_message(const struct message *in)
 	const cleat_json *value;
 	unsigned mended = 0;
 	int rc = CLEAT_ENOMEM;
+	struct str text;
 
 	if (r)
 		rc = json_parse_peer(&r->arena, in->text, &c->opts.json, &value, &mended, &err);
 	if (mended)
 		client_remark(c, REMARK_JSON << mended, json_mended_words(mended));
+	if (rc == CLEAT_ELIMIT && trimmed(in, r, &text))
+		rc = json_parse_peer(&r->arena, text, &c->opts.json, &value, &mended, &err);
 	if (rc != CLEAT_OK) {
 		cleat_result_free(r);
 		unreadable(in, &err);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "protocol/era.h"
+#include "json/parse.h"
 
 static void options_keep(struct arena *ar, const char **s)
 {
@@ -38,6 +39,15 @@ static void size(size_t *v, size_t fallback)
 		*v = fallback;
 }
 
+/* Of a message that may be larger, more may be read: four bytes are the least that lists of any sense have for each
+ * value, and that bounds the memory to a few times the text. */
+static size_t max_nodes(size_t max_message)
+{
+	size_t usual = json_max_nodes(NULL);
+
+	return max_message / 4 > usual ? max_message / 4 : usual;
+}
+
 static void defaults(cleat_client_options *o)
 {
 	if (!o->name)
@@ -52,6 +62,7 @@ static void defaults(cleat_client_options *o)
 	number(&o->max_rounds, 10);
 	number(&o->max_pages, 1000);
 	size(&o->max_message, (size_t)16 << 20);
+	size(&o->json.max_nodes, max_nodes(o->max_message));
 	size(&o->max_cache, (size_t)4 << 20);
 }
 

@@ -341,6 +341,11 @@ void message_capabilities(const cleat_client *c, struct build *b, enum revision 
 void intake_message(void *ctx, struct str text, void *tag, int http_status);
 void intake_oversize(void *ctx, void *tag, size_t limit);
 
+/* ---- trim.c ---- */
+/* The answer to a call for a list, without the entries that nest too deep, in the arena; they are noted. False when it
+ * is something else. */
+bool trim_list(const cleat_call *call, struct arena *ar, struct str text, struct str *ret);
+
 /* ---- notify.c ---- */
 /* A notification, and the message that it is. */
 void notify_take(cleat_client *c, const struct rpc_message *m, const cleat_json *message,

@@ -30,6 +30,11 @@ size_t json_max_nodes(const cleat_json_limits *limits)
 	return parse_resolve(limits).max_nodes;
 }
 
+size_t json_max_depth(const cleat_json_limits *limits)
+{
+	return parse_resolve(limits).max_depth;
+}
+
 size_t json_nodes(const cleat_json *v)
 {
 	const yyjson_val *at = node_of(v);

@@ -18,8 +18,9 @@
 int json_parse(struct arena *ar, struct str text, const cleat_json_limits *limits,
 	       const cleat_json **ret, cleat_error *err);
 
-/* How many values and keys these limits allow; NULL: the default ones. */
+/* How many values and keys, and levels, these limits allow; NULL: the default ones. */
 size_t json_max_nodes(const cleat_json_limits *limits);
+size_t json_max_depth(const cleat_json_limits *limits);
 /* How many values and keys there are in it, itself included; NULL: 0. */
 size_t json_nodes(const cleat_json *v);
 /* How many bytes of text its keys, strings and numbers have, each with its end; NULL: 0. */

@@ -61,6 +61,63 @@ MODERN_TEST(too_deep_an_answer_ends_its_call)
 	assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
 }
 
+/* One tool whose schema is too deep is no reason to have none; what is not a list has to be whole. */
+MODERN_TEST(of_a_list_only_what_is_too_deep_is_left_out)
+{
+	static const struct {
+		size_t levels, n;
+	} rows[] = { { 124, 3 }, { 125, 2 }, { 5000, 2 } };
+	static char text[20000];
+
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		size_t n;
+
+		rig_list(rig, NULL, CLEAT_LIST_TOOLS);
+		n = (size_t)snprintf(
+			text, sizeof text,
+			"\"result\":{\"x\":[],\"tools\":[ {\"name\":\"]\\\"a\"} , {\"name\":\"deep\",\"inputSchema\":");
+		memset(text + n, '[', rows[i].levels);
+		memset(text + n + rows[i].levels, ']', rows[i].levels);
+		strcpy(text + n + 2 * rows[i].levels, "} , {\"name\":\"z\"} ],\"ttlMs\":0}");
+		rig_answer(rig, text);
+		assert_int_equal(cleat_json_size(cleat_result_items(rig_result(rig))), rows[i].n);
+		assert_int_equal(
+			strstr(rig->notes,
+			       "\"deep\" of a list was left out: it nests deeper than 125") != NULL,
+			i > 0);
+	}
+}
+
+/* The limit of values follows that of bytes. */
+RIG_TEST(a_larger_message_may_have_more_values)
+{
+	enum { VALUES = 1200000 };
+	static const size_t sizes[] = { 0, 4 << 20, 64 << 20 };
+	char *text = malloc(2 * VALUES + 100);
+
+	for (size_t i = 0; i < CLEAT_COUNT(sizes); i++) {
+		size_t n;
+
+		rig_modern(rig, &(cleat_client_options){ .max_message = sizes[i] }, false);
+		rig_call(rig, "tools/call", ADD);
+		n = (size_t)sprintf(
+			text, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"x\":[0");
+		for (size_t k = 0; k < VALUES; k++)
+			memcpy(text + n + 2 * k, ",1", 2);
+		strcpy(text + n + 2 * VALUES, "]}}");
+		rig_message(rig, text, NULL, 0);
+		if (i == 1)
+			rig_expect(
+				rig, CLEAT_EPROTO, CLEAT_STEP_PROTOCOL,
+				"1048576 values and keys (a larger opts.max_message allows more)");
+		else
+			assert_int_equal(cleat_result_status(rig_result(rig)), CLEAT_OK);
+		if (i + 1 < CLEAT_COUNT(sizes))
+			rig_done(rig);
+	}
+	free(text);
+}
+
 RIG_TEST(a_failed_exchange_is_the_result)
 {
 	struct link_failure f = rig_failure(CLEAT_EIO, CLEAT_STEP_EXCHANGE, 0, "connection reset");

@@ -86,6 +86,12 @@ struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_req
 	return m->accept;
 }
 
+/* As much of a name as is shown to people. */
+static struct str shown(struct str s)
+{
+	return (struct str){ s.p, s.n < NAME_SHOWN ? s.n : NAME_SHOWN };
+}
+
 /* ---- answers ----------------------------------------------------------------------------------- */
 
 void endpoint_reply(struct endpoint *m, struct http_exchange *ex, int status, struct str type,
@@ -341,12 +347,49 @@ static enum body look_at(struct str text)
 	return initialize ? BODY_INITIALIZE : BODY_OTHER;
 }
 
+/* Otherwise a request of no revision that we know would be told what it lacks of one that we do. */
+void endpoint_reply_version(struct endpoint *m, struct http_exchange *ex, struct str version)
+{
+	char text[256];
+	struct buf b;
+	struct jw w;
+
+	buf_init(&b, &m->mem, KEEP_BUF);
+	jw_init(&w, &b);
+	snprintf(text, sizeof text,
+		 "MCP-Protocol-Version: \"%.*s\" is not a revision that this server speaks",
+		 (int)(version.n < NAME_SHOWN ? version.n : NAME_SHOWN), version.p);
+	jw_obj(&w);
+	jw_kv_str(&w, "jsonrpc", "2.0");
+	jw_key(&w, "error");
+	jw_obj(&w);
+	jw_key(&w, "code");
+	jw_int(&w, CLEAT_RPC_UNSUPPORTED_VERSION);
+	jw_kv_str(&w, "message", text);
+	jw_key(&w, "data");
+	jw_obj(&w);
+	jw_key(&w, "supported");
+	jw_arr(&w);
+	for (int rev = 0; rev < REV_COUNT; rev++)
+		if (revision_is_modern(rev) || !m->o.no_sessions)
+			jw_strz(&w, revision_name(rev));
+	jw_arr_end(&w);
+	jw_key(&w, "requested");
+	jw_str(&w, shown(version));
+	jw_obj_end(&w);
+	jw_obj_end(&w);
+	jw_obj_end(&w);
+	endpoint_reply(m, ex, 400, json_type, buf_status(&b) ? STR_LIT("") : buf_str(&b), NULL, 0);
+	buf_done(&b);
+}
+
 static bool acceptable(struct endpoint *m, struct http_exchange *ex)
 {
 	const struct http_request *r = http_exchange_request(ex);
 	struct endpoint_accept accept = endpoint_accept(m, r);
 
-	if (!http_is_media_type(http_request_field(r, "content-type"), "application/json") ||
+	/* whatever charset it says: JSON is UTF-8 (RFC 8259 section 8.1), and "utf8" is all over the place */
+	if (!http_has_media_type(http_request_field(r, "content-type"), "application/json") ||
 	    !http_request_field_is_single(r, "content-type"))
 		endpoint_reply_error(m, ex, 415, CLEAT_RPC_INVALID_REQUEST,
 				     "Content-Type must be application/json");
@@ -368,6 +411,9 @@ static void post(struct endpoint *m, struct http_exchange *ex, struct str princi
 	if (m->stopping) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
 				     "the server is stopping");
+	} else if (version.p && revision_find(version) == REV_NONE &&
+		   look_at(r->body) != BODY_MODERN) {
+		endpoint_reply_version(m, ex, version);
 	} else if (m->o.no_sessions || revision_claims_modern(version)) {
 		modern_post(m, ex, principal);
 	} else if (http_request_field(r, "mcp-session-id").p) {
@@ -515,11 +561,6 @@ struct visit {
 	struct str session, revision, rpc_method; /* for the log */
 	char text[];
 };
-
-static struct str shown(struct str s)
-{
-	return (struct str){ s.p, s.n < NAME_SHOWN ? s.n : NAME_SHOWN };
-}
 
 static struct str put_name(char **at, struct str s)
 {

@@ -84,6 +84,8 @@ void endpoint_reply_empty(struct endpoint *m, struct http_exchange *ex, int stat
 /* {"jsonrpc":"2.0","error":{...}} without an id. */
 COLD void endpoint_reply_error(struct endpoint *m, struct http_exchange *ex, int status, int code,
 			       const char *fmt, ...) CLEAT_PRINTF(5, 6);
+/* 400: this MCP-Protocol-Version names no revision that is spoken here. */
+COLD void endpoint_reply_version(struct endpoint *m, struct http_exchange *ex, struct str version);
 /* There was no memory for the answer. */
 COLD void endpoint_reply_lost(struct endpoint *m, struct http_exchange *ex);
 /* 405 with Allow. */

@@ -259,7 +259,7 @@ void old_post(struct endpoint *m, struct http_exchange *ex, struct str principal
 	const struct peer_headers headers = endpoint_headers(r);
 	struct old_link *k = old_find(m, session_id(r->query), principal);
 
-	if (!http_is_media_type(http_request_field(r, "content-type"), "application/json")) {
+	if (!http_has_media_type(http_request_field(r, "content-type"), "application/json")) {
 		endpoint_reply_error(m, ex, 415, CLEAT_RPC_INVALID_REQUEST,
 				     "Content-Type must be application/json");
 	} else if (!k) {

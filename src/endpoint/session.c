@@ -111,10 +111,13 @@ static struct session *session_of(struct endpoint *m, struct http_exchange *ex,
 				     "Mcp-Session-Id is needed, once");
 		return NULL;
 	}
-	if (version.p && (revision_find(version) == REV_NONE ||
-			  !http_request_field_is_single(r, "mcp-protocol-version"))) {
+	if (!http_request_field_is_single(r, "mcp-protocol-version")) {
 		endpoint_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
-				     "MCP-Protocol-Version is not one that this server speaks");
+				     "MCP-Protocol-Version is there more than once");
+		return NULL;
+	}
+	if (version.p && revision_find(version) == REV_NONE) {
+		endpoint_reply_version(m, ex, version);
 		return NULL;
 	}
 	s = session_find(m, id, principal);

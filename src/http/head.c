@@ -1,8 +1,8 @@
 /* http/head.c - see head.h.
  *
  * Refused here, because llhttp accepts it: more than one space between the parts of the request
- * line, RTSP and ICE, HTTP/0.9 and HTTP/2.0, a fragment in the target, any target but a path (or "*"
- * of OPTIONS), CONNECT, a Transfer-Encoding that is not exactly "chunked" or not in HTTP/1.1, Host
+ * line, RTSP and ICE, HTTP/0.9 and HTTP/2.0, a fragment in the target, any target but a path or a
+ * URL of http or https (or "*" of OPTIONS), CONNECT, a Transfer-Encoding that is not exactly "chunked" or not in HTTP/1.1, Host
  * that is missing, doubled or no host, and expectations that nobody can meet.
  */
 #include "http/head.h"
@@ -47,16 +47,50 @@ static struct str word(struct str *rest)
 	return w;
 }
 
-/* RFC 9112 section 3.2: the origin form, or the asterisk form. The others are for proxies, and what
- * a gateway made of the authority in them is anybody's guess. */
+/* The rest behind "http://" or "https://", in any case; absent when it does not begin so. */
+static struct str behind_scheme(struct str target)
+{
+	static const char *const schemes[] = { "http://", "https://" };
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(schemes[i]);
+
+		if (target.n > n && str_samez((struct str){ target.p, n }, schemes[i]))
+			return (struct str){ target.p + n, target.n - n };
+	}
+	return (struct str){ 0 };
+}
+
+/* RFC 9112 section 3.2.2: "a server MUST accept the absolute-form". Its path and query are left in *target. */
+static struct http_fault read_authority(struct str *target, struct http_request *r)
+{
+	struct str rest = behind_scheme(*target), host, port;
+	size_t n = 0;
+
+	if (!rest.p)
+		return head_refuse(400, "the request target is neither a path nor an http URL");
+	while (n < rest.n && rest.p[n] != '/' && rest.p[n] != '?')
+		n++;
+	r->authority = (struct str){ rest.p, n };
+	if (!http_split_host(r->authority, &host, &port))
+		return head_refuse(400, "the request target's host is malformed");
+	*target = (struct str){ rest.p + n, rest.n - n };
+	return ACCEPTED;
+}
+
+/* RFC 9112 section 3.2. */
 static struct http_fault read_target(struct str target, struct http_request *r)
 {
+	struct http_fault fault = ACCEPTED;
 	const char *mark;
 
+	r->authority = (struct str){ NULL, 0 };
 	if (target.n == 0 || memchr(target.p, '#', target.n))
 		return head_refuse(400, "the request target is malformed");
 	if (target.p[0] != '/' && !(r->method == HTTP_METHOD_OPTIONS && str_eqz(target, "*")))
-		return head_refuse(400, "the request target is not a path");
+		fault = read_authority(&target, r);
+	if (fault.status)
+		return fault;
 	mark = memchr(target.p, '?', target.n);
 	r->path = target;
 	r->query = (struct str){ NULL, 0 };
@@ -64,6 +98,8 @@ static struct http_fault read_target(struct str target, struct http_request *r)
 		r->path.n = (size_t)(mark - target.p);
 		r->query = (struct str){ mark + 1, target.n - r->path.n - 1 };
 	}
+	if (r->path.n == 0)
+		r->path = STR_LIT("/");
 	return ACCEPTED;
 }
 
@@ -176,6 +212,15 @@ static bool read_field(char *line, size_t n, struct http_field *f)
 	return true;
 }
 
+/* "MUST ignore the received Host header field (if any) and instead replace it with the host information of
+ * the request-target": nobody after this can see another host. */
+static void take_authority(struct http_field *fields, const struct http_request *r)
+{
+	for (size_t i = 0; i < r->n_fields; i++)
+		if (str_eqz(fields[i].name, "host"))
+			fields[i].value = r->authority;
+}
+
 static struct http_fault read_fields(char *at, char *end, const cleat_allocator *mem,
 				     struct http_field **fields, size_t *cap,
 				     struct http_request *r)
@@ -196,6 +241,8 @@ static struct http_fault read_fields(char *at, char *end, const cleat_allocator 
 			return head_refuse(400, "a header field is malformed");
 		note_field(&sum, r, *fields + r->n_fields++);
 	}
+	if (r->authority.p)
+		take_authority(*fields, r);
 	if (!sum.fault.status && sum.hosts == 0 && !r->http_1_0) /* RFC 9112 section 3.2 */
 		return head_refuse(400, "Host is missing");
 	return sum.fault;

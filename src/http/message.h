@@ -27,6 +27,9 @@ struct http_request {
 	struct str path; /* of the target, as it was sent, without the query; begins with '/' (or is
 			     "*" of OPTIONS) */
 	struct str query; /* behind '?'; absent when there is none */
+	/* Of a target that was a whole URL; absent when it was not. It has taken the place of Host's value then
+	 * (RFC 9112 section 3.2.2). */
+	struct str authority;
 	const struct http_field *fields;
 	size_t n_fields;      /* at most HTTP_MAX_FIELDS */
 	bool keep_alive;      /* the client wants to use the connection again */

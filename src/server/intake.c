@@ -82,7 +82,11 @@ static bool admit(cleat_request *req)
 	rc = era->admit(&c->session, &req->msg, &req->ctx, &data, &err);
 	if (!rc && c->headers && era->modern)
 		rc = check_params(req, &err);
-	if (rc) {
+	/* before anything was opened: what is missing of a method that there is not does not matter */
+	if (rc && c->facts.mode == PEER_ANY && !json_member(meta, META_PROTOCOL_VERSION) &&
+	    !method_exists(req)) {
+		method_refuse(req);
+	} else if (rc) {
 		bool has_data = buf_size(&data) > 0;
 
 		buf_putc(&data, '\0');

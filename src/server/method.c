@@ -88,14 +88,21 @@ static const struct method own = { BOTH, .asks = true, .serve = serve_own,
 				   .write = reply_write_own };
 static const struct method own_notification = { BOTH, .serve = serve_own };
 
+static bool is_of_protocol(struct str name)
+{
+	for (size_t i = 0; i < CLEAT_COUNT(methods); i++)
+		if (str_eqz(name, methods[i].name))
+			return true;
+	return false;
+}
+
 bool method_is_reserved(struct str name)
 {
 	static const char *const others[] = { "elicitation/create", "sampling/createMessage",
 					      "roots/list" }; /* asked of clients */
 
-	for (size_t i = 0; i < CLEAT_COUNT(methods); i++)
-		if (str_eqz(name, methods[i].name))
-			return true;
+	if (is_of_protocol(name))
+		return true;
 	for (size_t i = 0; i < CLEAT_COUNT(others); i++)
 		if (str_eqz(name, others[i]))
 			return true;
@@ -126,7 +133,13 @@ static void offer_own(const cleat_request *req, struct str_nearest *n)
 			str_nearest_offer(n, own_ones->list[i]->key);
 }
 
-COLD void method_unknown(cleat_request *req)
+bool method_exists(const cleat_request *req)
+{
+	return is_of_protocol(req->msg.method) ||
+	       registry_find(&req->server->registry, SHELF_METHODS, req->msg.method);
+}
+
+COLD void method_refuse(cleat_request *req)
 {
 	struct method_table t = table_of(req);
 	struct str_nearest n = { .wanted = req->msg.method };
@@ -136,6 +149,11 @@ COLD void method_unknown(cleat_request *req)
 			str_nearest_offer(&n, str_of(t.v[i].name));
 	offer_own(req, &n);
 	out_unknown(req, CLEAT_RPC_METHOD_NOT_FOUND, "method", req->msg.method, n.best);
+}
+
+COLD void method_unknown(cleat_request *req)
+{
+	method_refuse(req);
 	request_end(req);
 }
 

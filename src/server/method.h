@@ -6,6 +6,10 @@
 
 /* Has the request served by its method. */
 void method_dispatch(cleat_request *req);
+/* Is there a method of this name in any revision, or one of the program's own? */
+bool method_exists(const cleat_request *req);
+/* -32601; the request does not end. */
+void method_refuse(cleat_request *req);
 /* -32601, and the request ends: for a method that its revision does not have, too. */
 void method_unknown(cleat_request *req);
 

@@ -76,6 +76,12 @@ static const struct {
 	/* values beyond ASCII: obs-text of RFC 9110 5.5 */
 	{ ROW("GET / HTTP/1.1\r\n" HOST "X: \xC3\xA4\xFF\r\n\r\n"),
 	  "GET / - 1.1 keep {host=a}{x=\xC3\xA4\xFF} [] idle" },
+	/* RFC 9112 3.2.2: the absolute form is accepted, and its host is the one that counts */
+	{ ROW("POST http://b:80/mcp?q HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n"),
+	  "POST /mcp q 1.1 keep {host=b:80}{content-length=0} [] idle" },
+	{ ROW("GET HTTPS://[::1] HTTP/1.1\r\nHost: x\r\n\r\n"),
+	  "GET / - 1.1 keep {host=[::1]} [] idle" },
+	{ ROW("GET http://b?q HTTP/1.1\r\n" HOST "\r\n"), "GET / q 1.1 keep {host=b} [] idle" },
 	/* an empty Host, an address, a port */
 	{ ROW("GET / HTTP/1.1\r\nHost:\r\n\r\n"), "GET / - 1.1 keep {host=} [] idle" },
 	{ ROW("GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n"),

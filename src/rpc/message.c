@@ -104,10 +104,13 @@ static int check_version(const cleat_json *version, cleat_error *err)
 /* JSON-RPC 1.0 has "error": null beside a result, and the reverse. */
 static void overlook_null(struct envelope *e, struct rpc_message *ret)
 {
-	bool result = cleat_json_type(e->result) == CLEAT_JSON_NULL,
-	     error = cleat_json_type(e->error) == CLEAT_JSON_NULL;
+	bool result, error;
 
-	if (!e->result || !e->error || result == error)
+	if (!e->result || !e->error)
+		return;
+	result = cleat_json_type(e->result) == CLEAT_JSON_NULL;
+	error = cleat_json_type(e->error) == CLEAT_JSON_NULL;
+	if (result == error)
 		return;
 	*(result ? &e->result : &e->error) = NULL;
 	ret->null_beside = true;

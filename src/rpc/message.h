@@ -40,8 +40,8 @@ struct rpc_message {
  * ret->kind is RPC_RESULT/RPC_ERROR when the broken message looks like a response (which must never
  * be answered). Refused: not an object, jsonrpc missing or not "2.0", duplicate keys or keys with
  * NUL in the envelope, method not a string, method with NUL, id of a wrong type, params neither
- * array nor object, both result and error, neither, error without integer code and string message,
- * a response without an id. */
+ * array nor object, both result and error (unless one of them is null, which is overlooked), neither,
+ * error without integer code and string message, a response without an id. */
 int rpc_classify(const cleat_json *root, const struct rpc_rules *rules, struct rpc_message *ret,
 		 cleat_error *err);
 

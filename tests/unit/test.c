@@ -38,9 +38,9 @@ int main(int argc, char **argv)
 	/* What the machine is set to must not matter. */
 	for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
 		unsetenv(proxies[i]);
-	setenv("CLEAT_MISUSE", "log", 0); /* what is done wrong on purpose is read in the log */
 	if (suite.start)
 		status = suite.start(argc, argv);
+	setenv("CLEAT_MISUSE", "log", 0); /* what is done wrong on purpose is read in the log */
 	if (status == TEST_GO_ON)
 		status = _cmocka_run_group_tests("tests", suite.tests, suite.n, suite.set_up,
 						 suite.tear_down);

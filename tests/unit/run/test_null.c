@@ -94,7 +94,8 @@ static bool is_of(const char *name, const char *const prefixes[])
 static bool is_other(const char *name, bool object)
 {
 	return strcmp(name, "cleat_json_each") == 0 ||
-	       (object && strcmp(name, "cleat_client_inproc_") == 0);
+	       (object && (strcmp(name, "cleat_client_inproc_") == 0 ||
+			   strcmp(name, "cleat_wire_server_") == 0));
 }
 
 static void walk(const char *const prefixes[], void *object)

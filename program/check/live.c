@@ -41,11 +41,6 @@ static int code_of(const cleat_result *r)
 	return cleat_result_error(r)->rpc_code;
 }
 
-static const char *words_of(const cleat_result *r)
-{
-	return cli_in_options(cleat_result_error(r)->message);
-}
-
 /* Nobody is here to be asked: what needs that cannot be tried. */
 static bool wants_to_ask(const struct check *c, const cleat_result *r)
 {
@@ -64,7 +59,8 @@ static void expect_code(struct check *c, const char *rule, const char *where, cl
 		check_report(c, CHECK_WARNING, rule, where,
 			     "is answered with isError instead of the error %d", right);
 	else if (!refused(r))
-		check_report(c, CHECK_ERROR, rule, where, "is not answered: %s", words_of(r));
+		check_report(c, CHECK_ERROR, rule, where, "is not answered: %s",
+			     cli_result_words(r));
 	else if (code_of(r) != right && code_of(r) != also)
 		check_report(c, CHECK_WARNING, rule, where, "is answered with %d instead of %d",
 			     code_of(r), right);
@@ -141,7 +137,7 @@ static void check_arguments(struct check *c, const char *where, const char *name
 		 cleat_result_step(r) !=
 			 CLEAT_STEP_ARGUMENTS) /* no header can carry it: not sent */
 		check_report(c, CHECK_ERROR, "arguments", where,
-			     "does not answer wrong arguments: %s", words_of(r));
+			     "does not answer wrong arguments: %s", cli_result_words(r));
 	cleat_result_free(r);
 	cleat_doc_free(wrong);
 }
@@ -176,7 +172,7 @@ static void check_output(struct check *c, const char *where, const char *name,
 	if (cleat_result_status(r) == CLEAT_OK)
 		compare_output(c, where, r, output);
 	else if (cleat_result_step(r) == CLEAT_STEP_PROTOCOL)
-		check_report(c, CHECK_ERROR, "output", where, "%s", words_of(r));
+		check_report(c, CHECK_ERROR, "output", where, "%s", cli_result_words(r));
 	cleat_result_free(r);
 	cleat_doc_free(none);
 }
@@ -236,7 +232,7 @@ static void check_resources(struct check *c)
 				     "was not tried: it asks something");
 		else if (cleat_result_status(r) != CLEAT_OK)
 			check_report(c, CHECK_ERROR, "read", where,
-				     "is listed, but cannot be read: %s", words_of(r));
+				     "is listed, but cannot be read: %s", cli_result_words(r));
 		else
 			check_contents(c, where, uri, r);
 		cleat_result_free(r);
@@ -275,10 +271,11 @@ static void check_prompts(struct check *c)
 		else if (cleat_result_status(r) != CLEAT_OK && !needs)
 			check_report(c, CHECK_ERROR, "prompt", where,
 				     "requires no arguments, but fails without them: %s",
-				     words_of(r));
+				     cli_result_words(r));
 		else if (needs && !refused(r))
 			check_report(c, CHECK_ERROR, "prompt", where,
-				     "does not answer without its arguments: %s", words_of(r));
+				     "does not answer without its arguments: %s",
+				     cli_result_words(r));
 		else if (needs && code_of(r) != CLEAT_RPC_INVALID_PARAMS)
 			check_report(c, CHECK_WARNING, "prompt", where,
 				     "refuses missing arguments with %d instead of -32602",

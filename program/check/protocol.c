@@ -102,16 +102,17 @@ static void protocol_tell(struct protocol *p, bool warning, const char *rule, co
 static void protocol_tell(struct protocol *p, bool warning, const char *rule, const char *pointer,
 			  const char *fmt, ...)
 {
-	char line[512];
-	struct protocol_finding f = { warning, rule, pointer, line };
+	struct protocol_finding f = { warning, rule, pointer, NULL };
 	va_list ap;
+	char *line;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof line, fmt, ap);
+	f.text = line = must_vprintf(fmt, ap);
 	va_end(ap);
 	p->errors += !warning;
 	if (p->fn)
 		p->fn(p->ctx, &f);
+	free(line);
 }
 
 /* ---- schemas ------------------------------------------------------------------------------------- */

@@ -140,13 +140,13 @@ void check_report(struct check *c, enum check_severity severity, const char *rul
 	static const char *const words[] = { "error", "warning", "note" };
 	const char *fix = check_rules[rule_index(rule)].fix;
 	bool machine = c->cli->json || cli_option(c->cli, "jq");
-	char text[600];
 	va_list ap;
+	char *text;
 
 	if (!check_wanted(c, rule) || (severity == CHECK_NOTE && !c->cli->verbose && !machine))
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	text = keep(must_vprintf(fmt, ap));
 	va_end(ap);
 	c->found[severity]++;
 	cleat_build_valuef(c->findings, NULL,

@@ -147,29 +147,13 @@ int cli_error_at(const struct cli *cli, int code, const char *step, int http_sta
 						    .message = message });
 }
 
-static char *format(const char *fmt, va_list ap) CLEAT_PRINTF(1, 0);
-static char *format(const char *fmt, va_list ap)
-{
-	va_list again;
-	char *p;
-	int n;
-
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	p = keep_alloc(n < 0 ? 1 : (size_t)n + 1);
-	if (n > 0)
-		vsnprintf(p, (size_t)n + 1, fmt, ap);
-	return p;
-}
-
 int cli_error(const struct cli *cli, int code, const char *fmt, ...)
 {
 	va_list ap;
 	char *message;
 
 	va_start(ap, fmt);
-	message = format(fmt, ap);
+	message = keep(must_vprintf(fmt, ap));
 	va_end(ap);
 	return cli_error_at(cli, code, NULL, 0, 0, message);
 }
@@ -181,7 +165,7 @@ int cli_usage(const struct cli *cli, const char *fmt, ...)
 	char *message;
 
 	va_start(ap, fmt);
-	message = format(fmt, ap);
+	message = keep(must_vprintf(fmt, ap));
 	va_end(ap);
 	if (cli->json)
 		return cli_error_at(cli, EXIT_USAGE, NULL, 0, 0, message);
@@ -204,7 +188,7 @@ void cli_note(const struct cli *cli, const char *fmt, ...)
 	if (!cli_remarks(cli))
 		return;
 	va_start(ap, fmt);
-	message = format(fmt, ap);
+	message = keep(must_vprintf(fmt, ap));
 	va_end(ap);
 	fputs("cleat: ", stderr);
 	print_safe(stderr, message, strlen(message));

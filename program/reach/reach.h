@@ -23,6 +23,8 @@ bool cli_client_end(struct cli *cli);
 int cli_result_code(const struct cli *cli, const cleat_result *r);
 int cli_result_error(const struct cli *cli, const cleat_result *r);
 int cli_client_error(const struct cli *cli); /* the same for a server that could not be reached */
+/* Why it is none, all of it: the server's words as they are, the library's with our names for its options. Kept. */
+const char *cli_result_words(const cleat_result *r);
 /* The library's words with our names for its options: (--timeout). Kept until the end. */
 const char *cli_in_options(const char *message);
 

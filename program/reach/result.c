@@ -65,11 +65,17 @@ const char *cli_in_options(const char *message)
 		{ "opts.env", "--env" },
 		{ "opts.cwd", "--cwd" },
 		{ "opts.max_message", "--max-size" },
+		{ "opts.log_level", "--log" },
+		{ " (opts.max_rounds)", "" },
+		{ " (opts.max_calls)", "" },
+		{ "than opts.max_pages allows", "than cleat reads" },
+		{ "than opts.json.max_nodes allows", "than cleat reads" },
 		{ "(connect_timeout_ms)", "(--timeout)" },
 		{ "(hard_timeout_ms)", "(--timeout)" },
 		{ "(timeout_ms)", "(--timeout)" },
 		{ "ca_file names an authority of your own",
 		  "--ca FILE names an authority of your own, -k accepts any" },
+		{ "ca_file ", "--ca " },
 		{ "give a bearer token", "--bearer TOKEN says it" },
 	};
 	struct text t = { 0 };
@@ -117,7 +123,6 @@ static int result_say(const struct cli *cli, enum cleat_step step, int http_stat
 {
 	const cleat_client_options *opts;
 
-	message = cli_in_options(message);
 	if (step == CLEAT_STEP_NEGOTIATE && !data)
 		data = cli_refusal(cli);
 	if (step == CLEAT_STEP_SPAWN || step == CLEAT_STEP_EXCHANGE)
@@ -143,11 +148,16 @@ static bool is_beginning(const char *part, const char *whole)
 	return !*part;
 }
 
-/* The library's words, "tools/call add: no", with all of what the server said, for which they have no room. */
-static const char *whole_message(const cleat_error *e, const cleat_json *error)
+/* "tools/call add: no", with all of what the server said, for which the library's words have no room. */
+const char *cli_result_words(const cleat_result *r)
 {
-	const char *said = cleat_json_str(cleat_json_get(error, "message"), NULL);
+	const cleat_error *e = cleat_result_error(r);
+	const char *said =
+		cleat_json_str(cleat_json_get(cleat_result_error_json(r), "message"), NULL);
 	const char *at = e->message, *colon;
+
+	if (cleat_result_step(r) != CLEAT_STEP_ANSWER)
+		return cli_in_options(e->message);
 
 	while (said && !is_beginning(at, said)) {
 		colon = strstr(at, ": ");
@@ -167,8 +177,8 @@ int cli_result_error(const struct cli *cli, const cleat_result *r)
 		return asked; /* said when it was asked */
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return result_say(cli, step, cleat_result_http_status(r), e,
-			  whole_message(e, cleat_result_error_json(r)), cleat_result_error_data(r));
+	return result_say(cli, step, cleat_result_http_status(r), e, cli_result_words(r),
+			  cleat_result_error_data(r));
 }
 
 int cli_client_error(const struct cli *cli)
@@ -178,6 +188,6 @@ int cli_client_error(const struct cli *cli)
 
 	if (cli_interrupted())
 		return cli_say_interrupted(cli);
-	return result_say(cli, step, cleat_client_error_http_status(cli->client), e, e->message,
-			  NULL);
+	return result_say(cli, step, cleat_client_error_http_status(cli->client), e,
+			  cli_in_options(e->message), NULL);
 }

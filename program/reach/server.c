@@ -228,6 +228,7 @@ static void show_note(cleat_client *c, int level, const char *text, void *userda
 	if (!state->cli->verbose && state->notes++ == NOTES_MOST)
 		text = "there are more remarks like these; -v shows all";
 	begin_line(state->cli->verbose ? "* " : "cleat: ", COLOR_DIM);
+	text = cli_in_options(text);
 	print_safe(stderr, text, strlen(text));
 	end_line();
 }
@@ -277,7 +278,7 @@ static void on_state(cleat_client *c, const cleat_error *why, void *userdata)
 			fprintf(stderr, " is ready after %.1f ms, speaks %s", cli_ms_since_start(),
 				cleat_client_revision(c));
 		} else {
-			print_line(stderr, why->message);
+			print_line(stderr, cli_in_options(why->message));
 		}
 		end_line();
 	}

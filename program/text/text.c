@@ -60,20 +60,32 @@ void *keep_alloc(size_t n)
 	return keep(p);
 }
 
-char *keepf(const char *fmt, ...)
+char *must_vprintf(const char *fmt, va_list ap)
 {
-	struct text t = { 0 };
-	va_list ap;
+	va_list again;
+	size_t size;
+	char *p;
 	int n;
 
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	size = n < 0 ? 1 : (size_t)n + 1;
+	p = must_alloc(size);
+	*p = '\0';
+	vsnprintf(p, size, fmt, ap);
+	return p;
+}
+
+char *keepf(const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	p = must_vprintf(fmt, ap);
 	va_end(ap);
-	t.p = must_alloc(n < 0 ? 1 : (size_t)n + 1);
-	va_start(ap, fmt);
-	vsnprintf(t.p, n < 0 ? 1 : (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	return keep(t.p);
+	return keep(p);
 }
 
 size_t keep_mark(void)

@@ -32,6 +32,8 @@ bool text_read(struct text *t, const char *path, size_t max);
 
 /* malloc() or the end. */
 void *must_alloc(size_t n);
+/* A text however long, from malloc. */
+char *must_vprintf(const char *fmt, va_list ap) CLEAT_PRINTF(1, 0);
 /* Memory that is freed at the end of the run; keep() takes over what came from malloc. */
 void *keep_alloc(size_t n); /* zeroed */
 char *keep(char *p);

@@ -141,7 +141,7 @@ static int fetch(struct check *c)
 		if (kind->list != CLEAT_LIST_TEMPLATES ||
 		    cleat_result_error(r)->rpc_code != CLEAT_RPC_METHOD_NOT_FOUND)
 			check_report(c, CHECK_ERROR, "list", keepf("list of %s", kind->option),
-				     "%s", cli_in_options(cleat_result_error(r)->message));
+				     "%s", cli_result_words(r));
 		cleat_result_free(r);
 	}
 	return EXIT_GOOD;

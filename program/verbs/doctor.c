@@ -71,11 +71,11 @@ void doctor_step(struct doctor *d, enum doctor_status status, int code, const ch
 {
 	static const char *const words[] = { "ok", "warning", "failed" };
 	double now = cli_ms_since_start();
-	char text[1024];
 	va_list ap;
+	char *text;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	text = keep(must_vprintf(fmt, ap));
 	va_end(ap);
 	if (status == DOCTOR_FAILED && d->code == EXIT_GOOD)
 		d->code = code;
@@ -276,7 +276,7 @@ static bool step_list(struct doctor *d, const struct catalog_kind *kind)
 		doctor_step(d, DOCTOR_OK, 0, kind->option, NULL, "none (there is no such method)");
 	else
 		doctor_step(d, DOCTOR_FAILED, list_code(step, e->rpc_code), kind->option,
-			    fix_list(step, e->rpc_code), "%s%s", cli_in_options(e->message),
+			    fix_list(step, e->rpc_code), "%s%s", cli_result_words(r),
 			    step == CLEAT_STEP_EXCHANGE ? doctor_last_words(d) : "");
 	cleat_result_free(r);
 	return good || answered || step == CLEAT_STEP_PROTOCOL;
@@ -316,8 +316,7 @@ static bool step_latency(struct doctor *d)
 		if (!good)
 			doctor_step(d, DOCTOR_FAILED, EXIT_PROTOCOL, "latency",
 				    "every server has to answer this", "%s: %s",
-				    modern ? "server/discover" : "ping",
-				    cli_in_options(cleat_result_error(r)->message));
+				    modern ? "server/discover" : "ping", cli_result_words(r));
 		cleat_result_free(r);
 		if (!good || cli_interrupted())
 			return false;

@@ -301,6 +301,11 @@ test('it counts what ls counts, and says which message is wrong', async () => {
 	assert.match(wrong.text, /^message 1 from the server \(\{"jsonrpc":"2\.0","id":null,"error":\{"code":"x".*\.\.\.\): \/error\/code: expected integer/);
 });
 
+test('a long error is whole', async () => {
+	const said = await doctor('--', ...broken('long'));
+	assert.ok(said.step('tools')[0].text.endsWith(`${'x'.repeat(2000)} END`), said.step('tools')[0].text);
+});
+
 test('a server that says nothing is waited for, but not in silence', async () => {
 	const { stderr } = await run(['ls', '--timeout', '600ms', '--', ...broken('deaf')]);
 	assert.match(stderr, /^cleat: no answer from the server yet; still waiting \(Ctrl-C ends, --timeout TIME says how long\)\n/);

@@ -104,6 +104,7 @@ const faults = {
 	undeclared: { capabilities: {} },
 	nothing: { capabilities: {}, tools: undefined },
 	unlisted: { list: () => { throw [-32603, 'not today']; } },
+	long: { list: () => { throw [-32603, `opts.era ${'x'.repeat(2000)} END`]; } },
 	gone: { list: () => { throw [-32601, 'Method not found']; } },
 	zero: { resources: [], prompts: [], strange: 0 },
 	probe: { discover: { error: { code: 'no', message: 7 }, jsonrpc: '1' } },

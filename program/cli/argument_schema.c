@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NAMES = 256, MOST_STEPS = 8, MOST_BRANCHES = 1000 };
+enum { MOST_NAMES = 256, MOST_STEPS = 8, MOST_BRANCHES = 1000, TYPE_DEPTH = 4 };
 
 /* "#/$defs/x" */
 static const cleat_json *follow(const cleat_json *root, const char *ref)
@@ -230,31 +230,55 @@ static bool choices(struct text *t, const cleat_json *schema)
 	return list != NULL;
 }
 
-static void type_words(struct text *t, const cleat_json *schema)
+static void type_words(struct text *t, const cleat_json *schema, unsigned depth);
+
+/* "string|integer", of a list of types or of schemas; that it may be null need not be said. */
+static void union_words(struct text *t, const cleat_json *list, unsigned depth)
 {
-	const cleat_json *type = cleat_json_get(schema, "type");
-	cleat_json_iter it = cleat_json_each(type);
+	cleat_json_iter it = cleat_json_each(list);
+	size_t before = t->n;
+
+	while (cleat_json_next(&it) && it.index < MOST_NAMES) {
+		const cleat_json *type = cleat_json_get(it.value, "type");
+		const char *word = cleat_json_str(it.value, cleat_json_str(type, ""));
+
+		if (strcmp(word, "null") == 0)
+			continue;
+		text_puts(t, t->n > before ? "|" : "");
+		if (cleat_json_type(it.value) == CLEAT_JSON_STRING)
+			text_puts(t, word);
+		else
+			type_words(t, it.value, depth - 1);
+	}
+	if (t->n == before)
+		text_puts(t, "json");
+}
+
+static void type_words(struct text *t, const cleat_json *schema, unsigned depth)
+{
+	const cleat_json *type = cleat_json_get(schema, "type"), *items;
+	struct text inner = { 0 };
 
 	if (choices(t, schema))
 		return;
-	if (strcmp(cleat_json_str(type, ""), "array") == 0) {
-		const cleat_json *items = cleat_json_get(schema, "items");
-
-		text_printf(t, "%s[]", cleat_json_str(cleat_json_get(items, "type"), "json"));
+	if (!type || cleat_json_type(type) == CLEAT_JSON_ARRAY) {
+		union_words(t, !depth ? NULL : type ? type : branches(schema), depth);
 		return;
 	}
-	if (cleat_json_type(type) != CLEAT_JSON_ARRAY) {
+	if (strcmp(cleat_json_str(type, ""), "array") != 0) {
 		text_puts(t, cleat_json_str(type, "json"));
 		return;
 	}
-	while (cleat_json_next(&it))
-		text_printf(t, "%s%s", it.index ? "|" : "", cleat_json_str(it.value, "?"));
+	items = depth ? cleat_json_get(schema, "items") : NULL;
+	type_words(&inner, items, depth ? depth - 1 : 0);
+	text_printf(t, strchr(text_str(&inner), '|') ? "(%s)[]" : "%s[]", text_str(&inner));
+	text_free(&inner);
 }
 
 const char *argument_type(const cleat_json *schema)
 {
 	struct text t = { 0 };
 
-	type_words(&t, schema);
+	type_words(&t, schema, TYPE_DEPTH);
 	return keep(text_take(&t));
 }

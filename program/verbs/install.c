@@ -88,7 +88,9 @@ static bool is_on_path(const char *name)
 
 static int other_words(struct cli *cli, struct words *to, const char *const *from)
 {
-	const char *program = strchr(from[0], '/') ? absolute(argument(from[0])) : from[0];
+	const char *program = strcmp(from[0], "cleat") == 0 ? own_path()
+			      : strchr(from[0], '/')        ? absolute(argument(from[0]))
+							    : from[0];
 
 	if (*program == '/' ? !is_program(program) : !is_on_path(program))
 		return cli_error(cli, EXIT_USAGE, "there is no program %s%s; nothing was changed",

@@ -184,46 +184,64 @@ static void print_range(struct printer *p, const cleat_json *schema, const char 
 	buf_printf(p->out, " %s..%s", min ? min : "", max ? max : "");
 }
 
-/* What one of several types is called; NULL: it is none by itself. */
+/* One of several types: "string", or an array of them. */
+struct plain_type {
+	const char *word; /* NULL: it is none by itself */
+	bool array;
+};
+
 static const char *word_of(struct str type)
 {
 	for (size_t i = 0; i < CLEAT_COUNT(kinds); i++)
 		if (str_eqz(type, kinds[i].type))
 			return kinds[i].word;
-	return str_eqz(type, "array") ? "json[]" : NULL;
+	return NULL;
+}
+
+static struct plain_type plain_type(struct str type, const cleat_json *items)
+{
+	bool array = str_eqz(type, "array");
+	const char *word = word_of(array ? type_of(items) : type);
+
+	return (struct plain_type){ array && !word ? "json" : word, array };
 }
 
 /* "boolean|string": the grammar has no such thing, but whoever looks at a tool wants to know. False: they are
  * not all plain types, and nothing was printed. */
 static bool print_union(struct printer *p, const cleat_json *schema, bool array)
 {
-	const cleat_json *list = cleat_json_get(schema, "type");
-	const char *words[MOST_UNION];
+	const cleat_json *types = cleat_json_get(schema, "type"), *list = types;
+	struct plain_type all[MOST_UNION];
 	cleat_json_iter it;
 	size_t n = 0;
 
-	if (!json_is_array(list))
+	if (!json_is_array(types))
 		list = cleat_json_get(schema, "anyOf");
 	if (!list)
 		list = cleat_json_get(schema, "oneOf");
 	it = cleat_json_each(list);
 	while (cleat_json_size(list) > 1 && cleat_json_next(&it)) {
-		struct str type = json_is_string(it.value) ? json_str(it.value) : type_of(it.value);
-
-		const char *word = word_of(type);
+		bool name = list == types;
+		struct str type = name ? json_str(it.value) : type_of(it.value);
+		struct plain_type one =
+			plain_type(type, cleat_json_get(name ? schema : it.value, "items"));
 		size_t k = 0;
 
 		if (str_eqz(type, "null"))
 			continue;
-		while (word && k < n && words[k] != word)
+		while (k < n && (all[k].word != one.word || all[k].array != one.array))
 			k++;
-		if (!word || k == MOST_UNION)
+		if (!one.word || k == MOST_UNION)
 			return false;
-		words[k] = word;
+		all[k] = one;
 		n += k == n;
 	}
 	for (size_t i = 0; i < n; i++)
-		buf_printf(p->out, "%s%s", i ? "|" : array && n > 1 ? "(" : "", words[i]);
+		buf_printf(p->out, "%s%s%s",
+			   i                ? "|"
+			   : array && n > 1 ? "("
+					    : "",
+			   all[i].word, all[i].array ? "[]" : "");
 	buf_appendz(p->out, array && n > 1 ? ")" : "");
 	return n > 0;
 }

@@ -61,7 +61,7 @@ test('record --http is a server, not a proxy', async t => {
 	}), 'an answer');
 	for (const [words, status, why] of [
 		['GET /mcp HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n', 403, /this machine/],
-		[`GET http://127.0.0.1:${port}/mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`, 400, /request target is not a path/],
+		[`GET http://elsewhere.example/mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`, 403, /this machine/],
 		[`OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`, 400, /a server, not a proxy/]
 	]) {
 		const answer = await ask(words);

@@ -84,6 +84,7 @@ test('programs have to be there, and relative paths become absolute', async () =
 	fs.chmodSync(path.join(cwd, 'sub/run'), 0o755);
 	const install = (...words) => ['install', './mcp.json', '--force', '--name', 'x', '--', ...words];
 	for (const [words, written] of [
+		[['cleat', 'ping'], [self, 'ping']],
 		[['node', 'server.js', '--data=./new.db', '-m', 'module', 'other.js'], ['node', `${cwd}/server.js`, `--data=${cwd}/new.db`, '-m', 'module', 'other.js']],
 		[['sub/run', '../up', '--flag=module', 'https://a.example/x.js'], [`${cwd}/sub/run`, `${cwd}/../up`, '--flag=module', 'https://a.example/x.js']]
 	]) {

@@ -31,6 +31,9 @@ test('programs read all of an error, people as much as the terminal has lines', 
 	const { stdout } = await within(terminal(reject()).ended, 'the call');
 	assert.match(stdout, /line 19 [^]*\n {2}\(\d+ more lines than the terminal has; 2>FILE has all\)/);
 	assert.ok(!stdout.includes('END') && stdout.split('\n').length <= 24, stdout);
+	const failed = JSON.stringify({ isError: true, content: [{ type: 'text', text: why }] });
+	const said = await expect(['call', '--json', '--', ...local('exact_server.mjs', failed), '--', 'tool'], { code: 5 });
+	assert.equal(JSON.parse(said.stderr).error.message, `the tool failed: ${why}`);
 	const refuses = `process.stdin.on('data', d => console.log(JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(d).id, error: { code: 1, message: '${'y'.repeat(300)}END' } })))`;
 	assert.match((await run(['ls', '--json', '--', process.execPath, '-e', refuses])).stderr, /"data":\{"code":1,"message":"y{300}END"\}/);
 });

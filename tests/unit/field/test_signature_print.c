@@ -66,6 +66,9 @@ TEST(what_it_cannot_say_becomes_a_json_type)
 			  "(string|integer)[]");
 	expect_print_type("{'oneOf':[{'type':'array'},{'type':'object'},{'type':'object'}]}",
 			  "json[]|object");
+	expect_print_type(
+		"{'anyOf':[{'type':'string'},{'type':'array','items':{'type':'string'}}]}",
+		"string|string[]");
 	expect_print_type("{'oneOf':[{'type':'string'},{'$ref':'#/x'}]}", "json");
 	expect_print_type("{'anyOf':[{'type':'integer','minimum':1},{'type':'null'}]}",
 			  "integer 1..");

@@ -204,6 +204,32 @@ TEST(schemas_that_lead_nowhere_end)
 	free(text);
 }
 
+TEST(a_type_is_said_with_all_that_it_may_be)
+{
+	static const struct {
+		const char *schema, *words;
+	} rows[] = {
+		{ "{\"type\":[\"boolean\",\"null\",\"string\"]}", "boolean|string" },
+		{ "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":"
+		  "\"string\"}},{\"type\":\"null\"}]}",
+		  "string|string[]" },
+		{ "{\"type\":\"array\",\"items\":{\"type\":[\"integer\",\"string\"]}}",
+		  "(integer|string)[]" },
+		{ "{\"type\":\"array\"}", "json[]" },
+		{ "{\"oneOf\":[{\"type\":\"null\"}]}", "json" },
+		{ "{}", "json" },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(rows); i++) {
+		cleat_doc *doc =
+			cleat_doc_parse(rows[i].schema, strlen(rows[i].schema), NULL, NULL, NULL);
+
+		assert_string_equal(argument_type(cleat_doc_root(doc)), rows[i].words);
+		cleat_doc_free(doc);
+	}
+	keep_free_all();
+}
+
 TEST(missing_arguments_are_named_with_their_type)
 {
 	static const char *const schemas[][2] = {

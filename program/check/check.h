@@ -18,8 +18,9 @@ struct check {
 	FILE *to;
 	cleat_build *findings; /* an array */
 	size_t found[CHECK_NOTE + 1];
-	bool asked;    /* by the last call: the server wanted to know something */
-	uint64_t told; /* rules whose remedy was printed, a bit each */
+	unsigned unanswered; /* requests */
+	bool asked;          /* by the last call: the server wanted to know something */
+	uint64_t told;       /* rules whose remedy was printed, a bit each */
 	/* What the server has; NULL: it has none, or the list failed. */
 	cleat_result *lists[CLEAT_COUNT(catalog_kinds)];
 };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOOLS_MOST = 10, READS_MOST = 20, PROMPTS_MOST = 20 };
+enum { TOOLS_MOST = 10, READS_MOST = 20, PROMPTS_MOST = 20, UNANSWERED_MOST = 3 };
 
 #define NOBODY "cleat-check-nobody-has-this"
 
@@ -26,8 +26,15 @@ static cleat_result *live_ask(struct check *c, const char *method, const char *k
 	cleat_result *r = cli_await(c->cli, method, cleat_doc_root(params));
 
 	c->asked = ask_declined() != before;
+	c->unanswered += cleat_result_step(r) == CLEAT_STEP_TIMEOUT;
 	cleat_doc_free(params);
 	return r;
+}
+
+/* Ctrl-C; or each further request would only cost the time that is waited for its answer. */
+static bool gave_up(const struct check *c)
+{
+	return cli_interrupted() || c->unanswered >= UNANSWERED_MOST;
 }
 
 /* Did the server say no, by a JSON-RPC error? With which code is another question: 0 is one, too. */
@@ -76,15 +83,18 @@ static void check_unknown(struct check *c)
 		expect_code(c, "unknown-method", "an unknown method",
 			    live_ask(c, "cleat/" NOBODY, NULL, NULL, NULL),
 			    CLEAT_RPC_METHOD_NOT_FOUND, CLEAT_RPC_METHOD_NOT_FOUND);
-	if (check_wanted(c, "unknown-tool") && cleat_client_server_can(client, "tools"))
+	if (check_wanted(c, "unknown-tool") && !gave_up(c) &&
+	    cleat_client_server_can(client, "tools"))
 		expect_code(c, "unknown-tool", "an unknown tool",
 			    live_ask(c, "tools/call", "name", NOBODY, NULL),
 			    CLEAT_RPC_INVALID_PARAMS, CLEAT_RPC_INVALID_PARAMS);
-	if (check_wanted(c, "unknown-prompt") && cleat_client_server_can(client, "prompts"))
+	if (check_wanted(c, "unknown-prompt") && !gave_up(c) &&
+	    cleat_client_server_can(client, "prompts"))
 		expect_code(c, "unknown-prompt", "an unknown prompt",
 			    live_ask(c, "prompts/get", "name", NOBODY, NULL),
 			    CLEAT_RPC_INVALID_PARAMS, CLEAT_RPC_INVALID_PARAMS);
-	if (check_wanted(c, "unknown-resource") && cleat_client_server_can(client, "resources"))
+	if (check_wanted(c, "unknown-resource") && !gave_up(c) &&
+	    cleat_client_server_can(client, "resources"))
 		expect_code(c, "unknown-resource", "an unknown resource",
 			    live_ask(c, "resources/read", "uri", NOBODY ":///nothing", NULL),
 			    modern ? CLEAT_RPC_INVALID_PARAMS : CLEAT_RPC_RESOURCE_NOT_FOUND,
@@ -171,7 +181,8 @@ static void check_output(struct check *c, const char *where, const char *name,
 	r = live_ask(c, "tools/call", "name", name, cleat_doc_root(none));
 	if (cleat_result_status(r) == CLEAT_OK)
 		compare_output(c, where, r, output);
-	else if (cleat_result_step(r) == CLEAT_STEP_PROTOCOL)
+	else if (cleat_result_step(r) == CLEAT_STEP_PROTOCOL ||
+		 cleat_result_step(r) == CLEAT_STEP_TIMEOUT)
 		check_report(c, CHECK_ERROR, "output", where, "%s", cli_result_words(r));
 	cleat_result_free(r);
 	cleat_doc_free(none);
@@ -182,7 +193,7 @@ static void check_tools(struct check *c)
 	cleat_json_iter it = cleat_json_each(cleat_result_items(c->lists[0]));
 	unsigned n = 0;
 
-	while (cleat_json_next(&it) && n < TOOLS_MOST && !cli_interrupted()) {
+	while (cleat_json_next(&it) && n < TOOLS_MOST && !gave_up(c)) {
 		const char *name = cleat_json_str(cleat_json_get(it.value, "name"), NULL);
 		const cleat_json *hints = cleat_json_get(it.value, "annotations");
 		const char *where;
@@ -219,7 +230,7 @@ static void check_resources(struct check *c)
 {
 	cleat_json_iter it = cleat_json_each(cleat_result_items(c->lists[1]));
 
-	while (cleat_json_next(&it) && it.index < READS_MOST && !cli_interrupted()) {
+	while (cleat_json_next(&it) && it.index < READS_MOST && !gave_up(c)) {
 		const char *uri = cleat_json_str(cleat_json_get(it.value, "uri"), NULL), *where;
 		cleat_result *r;
 
@@ -253,7 +264,7 @@ static void check_prompts(struct check *c)
 {
 	cleat_json_iter it = cleat_json_each(cleat_result_items(c->lists[3]));
 
-	while (cleat_json_next(&it) && it.index < PROMPTS_MOST && !cli_interrupted()) {
+	while (cleat_json_next(&it) && it.index < PROMPTS_MOST && !gave_up(c)) {
 		const char *name = cleat_json_str(cleat_json_get(it.value, "name"), NULL), *where;
 		bool needs = needs_arguments(it.value);
 		cleat_result *r;
@@ -310,13 +321,17 @@ static void check_undeclared(struct check *c)
 	for (size_t i = 0; i < CLEAT_COUNT(names); i++) {
 		cleat_result *r;
 
-		if (cleat_client_server_can(c->cli->client, names[i]))
+		if (cleat_client_server_can(c->cli->client, names[i]) || gave_up(c))
 			continue;
 		r = live_ask(c, keepf("%s/list", names[i]), NULL, NULL, NULL);
 		if (cleat_result_status(r) == CLEAT_OK)
 			check_report(c, CHECK_WARNING, "capability",
 				     keepf("capability %s", names[i]),
 				     "is not declared, but %s/list is answered", names[i]);
+		else if (cleat_result_step(r) == CLEAT_STEP_TIMEOUT)
+			check_report(c, CHECK_ERROR, "capability", keepf("capability %s", names[i]),
+				     "is not declared, and a request for it is not answered: %s",
+				     cli_result_words(r));
 		cleat_result_free(r);
 	}
 }
@@ -324,14 +339,18 @@ static void check_undeclared(struct check *c)
 void check_behaviour(struct check *c)
 {
 	check_unknown(c);
-	if (check_wanted(c, "arguments") || check_wanted(c, "output"))
+	if ((check_wanted(c, "arguments") || check_wanted(c, "output")) && !gave_up(c))
 		check_tools(c);
-	if (check_wanted(c, "read") && !cli_interrupted())
+	if (check_wanted(c, "read") && !gave_up(c))
 		check_resources(c);
-	if (check_wanted(c, "prompt") && !cli_interrupted())
+	if (check_wanted(c, "prompt") && !gave_up(c))
 		check_prompts(c);
-	if (check_wanted(c, "order") && !cli_interrupted())
+	if (check_wanted(c, "order") && !gave_up(c))
 		check_again(c);
-	if (check_wanted(c, "capability") && !cli_interrupted())
+	if (check_wanted(c, "capability") && !gave_up(c))
 		check_undeclared(c);
+	if (c->unanswered >= UNANSWERED_MOST)
+		cli_note(c->cli,
+			 "the rest was not tried, as the server left %u requests without an answer",
+			 c->unanswered);
 }

@@ -56,6 +56,12 @@ test('an error with the code 0 is an answer', async () => {
 		assert.match(findings.find(f => f.rule === `unknown-${what}`).text, /^is answered with 0 instead of -32\d+$/, what);
 });
 
+test('what is not answered is said, and after three of those nothing more is tried', async () => {
+	const { stdout, stderr } = await run(['check', '--era', 'legacy', '--timeout', '400ms', '--', ...local('broken_server.mjs', 'tacit')]);
+	assert.match(stdout, /unknown method: is not answered[^]*capability resources: is not declared, and a request for it is not answered: resources\/list: .*\(--timeout\)/);
+	assert.match(stderr, /the rest was not tried, as the server left 3 requests without an answer/);
+});
+
 test('server-filesystem and server-memory', async () => {
 	const cwd = place({ 'memory.json': '' });
 	for (const [name, ...args] of [['server-filesystem', cwd], ['server-memory']]) {

@@ -109,6 +109,7 @@ const faults = {
 	zero: { resources: [], prompts: [], strange: 0 },
 	probe: { discover: { error: { code: 'no', message: 7 }, jsonrpc: '1' } },
 	nameless: { begin: () => process.stdout.write('{"jsonrpc":"2.0","id":null,"error":{"code":"x","message":"who?"}}\n') },
+	tacit: { tacit: true },
 	unheard: { answer: method => (method === 'tools/list' ? undefined : {}) },
 	messages: { tools: [{ name: 'x' }, { name: 'y', inputSchema: { type: 'array' } }, tool('z', { title: 7 })] },
 	evil: { tools: [tool(`${EVIL}x`, { description: `${EVIL} and more of it` })], list: undefined, info: { name: EVIL, version: EVIL } },
@@ -157,6 +158,7 @@ function answer(method, params) {
 	if (method === 'resources/read') throw [-32002, 'no such resource'];
 	if (method === 'prompts/get' && state.get) return state.get(params);
 	if (method === 'prompts/get') throw [-32602, 'no such prompt'];
+	if (state.tacit) return undefined;
 	throw [-32601, `there is no ${method}`];
 }
 

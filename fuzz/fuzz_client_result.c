@@ -173,8 +173,9 @@ static void check_headers(struct toolbook *b, const cleat_json *tool, const clea
 	if (toolbook_fields(b, &ar, name, args, &m.fields, &m.n_fields, &err) == CLEAT_OK &&
 	    header_params_find(&ar, json_member(tool, "inputSchema"), &params, &err) == CLEAT_OK) {
 		require(headers_of(&m, &sent, &err) == CLEAT_OK);
-		require(header_params_check(&(struct peer_headers){ sent.at, sent.n }, params, args,
-					    NULL, &err) == CLEAT_OK);
+		require(header_params_check(
+				&(struct peer_headers){ .fields = sent.at, .n = sent.n }, params,
+				args, NULL, &err) == CLEAT_OK);
 	}
 	arena_done(&ar);
 }

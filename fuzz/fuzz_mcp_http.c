@@ -164,7 +164,7 @@ static void open_bench(struct bench *b)
 	struct endpoint_options endpoint = { .accept = on_accept,
 					     .authorize = on_authorize,
 					     .ctx = b,
-					     .no_sessions = b->flags & MODERN,
+					     .modern_only = b->flags & MODERN,
 					     .policy = { .loopback = true },
 					     .max_body = tight ? 1000 : 0,
 					     .max_reply = 1 << 20,

@@ -38,8 +38,16 @@ typedef struct cleat_http_options {
 	const char *tls_cert, *tls_key;
 
 	/* what is served */
-	bool no_old_sse;  /* not HTTP+SSE of 2024-11-05 */
-	bool no_sessions; /* 2026-07-28 only */
+	bool no_old_sse; /* not HTTP+SSE of 2024-11-05 */
+	/* No session is kept: clients of 2025-03-26 to 2025-11-25 are answered one request at a time, also those
+	 * that never send the id of a session back. They cannot be asked anything, subscribe or come back
+	 * for an answer. HTTP+SSE is off, too. */
+	bool no_sessions;
+	bool modern_only; /* 2026-07-28 only: initialize is refused */
+	/* A message of 2026-07-28 is taken for one also when MCP-Protocol-Version names an older revision, and
+	 * the headers that repeat it may be missing; those that contradict it are refused all the same. For
+	 * hosts that send such requests, where nobody between them and the server decides by headers. */
+	bool lenient_headers;
 
 	/* Threads that serve connections (reading, TLS, writing), at most 256. 0 or 1: the loop's own,
 	 * and no other. With more, that many are started by cleat_server_listen_http() and joined by

@@ -56,6 +56,10 @@ void http_conf_read(struct draft *b, const cleat_json *http, struct http_conf *r
 		.options = {
 			.token_file = file(b, cleat_json_get(http, "tokens")),
 			.allow_remote = cleat_json_bool(cleat_json_get(http, "allow_remote"), false),
+			.no_sessions = cleat_json_bool(cleat_json_get(http, "no_sessions"), false),
+			.modern_only = cleat_json_bool(cleat_json_get(http, "modern_only"), false),
+			.lenient_headers =
+				cleat_json_bool(cleat_json_get(http, "lenient_headers"), false),
 			.allow_origins = texts(b->conf, cleat_json_get(http, "allow_origin")),
 			.allow_hosts = texts(b->conf, cleat_json_get(http, "allow_host")),
 			.tls_cert = file(b, cleat_json_get(tls, "cert")),

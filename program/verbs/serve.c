@@ -73,10 +73,16 @@ static const struct http_option {
 	size_t at;
 } http_options[] = {
 #define AT(member) offsetof(cleat_http_options, member)
-	{ "token-file", TEXT, AT(token_file) },     { "tls-cert", TEXT, AT(tls_cert) },
-	{ "tls-key", TEXT, AT(tls_key) },           { "metrics", TEXT, AT(metrics) },
-	{ "allow-remote", FLAG, AT(allow_remote) }, { "no-old-sse", FLAG, AT(no_old_sse) },
-	{ "no-sessions", FLAG, AT(no_sessions) },   { "allow-host", LIST, AT(allow_hosts) },
+	{ "token-file", TEXT, AT(token_file) },
+	{ "tls-cert", TEXT, AT(tls_cert) },
+	{ "tls-key", TEXT, AT(tls_key) },
+	{ "metrics", TEXT, AT(metrics) },
+	{ "allow-remote", FLAG, AT(allow_remote) },
+	{ "no-old-sse", FLAG, AT(no_old_sse) },
+	{ "no-sessions", FLAG, AT(no_sessions) },
+	{ "modern-only", FLAG, AT(modern_only) },
+	{ "lenient-headers", FLAG, AT(lenient_headers) },
+	{ "allow-host", LIST, AT(allow_hosts) },
 	{ "allow-origin", LIST, AT(allow_origins) }
 #undef AT
 };
@@ -326,7 +332,10 @@ static const struct cli_option own[] = {
 	  .help = "serve counters for Prometheus at /metrics there" },
 	{ .name = "access-log", .help = "one JSON line for each request on standard error" },
 	{ .name = "no-old-sse", .help = "not the older transport of 2024-11-05" },
-	{ .name = "no-sessions", .help = "only clients of 2026-07-28" },
+	{ .name = "no-sessions", .help = "keep no sessions: clients of 2025 are answered without" },
+	{ .name = "modern-only", .help = "only clients of 2026-07-28" },
+	{ .name = "lenient-headers",
+	  .help = "take messages of 2026-07-28 whose headers are missing or name an older revision" },
 	{ 0 },
 };
 static const struct cli_example examples[] = {

@@ -326,6 +326,22 @@ static bool names_version(struct skim *s)
 	return found;
 }
 
+bool endpoint_listens(const struct endpoint *m, const struct http_request *r)
+{
+	static const char listen[] = "subscriptions/listen";
+	struct str header = http_request_field(r, "mcp-method"), key;
+	struct skim s = skim_text(r->body);
+	bool found = false;
+
+	if (header.p || !m->o.lenient_headers)
+		return str_eqz(header, listen); /* the peer compares it with the message */
+	if (!skim_enter(&s, '{'))
+		return false;
+	while (skim_member(&s, &key))
+		found |= skim_is_text(skim_value(&s), listen) && skim_is(key, "method");
+	return found;
+}
+
 static enum body look_at(struct str text)
 {
 	struct skim s = skim_text(text);
@@ -371,7 +387,7 @@ void endpoint_reply_version(struct endpoint *m, struct http_exchange *ex, struct
 	jw_key(&w, "supported");
 	jw_arr(&w);
 	for (int rev = 0; rev < REV_COUNT; rev++)
-		if (revision_is_modern(rev) || !m->o.no_sessions)
+		if (revision_is_modern(rev) || !m->o.modern_only)
 			jw_strz(&w, revision_name(rev));
 	jw_arr_end(&w);
 	jw_key(&w, "requested");
@@ -401,6 +417,30 @@ static bool acceptable(struct endpoint *m, struct http_exchange *ex)
 	return false;
 }
 
+/* Its header does not say that it is modern: that is an older revision's, or says nothing. */
+static void post_legacy(struct endpoint *m, struct http_exchange *ex, struct str principal,
+			struct str version)
+{
+	const struct http_request *r = http_exchange_request(ex);
+	bool in_session = http_request_field(r, "mcp-session-id").p && !m->o.no_sessions;
+	enum body body = in_session && !m->o.lenient_headers ? BODY_OTHER : look_at(r->body);
+
+	if (body == BODY_MODERN)
+		modern_post(m, ex, principal);
+	else if (in_session)
+		session_post(m, ex, principal);
+	else if (
+		m->o.no_sessions) /* 2025-11-25 basic/transports: "the server SHOULD assume 2025-03-26" */
+		modern_post_legacy(m, ex, principal,
+				   version.p ? revision_find(version) : REV_2025_03_26);
+	else if (body == BODY_INITIALIZE)
+		session_open(m, ex, principal);
+	else
+		endpoint_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
+				     "Mcp-Session-Id is missing: begin with initialize, or send "
+				     "MCP-Protocol-Version: 2026-07-28 with every request");
+}
+
 static void post(struct endpoint *m, struct http_exchange *ex, struct str principal)
 {
 	const struct http_request *r = http_exchange_request(ex);
@@ -414,42 +454,34 @@ static void post(struct endpoint *m, struct http_exchange *ex, struct str princi
 	} else if (version.p && revision_find(version) == REV_NONE &&
 		   look_at(r->body) != BODY_MODERN) {
 		endpoint_reply_version(m, ex, version);
-	} else if (m->o.no_sessions || revision_claims_modern(version)) {
+	} else if (m->o.modern_only || revision_claims_modern(version)) {
 		modern_post(m, ex, principal);
-	} else if (http_request_field(r, "mcp-session-id").p) {
-		session_post(m, ex, principal);
 	} else {
-		switch (look_at(r->body)) {
-		case BODY_INITIALIZE: session_open(m, ex, principal); break;
-		case BODY_MODERN: modern_post(m, ex, principal); break;
-		case BODY_OTHER:
-			endpoint_reply_error(
-				m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
-				"Mcp-Session-Id is missing: begin with initialize, or send "
-				"MCP-Protocol-Version: 2026-07-28 with every request");
-		}
+		post_legacy(m, ex, principal, version);
 	}
 }
 
 /* ---- paths ------------------------------------------------------------------------------------- */
 
+/* The methods of the endpoint's own path. */
+static const char *allowed(const struct endpoint *m)
+{
+	return m->o.no_sessions || m->o.modern_only ? "POST" : "POST, GET, DELETE";
+}
+
 static void serve_mcp(struct endpoint *m, struct http_exchange *ex, struct str principal)
 {
-	switch (http_exchange_request(ex)->method) {
-	case HTTP_METHOD_POST: post(m, ex, principal); return;
-	case HTTP_METHOD_GET:
-		if (m->o.no_sessions)
-			break;
+	enum http_method method = http_exchange_request(ex)->method;
+	bool sessions = !m->o.no_sessions && !m->o.modern_only;
+
+	if (method == HTTP_METHOD_POST)
+		post(m, ex, principal);
+	else if (method == HTTP_METHOD_GET && sessions)
 		session_get(m, ex, principal);
-		return;
-	case HTTP_METHOD_DELETE:
-		if (m->o.no_sessions)
-			break;
+	else if (method == HTTP_METHOD_DELETE && sessions)
 		session_delete(m, ex, principal);
-		return;
-	default: break;
-	}
-	endpoint_reply_not_allowed(m, ex, m->o.no_sessions ? "POST" : "POST, GET, DELETE");
+	else
+		endpoint_reply_not_allowed(m, ex, allowed(m));
 }
 
 static void serve_health(struct endpoint *m, struct http_exchange *ex)

@@ -63,7 +63,12 @@ struct endpoint_options {
 	void *ctx;
 	const char *path; /* NULL: "/mcp" */
 	bool no_old_sse;  /* no /sse and /messages */
-	bool no_sessions; /* 2026-07-28 only: GET and DELETE are 405 */
+	bool no_sessions; /* those of 2025-03-26 to 2025-11-25 are answered without; GET and DELETE are
+			   * 405 */
+	bool modern_only; /* 2026-07-28 only, likewise */
+	/* A message of 2026-07-28 is one also when MCP-Protocol-Version names an older revision, and the
+	 * other headers that repeat it may be missing. */
+	bool lenient_headers;
 	struct policy_options policy;
 	struct store *store;        /* sessions and events; borrowed */
 	size_t max_body;            /* of a POST; 0: 4 MiB */

@@ -117,14 +117,20 @@ bool endpoint_is_revoked(const struct endpoint *m, struct str principal, struct 
 struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_request *r);
 
 /* The headers that repeat what a message says. */
-static inline struct peer_headers endpoint_headers(const struct http_request *r)
+static inline struct peer_headers endpoint_headers(const struct endpoint *m,
+						   const struct http_request *r)
 {
-	return (struct peer_headers){ r->fields, r->n_fields };
+	return (struct peer_headers){ r->fields, r->n_fields, m->o.lenient_headers };
 }
+/* Does it ask for subscriptions/listen? */
+bool endpoint_listens(const struct endpoint *m, const struct http_request *r);
 
 /* ---- the eras ---------------------------------------------------------------------------------- */
 
 void modern_post(struct endpoint *m, struct http_exchange *ex, struct str principal);
+/* A message of a legacy revision (enum revision), answered without a session. */
+void modern_post_legacy(struct endpoint *m, struct http_exchange *ex, struct str principal,
+			int rev);
 void modern_forget_all(struct endpoint *m);
 void modern_free_all(struct endpoint *m);
 

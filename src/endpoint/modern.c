@@ -1,4 +1,5 @@
-/* endpoint/modern.c - 2026-07-28: a POST is a request, its answer is the answer.
+/* endpoint/modern.c - 2026-07-28: a POST is a request, its answer is the answer. Where no sessions are wanted,
+ * the same for messages of the legacy era.
  *
  * A connection has one peer for as long as the client keeps it (and is the same principal), because
  * requests on it come one after the other; nothing is remembered from one to the next. When the
@@ -18,6 +19,7 @@ struct modern {
 	struct peer *peer;
 	struct owner *owner; /* of the peer; NULL when there is none */
 	struct str principal;
+	enum peer_mode mode; /* of the peer */
 	struct endpoint_accept accept;
 	size_t expected, ended; /* requests in the message, and those that are over */
 	bool receiving;         /* inside peer->receive: `expected` is not known yet */
@@ -185,20 +187,24 @@ static bool same_principal(struct str a, struct str b)
 	return !a.p == !b.p && str_eq(a, b);
 }
 
-static bool connect_peer(struct modern *x, const struct http_exchange *ex, struct str principal)
+/* A peer of the legacy era is for one message: behind a proxy the next one may be another client's. */
+static bool connect_peer(struct modern *x, const struct http_exchange *ex, struct str principal,
+			 enum peer_mode mode, int rev)
 {
 	const struct peer_sink sink = { .begin = modern_sink_begin,
 					.end = modern_sink_end,
 					.ended = sink_ended,
 					.congested = modern_sink_congested,
 					.ctx = x };
-	struct peer_facts facts = { .mode = PEER_MODERN,
-				    .transport = CLEAT_TRANSPORT_HTTP,
-				    .principal = principal };
+	struct peer_facts facts = {
+		.mode = mode, .rev = rev, .transport = CLEAT_TRANSPORT_HTTP, .principal = principal
+	};
 
-	if (x->peer && same_principal(x->principal, principal))
+	if (x->peer && mode == PEER_MODERN && x->mode == mode &&
+	    same_principal(x->principal, principal))
 		return true;
 	close_peer(x);
+	x->mode = mode;
 	mem_free(&x->m->mem, (char *)x->principal.p);
 	x->principal = (struct str){ 0 };
 	if (principal.p) {
@@ -216,18 +222,18 @@ static bool connect_peer(struct modern *x, const struct http_exchange *ex, struc
 	return x->peer != NULL;
 }
 
-void modern_post(struct endpoint *m, struct http_exchange *ex, struct str principal)
+static void post_alone(struct endpoint *m, struct http_exchange *ex, struct str principal,
+		       enum peer_mode mode, int rev)
 {
 	const struct http_request *r = http_exchange_request(ex);
-	const struct peer_headers headers = endpoint_headers(r);
+	const struct peer_headers headers = endpoint_headers(m, r);
 	struct modern *x = modern_of(m, ex);
 
-	if (!x || !connect_peer(x, ex, principal)) {
+	if (!x || !connect_peer(x, ex, principal, mode, rev)) {
 		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR, "out of memory");
 		return;
 	}
-	if (str_eqz(http_request_field(r, "mcp-method"), "subscriptions/listen") &&
-	    !place_listen(m, &x->place, x->owner, ex))
+	if (endpoint_listens(m, r) && !place_listen(m, &x->place, x->owner, ex))
 		return;
 	place_take(m, &x->place, ex);
 	x->accept = endpoint_accept(m, r);
@@ -241,4 +247,14 @@ void modern_post(struct endpoint *m, struct http_exchange *ex, struct str princi
 		x->lost = true;
 	}
 	modern_finish(x);
+}
+
+void modern_post(struct endpoint *m, struct http_exchange *ex, struct str principal)
+{
+	post_alone(m, ex, principal, PEER_MODERN, 0);
+}
+
+void modern_post_legacy(struct endpoint *m, struct http_exchange *ex, struct str principal, int rev)
+{
+	post_alone(m, ex, principal, PEER_STATELESS, rev);
 }

@@ -256,7 +256,7 @@ static struct old_link *old_find(struct endpoint *m, struct str id, struct str p
 void old_post(struct endpoint *m, struct http_exchange *ex, struct str principal)
 {
 	const struct http_request *r = http_exchange_request(ex);
-	const struct peer_headers headers = endpoint_headers(r);
+	const struct peer_headers headers = endpoint_headers(m, r);
 	struct old_link *k = old_find(m, session_id(r->query), principal);
 
 	if (!http_has_media_type(http_request_field(r, "content-type"), "application/json")) {

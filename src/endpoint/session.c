@@ -366,7 +366,7 @@ static void begin_use(struct session *s)
 
 static void feed(struct session *s, struct channel *st, const struct http_request *r)
 {
-	const struct peer_headers headers = endpoint_headers(r);
+	const struct peer_headers headers = endpoint_headers(s->m, r);
 
 	st->receiving = true;
 	st->expected = s->peer->ops->receive(s->peer, r->body, st, &headers);

@@ -6,6 +6,7 @@
 #include "http/field.h"
 #include "http/token.h"
 #include "protocol/link.h"
+#include "protocol/revision.h"
 #include "json/parse.h"
 
 #include <string.h>
@@ -68,6 +69,8 @@ static int check_plain(const struct peer_headers *h, struct str name, const char
 	struct str value;
 	size_t n = headers_find(h, name, &value);
 
+	if (n == 0 && h->lenient)
+		return CLEAT_OK;
 	if (n != 1)
 		return n ? unreadable(err, str_of(shown)) : absent(err, shown);
 	return str_eq(value, body) ? CLEAT_OK : mismatch(err, shown, value, body);
@@ -94,9 +97,13 @@ static int read_value(const struct peer_headers *h, struct str name, struct buf 
 
 int headers_check_version(const struct peer_headers *h, struct str version, cleat_error *err)
 {
-	return h ? check_plain(h, STR_LIT("mcp-protocol-version"), "MCP-Protocol-Version", version,
-			       err)
-		 : CLEAT_OK;
+	static const struct str name = STR_INIT("mcp-protocol-version");
+	struct str value;
+
+	if (h && h->lenient && headers_find(h, name, &value) == 1 &&
+	    revision_find(value) != REV_NONE)
+		return CLEAT_OK;
+	return h ? check_plain(h, name, "MCP-Protocol-Version", version, err) : CLEAT_OK;
 }
 
 /* 2026-07-28 streamable-http, Standard Request Headers: the source of Mcp-Name. */
@@ -119,7 +126,7 @@ static int check_name(const struct peer_headers *h, struct str body, const cleat
 	buf_init(&scratch, mem, VALUE_MAX);
 	rc = read_value(h, STR_LIT("mcp-name"), &scratch, &value, err);
 	if (rc == CLEAT_ENOENT)
-		rc = absent(err, "Mcp-Name");
+		rc = h->lenient ? CLEAT_OK : absent(err, "Mcp-Name");
 	else if (rc == CLEAT_OK && !str_eq(value, body))
 		rc = mismatch(err, "Mcp-Name", value, body);
 	buf_done(&scratch);
@@ -380,7 +387,7 @@ static int check_param(const struct peer_headers *h, const struct header_param *
 	buf_init(&scratch, mem, VALUE_MAX);
 	rc = read_value(h, p->field, &scratch, &value, err);
 	if (rc == CLEAT_ENOENT)
-		rc = v ? absent(err, p->field.p) : CLEAT_OK;
+		rc = v && !h->lenient ? absent(err, p->field.p) : CLEAT_OK;
 	else if (rc == CLEAT_OK && !v)
 		rc = mismatch(err, p->field.p, value, STR_LIT("nothing"));
 	else if (rc == CLEAT_OK)

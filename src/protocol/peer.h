@@ -26,6 +26,9 @@ struct peer;
 struct peer_headers {
 	const struct http_field *fields;
 	size_t n;
+	/* Those that are missing are not missed, and the revision may be any that we know; what contradicts
+	 * the message otherwise is still refused. */
+	bool lenient;
 };
 
 struct peer_ops {
@@ -58,7 +61,9 @@ enum peer_mode {
 	PEER_ANY,    /* the client decides by how it opens: stdio */
 	PEER_LEGACY, /* a session: begins with initialize */
 	PEER_MODERN, /* every request stands alone */
-	PEER_ASKED   /* the questions that a server asks its client: no handshake, revision `rev` */
+	PEER_STATELESS, /* the same of the legacy era: no handshake is needed, revision `rev`; nothing is
+			 * remembered, so the client can neither be asked nor told anything later */
+	PEER_ASKED /* the questions that a server asks its client: no handshake, revision `rev` */
 };
 
 /* So many of something for all connections of one client together. */
@@ -80,7 +85,7 @@ struct peer_facts {
 	/* Of its subscriptions; must be there until close() returns. NULL: there is no other bound than the
 	 * connection's. */
 	struct peer_quota *quota;
-	int rev; /* PEER_ASKED: enum revision that client and server have agreed on */
+	int rev; /* PEER_ASKED, PEER_STATELESS: enum revision */
 };
 
 struct peer {

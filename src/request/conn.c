@@ -66,7 +66,7 @@ cleat_connection *conn_new(cleat_server *s, const struct peer_sink *sink,
 		mem_free(&s->mem, c);
 		return NULL;
 	}
-	if (c->facts.mode == PEER_ASKED)
+	if (conn_has_revision(c))
 		c->session.rev = (enum revision)c->facts.rev;
 	arena_init(&c->arena, &s->mem, SESSION_ARENA_MAX);
 	c->arena.first = SESSION_ARENA_FIRST;

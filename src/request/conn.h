@@ -66,7 +66,7 @@ void conn_each_request(cleat_connection *c, void (*fn)(cleat_request *req));
 /* Has a revision been agreed on, before or with the session that is open now? */
 static inline bool conn_has_revision(const cleat_connection *c)
 {
-	return c->session.open || c->facts.mode == PEER_ASKED;
+	return c->session.open || c->facts.mode == PEER_ASKED || c->facts.mode == PEER_STATELESS;
 }
 
 #endif

@@ -26,6 +26,7 @@ struct method {
 	bool legacy, modern;
 	bool asks;      /* its handler may ask the client (2026-07-28 patterns/mrtr) */
 	bool cacheable; /* its result carries ttlMs and cacheScope */
+	bool lasting;   /* it is about what comes later: not where nothing is remembered */
 	/* Is there anything after it? NULL: always. */
 	bool (*available)(const cleat_server *s);
 	/* Serves the request: answers and ends it, or starts its handler. */

@@ -192,29 +192,32 @@ static int open_endpoint(struct http_listen *l, const struct listener *socket, c
 	bool logged = l->opts.metrics || l->opts.access_log;
 	struct store_limits kept = { .max_sessions = l->opts.max_sessions,
 				     .max_event_bytes = l->opts.max_events };
-	struct endpoint_options o = { .loop = atomic_load(&l->r->loop),
-				      .mem = &l->r->mem,
-				      .accept = on_accept,
-				      .authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
-				      .knows = on_knows,
-				      .screen = http_guard_asks(&l->guard) ? on_screen : NULL,
-				      .note = http_on_note,
-				      .logged = logged ? on_logged : NULL,
-				      .ctx = l,
-				      .path = socket->address.path[0] ? socket->address.path : NULL,
-				      .no_old_sse = l->opts.no_old_sse || l->opts.no_sessions,
-				      .no_sessions = l->opts.no_sessions,
-				      .policy = { .loopback = socket->address.loopback,
-						  .hosts = l->opts.allow_hosts,
-						  .origins = l->opts.allow_origins },
-				      .max_body = l->opts.max_body,
-				      .max_reply = server_max_reply(s),
-				      .session_idle_ms = l->opts.session_idle_ms,
-				      .session_unused_ms = l->opts.session_unused_ms,
-				      .max_sessions_per_client = l->opts.max_sessions_per_client,
-				      .max_streams_per_client = l->opts.max_streams_per_client,
-				      .max_subscriptions_per_client =
-					      l->opts.max_subscriptions_per_client };
+	struct endpoint_options o = {
+		.loop = atomic_load(&l->r->loop),
+		.mem = &l->r->mem,
+		.accept = on_accept,
+		.authorize = http_guard_asks(&l->guard) ? on_authorize : NULL,
+		.knows = on_knows,
+		.screen = http_guard_asks(&l->guard) ? on_screen : NULL,
+		.note = http_on_note,
+		.logged = logged ? on_logged : NULL,
+		.ctx = l,
+		.path = socket->address.path[0] ? socket->address.path : NULL,
+		.no_old_sse = l->opts.no_old_sse || l->opts.no_sessions || l->opts.modern_only,
+		.no_sessions = l->opts.no_sessions,
+		.modern_only = l->opts.modern_only,
+		.lenient_headers = l->opts.lenient_headers,
+		.policy = { .loopback = socket->address.loopback,
+			    .hosts = l->opts.allow_hosts,
+			    .origins = l->opts.allow_origins },
+		.max_body = l->opts.max_body,
+		.max_reply = server_max_reply(s),
+		.session_idle_ms = l->opts.session_idle_ms,
+		.session_unused_ms = l->opts.session_unused_ms,
+		.max_sessions_per_client = l->opts.max_sessions_per_client,
+		.max_streams_per_client = l->opts.max_streams_per_client,
+		.max_subscriptions_per_client = l->opts.max_subscriptions_per_client
+	};
 
 	l->store = store_memory_new(&l->r->mem, &kept, store_now, NULL);
 	if (!l->store)

@@ -67,7 +67,13 @@ static const struct standard {
 	  AT(access_log) },
 	{ "--no-old-sse", NULL, "not the older transport of 2024-11-05 (/sse, /messages)", FLAG,
 	  false, AT(http.no_old_sse) },
-	{ "--no-sessions", NULL, "only clients of 2026-07-28", FLAG, false, AT(http.no_sessions) },
+	{ "--no-sessions", NULL, "keep no sessions: clients of 2025 are answered without", FLAG,
+	  false, AT(http.no_sessions) },
+	{ "--modern-only", NULL, "only clients of 2026-07-28", FLAG, false, AT(http.modern_only) },
+	{ "--lenient-headers", NULL,
+	  "take messages of 2026-07-28 whose headers are missing\n"
+	  "or name an older revision",
+	  FLAG, false, AT(http.lenient_headers) },
 #undef AT
 };
 

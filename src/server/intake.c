@@ -63,6 +63,7 @@ static const struct era *era_for(const cleat_connection *c, const struct rpc_mes
 {
 	switch (c->facts.mode) {
 	case PEER_MODERN: return &era_modern;
+	case PEER_STATELESS:
 	case PEER_ASKED: return &era_legacy; /* plain results, whatever the revision */
 	default: return era_of(&c->session, m, meta);
 	}

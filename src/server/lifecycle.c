@@ -9,12 +9,13 @@
 #include "json/copy.h"
 #include "json/parse.h"
 
-static void flag_object(struct jw *w, const char *key, bool subscribe)
+static void flag_object(struct jw *w, const char *key, bool lasting, bool subscribe)
 {
 	jw_key(w, key);
 	jw_obj(w);
-	jw_kv_bool(w, "listChanged", true);
-	if (subscribe)
+	if (lasting)
+		jw_kv_bool(w, "listChanged", true);
+	if (lasting && subscribe)
 		jw_kv_bool(w, "subscribe", true);
 	jw_obj_end(w);
 }
@@ -26,19 +27,23 @@ static void empty_object(struct jw *w, const char *key)
 	jw_obj_end(w);
 }
 
-static void capabilities(struct jw *w, const cleat_server *s, unsigned features)
+/* Only what a client can have: nobody can be told of a change who is forgotten after each answer. */
+static void capabilities(struct jw *w, const cleat_request *req)
 {
+	const cleat_server *s = req->server;
+	bool lasting = req->conn->facts.mode != PEER_STATELESS;
+
 	jw_key(w, "capabilities");
 	jw_obj(w);
 	if (server_has_tools(s))
-		flag_object(w, "tools", false);
+		flag_object(w, "tools", lasting, false);
 	if (server_has_resources(s))
-		flag_object(w, "resources", true);
+		flag_object(w, "resources", lasting, true);
 	if (server_has_prompts(s))
-		flag_object(w, "prompts", false);
-	if (server_has_completions(s) && (features & FEAT_COMPLETIONS))
+		flag_object(w, "prompts", lasting, false);
+	if (server_has_completions(s) && (req->ctx.features & FEAT_COMPLETIONS))
 		empty_object(w, "completions");
-	if (!s->opts.no_logging)
+	if (!s->opts.no_logging && lasting)
 		empty_object(w, "logging");
 	jw_obj_end(w);
 }
@@ -126,7 +131,7 @@ void serve_initialize(cleat_request *req)
 		return;
 	}
 	jw_kv_str(&o.w, "protocolVersion", revision_name(rev));
-	capabilities(&o.w, req->server, req->ctx.features);
+	capabilities(&o.w, req);
 	jw_key(&o.w, "serverInfo");
 	describe_implementation(&o.w, req->ctx.features, req->server->name, req->server->version,
 				&req->server->opts);
@@ -186,7 +191,7 @@ void serve_discover(cleat_request *req)
 	jw_arr(&o.w);
 	jw_strz(&o.w, revision_name(REV_MODERN));
 	jw_arr_end(&o.w);
-	capabilities(&o.w, req->server, req->ctx.features);
+	capabilities(&o.w, req);
 	jw_kv_str(&o.w, "instructions", opts->instructions);
 	done(req, &o, &f);
 }

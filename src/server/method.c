@@ -51,10 +51,12 @@ static const struct method methods[] = {
 	  .serve = serve_templates_list },
 	{ .name = "resources/subscribe",
 	  .legacy = true,
+	  .lasting = true,
 	  .available = server_has_resources,
 	  .serve = serve_subscribe },
 	{ .name = "resources/unsubscribe",
 	  .legacy = true,
+	  .lasting = true,
 	  .available = server_has_resources,
 	  .serve = serve_unsubscribe },
 	{ .name = "prompts/get",
@@ -77,6 +79,7 @@ static const struct method methods[] = {
 	{ .name = "initialize", .legacy = true, .serve = serve_initialize },
 	{ .name = "logging/setLevel",
 	  .legacy = true,
+	  .lasting = true,
 	  .available = has_logging,
 	  .serve = serve_set_level },
 	{ .name = "server/discover", .modern = true, .cacheable = true, .serve = serve_discover },
@@ -112,6 +115,7 @@ bool method_is_reserved(struct str name)
 static bool known(const struct method *m, const cleat_request *req)
 {
 	return (req->ctx.era->modern ? m->modern : m->legacy) &&
+	       !(m->lasting && req->conn->facts.mode == PEER_STATELESS) &&
 	       (!m->available || m->available(req->server));
 }
 

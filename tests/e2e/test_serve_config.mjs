@@ -433,7 +433,7 @@ test('what cannot change while it runs is said', async t => {
 
 test('"http" of the file says where and for whom, and --stdio overrules it', async t => {
 	const directory = place({
-		'serve.json': JSON.stringify({ http: { listen: '127.0.0.1:0', path: '/here', tokens: './tokens', allow_origin: ['https://app.example'] }, tools: { a: echo('a') } }),
+		'serve.json': JSON.stringify({ http: { listen: '127.0.0.1:0', path: '/here', tokens: './tokens', allow_origin: ['https://app.example'], no_sessions: true, lenient_headers: true }, tools: { a: echo('a') } }),
 		tokens: 'ann 0123456789abcdef0123456789abcdef\n'
 	});
 	const child = start(['serve', 'serve.json'], { cwd: directory });
@@ -441,10 +441,13 @@ test('"http" of the file says where and for whom, and --stdio overrules it', asy
 	const url = /listening on (\S+)/.exec(await heard(child, /listening on \S+\n/, 'stderr'))[1];
 	assert.match(url, /:\d+\/here$/);
 	const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
-	const ask = headers => fetch(url, { method: 'POST', body, headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers } });
+	const ask = (headers, what = body) => fetch(url, { method: 'POST', body: what, headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers } });
 	assert.equal((await ask({})).status, 401);
 	const token = 'Bearer 0123456789abcdef0123456789abcdef';
-	assert.notEqual((await ask({ Authorization: token, Origin: 'https://app.example' })).status, 403);
+	assert.equal((await ask({ Authorization: token, Origin: 'https://app.example' })).status, 200);
+	const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+	const modern = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } });
+	assert.equal((await ask({ Authorization: token, 'MCP-Protocol-Version': '2025-11-25' }, modern)).status, 200);
 	assert.equal((await ask({ Authorization: token, Origin: 'https://evil.example' })).status, 403);
 	const { code, stdout } = await run(['ls', '--', cleat, 'serve', '--stdio', path.join(directory, 'serve.json')]);
 	assert.equal(code, 0);

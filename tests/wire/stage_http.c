@@ -71,6 +71,8 @@ static bool do_options(struct session *s, struct line *l)
 		OPTION("session_idle_ms", mcp.session_idle_ms),
 		OPTION("keep_alive_ms", mcp.keep_alive_ms),
 		OPTION("no_sessions", mcp.no_sessions),
+		OPTION("modern_only", mcp.modern_only),
+		OPTION("lenient_headers", mcp.lenient_headers),
 		OPTION("no_old_sse", mcp.no_old_sse),
 		OPTION("max_sessions", store.max_sessions),
 		OPTION("max_session_bytes", store.max_session_bytes),

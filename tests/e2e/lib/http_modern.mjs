@@ -134,8 +134,8 @@ export function httpModernCases(sdk) {
 		await other.notes.take(m => m.method === 'notifications/tools/list_changed', 'tools/list_changed');
 	});
 
-	it('--no-sessions: this revision is served, and the older ones are told', async t => {
-		const server = t.use(await HttpServer.start({ args: ['--no-sessions'] }));
+	it('--modern-only: this revision is served, and the older ones are told', async t => {
+		const server = t.use(await HttpServer.start({ args: ['--modern-only'] }));
 		const s = await t.open(sdk, { server });
 		assert.equal(text(await s.call('echo', { text: 'x' })), 'x');
 		const automatic = await t.open(sdk, { server, mode: 'auto' });

@@ -37,7 +37,7 @@ static const struct peer_headers *sent(struct sent *s, const char *all)
 		at = end ? end + 3 : NULL;
 	}
 	put_lines(&s->r, s->fields, lines, MOST);
-	s->h = (struct peer_headers){ s->fields, s->r.n_fields };
+	s->h = (struct peer_headers){ .fields = s->fields, .n = s->r.n_fields };
 	return &s->h;
 }
 

@@ -52,9 +52,11 @@ TEST(words_become_members)
 	cleat_main_done(NULL);
 	assert_null(o.listen);
 	assert_int_equal(PARSE(&o, "--http=0", "--threads=256", "--metrics=9090", "--access-log",
-			       "--no-old-sse", "--no-sessions"),
+			       "--no-old-sse", "--no-sessions", "--modern-only",
+			       "--lenient-headers"),
 			 CLEAT_OK);
-	assert_true(o.http->no_old_sse && o.http->no_sessions);
+	assert_true(o.http->no_old_sse && o.http->no_sessions && o.http->modern_only &&
+		    o.http->lenient_headers);
 	assert_int_equal(o.http->threads, 256);
 	assert_int_equal(o.http->access_log, 2);
 	assert_string_equal(o.http->metrics, "9090");

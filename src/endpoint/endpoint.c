@@ -463,10 +463,28 @@ static void post(struct endpoint *m, struct http_exchange *ex, struct str princi
 
 /* ---- paths ------------------------------------------------------------------------------------- */
 
-/* The methods of the endpoint's own path. */
-static const char *allowed(const struct endpoint *m)
+static bool is_health(const struct http_request *r)
 {
+	return str_eqz(r->path, "/healthz");
+}
+
+/* For Allow: what there is at this path. Of one where nothing is, and of the server as a whole ("*"), what
+ * there is at the endpoint's: a browser that asks first can then see the 404. */
+static const char *allowed(const struct endpoint *m, const struct http_request *r)
+{
+	if (is_health(r))
+		return "GET, HEAD";
+	if (!m->o.no_old_sse && str_eqz(r->path, "/sse"))
+		return "GET";
+	if (!m->o.no_old_sse && str_eqz(r->path, "/messages"))
+		return "POST";
 	return m->o.no_sessions || m->o.modern_only ? "POST" : "POST, GET, DELETE";
+}
+
+/* HEAD, too: what GET gives is a stream, of which there is nothing to know without reading it. */
+static void refuse_method(struct endpoint *m, struct http_exchange *ex)
+{
+	endpoint_reply_not_allowed(m, ex, allowed(m, http_exchange_request(ex)));
 }
 
 static void serve_mcp(struct endpoint *m, struct http_exchange *ex, struct str principal)
@@ -481,7 +499,7 @@ static void serve_mcp(struct endpoint *m, struct http_exchange *ex, struct str p
 	else if (method == HTTP_METHOD_DELETE && sessions)
 		session_delete(m, ex, principal);
 	else
-		endpoint_reply_not_allowed(m, ex, allowed(m));
+		refuse_method(m, ex);
 }
 
 static void serve_health(struct endpoint *m, struct http_exchange *ex)
@@ -489,7 +507,7 @@ static void serve_health(struct endpoint *m, struct http_exchange *ex)
 	enum http_method method = http_exchange_request(ex)->method;
 
 	if (method != HTTP_METHOD_GET && method != HTTP_METHOD_HEAD)
-		endpoint_reply_not_allowed(m, ex, "GET, HEAD");
+		refuse_method(m, ex);
 	else if (m->stopping)
 		endpoint_reply(m, ex, 503, text_type, STR_LIT("stopping\n"), NULL, 0);
 	else
@@ -506,16 +524,18 @@ static void serve_old(struct endpoint *m, struct http_exchange *ex, struct str p
 	else if (method == HTTP_METHOD_GET && !messages)
 		old_get(m, ex, principal);
 	else
-		endpoint_reply_not_allowed(m, ex, messages ? "POST" : "GET");
+		refuse_method(m, ex);
 }
 
-/* A browser asks before it sends something that a plain form could not. */
+/* A browser asks before it sends something that a plain form could not. Nobody has to say who he is: it sends
+ * no credentials, and there is nothing to learn but what this file says. */
 static void serve_preflight(struct endpoint *m, struct http_exchange *ex)
 {
+	const struct http_request *r = http_exchange_request(ex);
 	struct http_field fields[POLICY_FIELDS + 1];
-	size_t n = policy_cors_fields(&m->o.policy, http_exchange_request(ex), true, fields);
+	size_t n = policy_cors_fields(&m->o.policy, r, true, fields);
 
-	fields[n++] = (struct http_field){ STR_LIT("Allow"), STR_LIT("POST, GET, DELETE") };
+	fields[n++] = (struct http_field){ STR_LIT("Allow"), str_of(allowed(m, r)) };
 	http_exchange_reply(ex, 204, (struct str){ 0 }, fields, n, STR_LIT(""));
 }
 
@@ -547,11 +567,6 @@ static bool may_ask(struct endpoint *m, struct http_exchange *ex)
 	else
 		return true;
 	return false;
-}
-
-static bool is_health(const struct http_request *r)
-{
-	return str_eqz(r->path, "/healthz");
 }
 
 void endpoint_screen(void *mcp, struct http_exchange *ex)

@@ -75,7 +75,8 @@ size_t policy_cors_fields(const struct policy_options *p, const struct http_requ
 	fields[n++] = (struct http_field){ STR_LIT("Vary"), STR_LIT("Origin") };
 	if (!preflight) {
 		fields[n++] = (struct http_field){ STR_LIT("Access-Control-Expose-Headers"),
-						   STR_LIT("Mcp-Session-Id, WWW-Authenticate") };
+						   STR_LIT("Mcp-Session-Id, WWW-Authenticate, "
+							   "Retry-After") };
 		return n;
 	}
 	fields[n++] = (struct http_field){ STR_LIT("Access-Control-Allow-Methods"),

@@ -68,6 +68,7 @@ static bool do_options(struct session *s, struct line *l)
 {
 	static const struct setting known[] = {
 		OPTION("tokens", tokens),
+		OPTION("pages", pages),
 		OPTION("session_idle_ms", mcp.session_idle_ms),
 		OPTION("keep_alive_ms", mcp.keep_alive_ms),
 		OPTION("no_sessions", mcp.no_sessions),

@@ -235,6 +235,7 @@ void bench_base(struct bench *b, const struct bench_options *o)
 
 void bench_open_with(struct bench *b, const struct bench_options *o)
 {
+	static const char *const pages[] = { "https://app.example", NULL };
 	struct endpoint_options mcp = o->mcp;
 
 	bench_base(b, o);
@@ -248,6 +249,7 @@ void bench_open_with(struct bench *b, const struct bench_options *o)
 	mcp.note = bench_note;
 	mcp.ctx = b;
 	mcp.policy.loopback = true;
+	mcp.policy.origins = o->pages ? pages : NULL;
 	mcp.store = b->store;
 	mcp.now = bench_clock;
 	assert_int_equal(endpoint_new(&mcp, &b->m, NULL), CLEAT_OK);

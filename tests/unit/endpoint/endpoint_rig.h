@@ -44,6 +44,7 @@ struct bench_options {
 	struct store_limits store;
 	struct httpd_options http;
 	cleat_server_options server;
+	bool pages; /* those of https://app.example may connect */
 	bool tokens; /* "Authorization: Bearer NAME", or NAME/TOKEN, is NAME; without it nobody passes */
 };
 

@@ -145,7 +145,7 @@ TEST(cors_names_the_origin_and_no_other)
 		assert_true(str_eqz(value_of(f, n, "Vary"), "Origin"));
 		/* a page must be able to read the session's id */
 		assert_true(str_eqz(value_of(f, n, "Access-Control-Expose-Headers"),
-				    "Mcp-Session-Id, WWW-Authenticate"));
+				    "Mcp-Session-Id, WWW-Authenticate, Retry-After"));
 		assert_null(value_of(f, n, "Access-Control-Allow-Credentials").p);
 		assert_null(value_of(f, n, "Access-Control-Allow-Methods").p);
 	}

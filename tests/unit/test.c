@@ -8,6 +8,7 @@ static struct {
 	size_t n;
 	CMFixtureFunction set_up, tear_down;
 	int (*start)(int argc, char **argv);
+	void *thing;
 } suite;
 
 void test_add(const struct CMUnitTest *test)
@@ -16,6 +17,15 @@ void test_add(const struct CMUnitTest *test)
 	if (!suite.tests)
 		abort();
 	suite.tests[suite.n++] = *test;
+}
+
+void *test_thing(size_t size)
+{
+	free(suite.thing);
+	suite.thing = calloc(1, size);
+	if (!suite.thing)
+		abort();
+	return suite.thing;
 }
 
 void test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down)
@@ -44,6 +54,7 @@ int main(int argc, char **argv)
 	if (status == TEST_GO_ON)
 		status = _cmocka_run_group_tests("tests", suite.tests, suite.n, suite.set_up,
 						 suite.tear_down);
+	free(suite.thing);
 	free(suite.tests);
 	return status;
 }

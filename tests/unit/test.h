@@ -39,10 +39,8 @@
 	static void name##_on(type *it);                                                           \
 	TEST(name)                                                                                 \
 	{                                                                                          \
-		static type thing;                                                                 \
-		type *it = &thing;                                                                 \
+		type *it = test_thing(sizeof *it);                                                 \
                                                                                                    \
-		memset(it, 0, sizeof *it);                                                         \
 		open;                                                                              \
 		name##_on(it);                                                                     \
 		close(it);                                                                         \
@@ -76,6 +74,8 @@
 	static int on_start(__attribute__((unused)) int argc, __attribute__((unused)) char **argv)
 enum { TEST_GO_ON = -1 };
 
+/* Memory of zeros for the case that runs, until the next one asks. */
+void *test_thing(size_t size);
 void test_add(const struct CMUnitTest *test); /* the name must stay where it is */
 void test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 void test_start(int (*start)(int argc, char **argv));

@@ -24,6 +24,8 @@ static int create_refuse(const struct cli *cli, const char *path, const struct s
 
 	if (errno == EEXIST && S_ISLNK(s->st_mode))
 		why = "it is a link; --force puts a file in its place";
+	else if (errno == EEXIST && S_ISDIR(s->st_mode))
+		why = "it is a directory";
 	else if (errno == EEXIST && S_ISREG(s->st_mode))
 		why = "it exists already; --force replaces it";
 	cli_error(cli, EXIT_OTHER, "cannot write %s: %s", path, why);

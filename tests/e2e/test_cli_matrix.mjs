@@ -30,7 +30,6 @@ matrix({
 	show: ['forecast', 'review', 'shape://full', 'shape://family/{member}'],
 	rules: ['argument-description', 'description', 'name', 'schema-portable'],
 	bad: true, // a name with an umlaut
-	older: ['prompt', 'read'], // that ask: `check` answers nothing
 	touches: { uri: 'test://watched-resource', call: ['touch', 'uri=test://watched-resource'], when: link => link === 'http' }
 });
 

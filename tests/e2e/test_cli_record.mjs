@@ -19,6 +19,7 @@ const read = (cwd, file = 's.ndjson') => fs.readFileSync(path.join(cwd, file), '
 // ---- recording -------------------------------------------------------------------------------------
 
 test('--save and --record make new files and follow no link; --force replaces', async () => {
+	await expect(['call', '--force', '--record', '.', '--', hello, '--', 'add', 'a=2', 'b=40'], { code: 1, stderr: /cannot write \.: it is a directory$/m });
 	const call = ['--', hello, '--', 'add', 'a=2', 'b=40'], picture = ['--', example('resources'), '--', 'pixel://1'];
 	for (const [file, args, again] of [
 		['s', ['call', '--record', 's', ...call], 1],
@@ -337,7 +338,7 @@ test('requests that are none, in parts, and several at once', async t => {
 	}), JSON.stringify(parts).slice(0, 100));
 	const host = 'Host: localhost\r\n', call = id => JSON.stringify({ jsonrpc: '2.0', id, method: 'x' });
 	const post = id => `POST ${pathname} HTTP/1.1\r\n${host}Content-Length: ${call(id).length}\r\n\r\n${call(id)}`;
-	for (const [status, bad] of [[501, 'GARBAGE\r\n\r\n'], [400, `POST http://x/ HTTP/1.1\r\n${host}\r\n`], [505, `GET / HTTP/2.0\r\n${host}\r\n`], [400, `GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`],
+	for (const [status, bad] of [[501, 'GARBAGE\r\n\r\n'], [403, `POST http://x/ HTTP/1.1\r\n${host}\r\n`], [505, `GET / HTTP/2.0\r\n${host}\r\n`], [400, `GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`],
 		[400, `GET / HTTP/1.1\r\n folded: x\r\n${host}\r\n`], [400, `POST / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`], [413, `POST / HTTP/1.1\r\n${host}Content-Length: 99999999999\r\n\r\n`],
 		[400, `POST / HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`], [400, `POST / HTTP/1.1\r\n${host}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
 		[431, `GET / HTTP/1.1\r\n${host}${'a: b\r\n'.repeat(200)}\r\n`], [431, `GET /${'x'.repeat(70_000)} HTTP/1.1\r\n${host}\r\n`], [501, 'x'.repeat(70_000)], [400, 'GET /\0'], [400, 'GET / HTTP/1.1\r\n\r\n'],

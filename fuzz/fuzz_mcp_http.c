@@ -7,6 +7,7 @@
  *	%%0	the following is sent on connection 0 (up to 3), which is opened if need be
  *	%%x0	connection 0 is closed; %%h0: it only sends no more
  *	%%t	time passes; %%f: parked calls finish; %%n: the server notifies; %%q: it stops
+ *	%%vann	whatever is ann's is revoked
  *
  * In what is sent "\n" ends a line of the header as "\r\n" does, and $S is the last session id that the
  * server gave, $E the last event id, $M the last address for messages, $C the length of the body, so that
@@ -42,9 +43,10 @@ enum {
 	BYTES = 1,   /* sent byte by byte */
 	TIGHT = 2,   /* small limits */
 	SLOW = 4,    /* connections but the first are read only at the end */
-	MODERN = 8,  /* no sessions */
+	MODERN = 8,  /* nothing else */
 	TOKENS = 16, /* Authorization: Bearer NAME is needed, except of the last client */
-	RAW = 32     /* bytes are bytes */
+	RAW = 32,    /* bytes are bytes */
+	LOOSE = 128  /* no sessions, lenient headers */
 };
 
 enum { CONNS = MCP_HTTP_CONNS, MAX_REQUESTS = 256, MAX_OUT = 32 << 20 };
@@ -165,6 +167,8 @@ static void open_bench(struct bench *b)
 					     .authorize = on_authorize,
 					     .ctx = b,
 					     .modern_only = b->flags & MODERN,
+					     .no_sessions = b->flags & LOOSE,
+					     .lenient_headers = b->flags & LOOSE,
 					     .policy = { .loopback = true },
 					     .max_body = tight ? 1000 : 0,
 					     .max_reply = 1 << 20,
@@ -381,6 +385,10 @@ static struct end *command(struct bench *b, const char *p, size_t n)
 	case 't': pass(b); break;
 	case 'f': fixture_finish_all(&b->fixture); break;
 	case 'q': stop(b); break;
+	case 'v':
+		endpoint_revoke(b->mcp, (struct str){ p + 1, n - 1 - (p[n - 1] == '\n') });
+		endpoint_tick(b->mcp);
+		break;
 	case 'n':
 		cleat_server_resource_changed(b->server, "test://static-text");
 		cleat_server_log(b->server, CLEAT_LOG_ERROR, "fuzz", "%0400d", 7);

@@ -1,13 +1,9 @@
 /* endpoint/endpoint.c - the endpoint's gate, its paths, and what all of its parts need. See endpoint.h. */
 #include "endpoint/impl.h"
 
-#include "base/cold.h"
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "protocol/era.h"
-#include "json/skim.h"
-#include "json/writer.h"
 
 #include <stdio.h>
 
@@ -19,13 +15,9 @@ enum {
 	STREAMS_DEFAULT = 1000,
 	SUBSCRIPTIONS_DEFAULT = 10000,
 	KEEP_ALIVE_DEFAULT = 15 * 1000,
-	TICK_MAX = 5000,
-	FIELDS_MAX = 8,
-	NAME_SHOWN = 128,
-	KEEP_BUF = 64 * 1024
+	TICK_MAX = 5000
 };
 
-static const struct str json_type = { "application/json", 16 };
 static const struct str text_type = { "text/plain; charset=utf-8", 25 };
 
 /* ---- small things ------------------------------------------------------------------------------ */
@@ -86,205 +78,12 @@ struct endpoint_accept endpoint_accept(struct endpoint *m, const struct http_req
 	return m->accept;
 }
 
-/* As much of a name as is shown to people. */
-static struct str shown(struct str s)
-{
-	return (struct str){ s.p, s.n < NAME_SHOWN ? s.n : NAME_SHOWN };
-}
-
-/* ---- answers ----------------------------------------------------------------------------------- */
-
-void endpoint_reply(struct endpoint *m, struct http_exchange *ex, int status, struct str type,
-		    struct str body, const struct http_field *extra, size_t n_extra)
-{
-	struct http_field fields[FIELDS_MAX];
-	size_t n = policy_cors_fields(&m->o.policy, http_exchange_request(ex), false, fields);
-
-	for (size_t i = 0; i < n_extra && n < FIELDS_MAX; i++)
-		fields[n++] = extra[i];
-	http_exchange_reply(ex, status, type, fields, n, body);
-}
-
-void endpoint_reply_empty(struct endpoint *m, struct http_exchange *ex, int status)
-{
-	endpoint_reply(m, ex, status, (struct str){ 0 }, STR_LIT(""), NULL, 0);
-}
-
-static void reply_error(struct endpoint *m, struct http_exchange *ex, int status, int code,
-			const char *text, const struct http_field *extra, size_t n_extra)
-{
-	struct buf b;
-	struct jw w;
-
-	buf_init(&b, &m->mem, KEEP_BUF);
-	jw_init(&w, &b);
-	jw_format(&w, NULL, "{jsonrpc: '2.0', error: {code: %d, message: %s}}", code, text);
-	endpoint_reply(m, ex, status, json_type, buf_status(&b) ? STR_LIT("") : buf_str(&b), extra,
-		       n_extra);
-	buf_done(&b);
-}
-
-void endpoint_reply_error(struct endpoint *m, struct http_exchange *ex, int status, int code,
-			  const char *fmt, ...)
-{
-	static const struct http_field later = { { "Retry-After", 11 }, { "1", 1 } };
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	reply_error(m, ex, status, code, text, &later, status == 503 || status == 429);
-}
-
-void endpoint_reply_lost(struct endpoint *m, struct http_exchange *ex)
-{
-	endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
-			     "out of memory; try again later");
-}
-
-void endpoint_reply_not_allowed(struct endpoint *m, struct http_exchange *ex, const char *allow)
-{
-	const struct http_field field = { STR_LIT("Allow"), str_of(allow) };
-
-	reply_error(m, ex, 405, CLEAT_RPC_INVALID_REQUEST, "this method is not used here", &field,
-		    1);
-}
-
-static COLD void reply_unauthorized(struct endpoint *m, struct http_exchange *ex)
-{
-	static const struct http_field ask = { { "WWW-Authenticate", 16 }, { "Bearer", 6 } };
-
-	reply_error(m, ex, 401, CLEAT_RPC_INVALID_REQUEST,
-		    "a valid token is needed: Authorization: Bearer TOKEN", &ask, 1);
-}
-
-/* ---- places ------------------------------------------------------------------------------------ */
-
-void place_take(struct endpoint *m, struct place *p, struct http_exchange *ex)
-{
-	p->ex = ex;
-	ring_add(&m->places, &p->of_places);
-	http_exchange_set_data(ex, p);
-}
-
-void place_leave(struct endpoint *m, struct place *p)
-{
-	if (p->ex)
-		ring_remove(&p->of_places);
-	p->ex = NULL;
-	if (p->listener)
-		p->listener->n_streams--;
-	p->listener = NULL;
-	m->n_streaming -= p->streaming;
-	p->streaming = false;
-}
-
-bool place_listen(struct endpoint *m, struct place *p, struct owner *o, struct http_exchange *ex)
-{
-	if (o->n_streams >= o->max_streams) {
-		endpoint_reply_error(
-			m, ex, 429, CLEAT_RPC_INVALID_REQUEST,
-			"%zu streams of this client listen already, which is the limit",
-			o->n_streams);
-		return false;
-	}
-	o->n_streams++;
-	p->listener = o;
-	return true;
-}
-
-bool place_begin_stream(struct endpoint *m, struct place *p, const struct http_field *extra,
-			size_t n_extra)
-{
-	struct http_field fields[FIELDS_MAX];
-	size_t n = policy_cors_fields(&m->o.policy, http_exchange_request(p->ex), false, fields);
-
-	fields[n++] = (struct http_field){ STR_LIT("Cache-Control"), STR_LIT("no-cache") };
-	fields[n++] = (struct http_field){ STR_LIT("X-Accel-Buffering"), STR_LIT("no") };
-	for (size_t i = 0; i < n_extra && n < FIELDS_MAX; i++)
-		fields[n++] = extra[i];
-	if (http_exchange_begin(p->ex, 200, STR_LIT("text/event-stream"), fields, n)) {
-		place_abort(m, p);
-		return false;
-	}
-	p->streaming = true;
-	p->spoke_ms = endpoint_now(m);
-	m->n_streaming++;
-	return true;
-}
-
-int place_write(struct endpoint *m, struct place *p, const struct sse_event *e, bool must)
-{
-	int rc;
-
-	buf_reset(&m->frame, KEEP_BUF);
-	sse_write(&m->frame, e);
-	rc = buf_status(&m->frame);
-	if (!rc)
-		rc = http_exchange_write(p->ex, buf_str(&m->frame), must);
-	if (!rc)
-		p->spoke_ms = endpoint_now(m);
-	buf_reset(&m->frame, KEEP_BUF);
-	return rc;
-}
-
-void place_end(struct endpoint *m, struct place *p)
-{
-	struct http_exchange *ex = p->ex;
-
-	place_leave(m, p);
-	http_exchange_end(ex);
-}
-
-void place_abort(struct endpoint *m, struct place *p)
-{
-	struct http_exchange *ex = p->ex;
-
-	place_leave(m, p);
-	http_exchange_abort(ex);
-}
-
-/* A comment now and then, so that nobody in between takes a silent stream for a dead one. */
-static void keep_alive(struct endpoint *m)
-{
-	uint64_t now = endpoint_now(m);
-	struct ring *next;
-
-	buf_reset(&m->frame, KEEP_BUF);
-	sse_write_comment(&m->frame, "");
-	for (struct ring *at = m->places.next; at != &m->places && !buf_status(&m->frame);
-	     at = next) {
-		struct place *p = CONTAINER_OF(at, struct place, of_places);
-
-		next = at->next;
-		if (!p->streaming || now - p->spoke_ms < m->o.keep_alive_ms)
-			continue;
-		p->spoke_ms = now;
-		if (http_exchange_queued(p->ex) == 0)
-			http_exchange_write(p->ex, buf_str(&m->frame), false);
-	}
-	buf_reset(&m->frame, KEEP_BUF);
-}
-
-/* As if its client had gone, except that he is told why. */
-static void turn_away(struct endpoint *m, struct place *p)
-{
-	struct http_exchange *ex = p->ex;
-	bool streaming = p->streaming;
-
-	p->ops->gone(p);
-	if (streaming)
-		http_exchange_end(ex);
-	else
-		reply_unauthorized(m, ex);
-}
+/* ---- time --------------------------------------------------------------------------------------- */
 
 void endpoint_tick(struct endpoint *m)
 {
-	while (!ring_alone(&m->revoked))
-		turn_away(m, CONTAINER_OF(m->revoked.next, struct place, of_places));
-	keep_alive(m);
+	place_end_revoked(m);
+	place_keep_alive(m);
 	session_expire_all(m);
 	old_sweep(m);
 }
@@ -296,169 +95,6 @@ static void endpoint_on_timer(void *ctx)
 	endpoint_tick(m);
 	loop_timer_start(m->timer,
 			 m->o.keep_alive_ms / 2 < TICK_MAX ? m->o.keep_alive_ms / 2 + 1 : TICK_MAX);
-}
-
-/* ---- which era --------------------------------------------------------------------------------- */
-
-/* What a body is that comes without a session and without a modern header. */
-enum body { BODY_INITIALIZE, BODY_MODERN, BODY_OTHER };
-
-/* At the value of "params". */
-static bool names_version(struct skim *s)
-{
-	bool found = false;
-	struct str key;
-
-	if (!skim_enter(s, '{')) {
-		skim_value(s);
-		return false;
-	}
-	while (skim_member(s, &key)) {
-		if (!skim_is(key, "_meta") || !skim_enter(s, '{')) {
-			skim_value(s);
-			continue;
-		}
-		while (skim_member(s, &key)) {
-			found |= skim_is(key, META_PROTOCOL_VERSION);
-			skim_value(s);
-		}
-	}
-	return found;
-}
-
-bool endpoint_listens(const struct endpoint *m, const struct http_request *r)
-{
-	static const char listen[] = "subscriptions/listen";
-	struct str header = http_request_field(r, "mcp-method"), key;
-	struct skim s = skim_text(r->body);
-	bool found = false;
-
-	if (header.p || !m->o.lenient_headers)
-		return str_eqz(header, listen); /* the peer compares it with the message */
-	if (!skim_enter(&s, '{'))
-		return false;
-	while (skim_member(&s, &key))
-		found |= skim_is_text(skim_value(&s), listen) && skim_is(key, "method");
-	return found;
-}
-
-static enum body look_at(struct str text)
-{
-	struct skim s = skim_text(text);
-	bool initialize = false, modern = false;
-	struct str key;
-
-	if (!skim_enter(&s, '{'))
-		skim_value(&s);
-	else
-		while (skim_member(&s, &key)) {
-			if (skim_is(key, "params"))
-				modern |= names_version(&s);
-			else
-				initialize |= skim_is_text(skim_value(&s), "initialize") &&
-					      skim_is(key, "method");
-		}
-	if (modern || !skim_is_over(&s))
-		return BODY_MODERN; /* its peer also says what is wrong with JSON that is none */
-	return initialize ? BODY_INITIALIZE : BODY_OTHER;
-}
-
-/* Otherwise a request of no revision that we know would be told what it lacks of one that we do. */
-void endpoint_reply_version(struct endpoint *m, struct http_exchange *ex, struct str version)
-{
-	char text[256];
-	struct buf b;
-	struct jw w;
-
-	buf_init(&b, &m->mem, KEEP_BUF);
-	jw_init(&w, &b);
-	snprintf(text, sizeof text,
-		 "MCP-Protocol-Version: \"%.*s\" is not a revision that this server speaks",
-		 (int)(version.n < NAME_SHOWN ? version.n : NAME_SHOWN), version.p);
-	jw_obj(&w);
-	jw_kv_str(&w, "jsonrpc", "2.0");
-	jw_key(&w, "error");
-	jw_obj(&w);
-	jw_key(&w, "code");
-	jw_int(&w, CLEAT_RPC_UNSUPPORTED_VERSION);
-	jw_kv_str(&w, "message", text);
-	jw_key(&w, "data");
-	jw_obj(&w);
-	jw_key(&w, "supported");
-	jw_arr(&w);
-	for (int rev = 0; rev < REV_COUNT; rev++)
-		if (revision_is_modern(rev) || !m->o.modern_only)
-			jw_strz(&w, revision_name(rev));
-	jw_arr_end(&w);
-	jw_key(&w, "requested");
-	jw_str(&w, shown(version));
-	jw_obj_end(&w);
-	jw_obj_end(&w);
-	jw_obj_end(&w);
-	endpoint_reply(m, ex, 400, json_type, buf_status(&b) ? STR_LIT("") : buf_str(&b), NULL, 0);
-	buf_done(&b);
-}
-
-static bool acceptable(struct endpoint *m, struct http_exchange *ex)
-{
-	const struct http_request *r = http_exchange_request(ex);
-	struct endpoint_accept accept = endpoint_accept(m, r);
-
-	/* whatever charset it says: JSON is UTF-8 (RFC 8259 section 8.1), and "utf8" is all over the place */
-	if (!http_has_media_type(http_request_field(r, "content-type"), "application/json") ||
-	    !http_request_field_is_single(r, "content-type"))
-		endpoint_reply_error(m, ex, 415, CLEAT_RPC_INVALID_REQUEST,
-				     "Content-Type must be application/json");
-	else if (!accept.json && !accept.events)
-		endpoint_reply_error(m, ex, 406, CLEAT_RPC_INVALID_REQUEST,
-				     "Accept must have application/json and text/event-stream");
-	else
-		return true;
-	return false;
-}
-
-/* Its header does not say that it is modern: that is an older revision's, or says nothing. */
-static void post_legacy(struct endpoint *m, struct http_exchange *ex, struct str principal,
-			struct str version)
-{
-	const struct http_request *r = http_exchange_request(ex);
-	bool in_session = http_request_field(r, "mcp-session-id").p && !m->o.no_sessions;
-	enum body body = in_session && !m->o.lenient_headers ? BODY_OTHER : look_at(r->body);
-
-	if (body == BODY_MODERN)
-		modern_post(m, ex, principal);
-	else if (in_session)
-		session_post(m, ex, principal);
-	else if (
-		m->o.no_sessions) /* 2025-11-25 basic/transports: "the server SHOULD assume 2025-03-26" */
-		modern_post_legacy(m, ex, principal,
-				   version.p ? revision_find(version) : REV_2025_03_26);
-	else if (body == BODY_INITIALIZE)
-		session_open(m, ex, principal);
-	else
-		endpoint_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
-				     "Mcp-Session-Id is missing: begin with initialize, or send "
-				     "MCP-Protocol-Version: 2026-07-28 with every request");
-}
-
-static void post(struct endpoint *m, struct http_exchange *ex, struct str principal)
-{
-	const struct http_request *r = http_exchange_request(ex);
-	struct str version = http_request_field(r, "mcp-protocol-version");
-
-	if (!acceptable(m, ex))
-		return;
-	if (m->stopping) {
-		endpoint_reply_error(m, ex, 503, CLEAT_RPC_INTERNAL_ERROR,
-				     "the server is stopping");
-	} else if (version.p && revision_find(version) == REV_NONE &&
-		   look_at(r->body) != BODY_MODERN) {
-		endpoint_reply_version(m, ex, version);
-	} else if (m->o.modern_only || revision_claims_modern(version)) {
-		modern_post(m, ex, principal);
-	} else {
-		post_legacy(m, ex, principal, version);
-	}
 }
 
 /* ---- paths ------------------------------------------------------------------------------------- */
@@ -493,7 +129,7 @@ static void serve_mcp(struct endpoint *m, struct http_exchange *ex, struct str p
 	bool sessions = !m->o.no_sessions && !m->o.modern_only;
 
 	if (method == HTTP_METHOD_POST)
-		post(m, ex, principal);
+		endpoint_post(m, ex, principal);
 	else if (method == HTTP_METHOD_GET && sessions)
 		session_get(m, ex, principal);
 	else if (method == HTTP_METHOD_DELETE && sessions)
@@ -577,7 +213,7 @@ void endpoint_screen(void *mcp, struct http_exchange *ex)
 	if (!may_ask(m, ex))
 		return;
 	if (m->o.screen && !is_health(r) && m->o.screen(m->o.ctx, r))
-		reply_unauthorized(m, ex);
+		endpoint_reply_unauthorized(m, ex);
 	else
 		http_exchange_limit_body(ex, m->o.max_body);
 }
@@ -593,7 +229,7 @@ static bool gate(struct endpoint *m, struct http_exchange *ex, struct endpoint_c
 		serve_health(m, ex);
 	} else if (m->o.authorize && (!http_request_field_is_single(r, "authorization") ||
 				      m->o.authorize(m->o.ctx, r, ret))) {
-		reply_unauthorized(m, ex);
+		endpoint_reply_unauthorized(m, ex);
 	} else {
 		return true;
 	}
@@ -629,9 +265,9 @@ static bool keep_visit(struct endpoint *m, struct http_exchange *ex,
 	char *at;
 
 	if (m->o.logged) {
-		session = shown(http_request_field(r, "mcp-session-id"));
-		revision = shown(http_request_field(r, "mcp-protocol-version"));
-		method = shown(http_request_field(r, "mcp-method"));
+		session = endpoint_shown(http_request_field(r, "mcp-session-id"));
+		revision = endpoint_shown(http_request_field(r, "mcp-protocol-version"));
+		method = endpoint_shown(http_request_field(r, "mcp-method"));
 	}
 	v = mem_alloc(&m->mem, sizeof *v + caller->name.n + session.n + revision.n + method.n);
 	http_exchange_keep(ex, v);
@@ -681,7 +317,7 @@ static void endpoint_on_request(void *ctx, struct http_exchange *ex)
 	if (may_enter(m, ex, v))
 		route(m, ex, v ? v->caller.name : (struct str){ 0 });
 	else
-		reply_unauthorized(m, ex);
+		endpoint_reply_unauthorized(m, ex);
 }
 
 bool endpoint_is_revoked(const struct endpoint *m, struct str principal, struct str name)
@@ -751,7 +387,7 @@ static void on_logged(void *ctx, const struct http_exchange *ex, int status, uin
 	const struct visit *v = http_exchange_kept(ex);
 
 	if (v) {
-		record.principal = shown(v->caller.name);
+		record.principal = endpoint_shown(v->caller.name);
 		record.session = v->session;
 		record.revision = v->revision;
 		record.rpc_method = v->rpc_method;

@@ -1,11 +1,14 @@
 /* endpoint/impl.h - what the parts of the MCP endpoint share.
  *
- *   endpoint.c          the gate, paths, timers
- *   modern.c   2026-07-28
- *   session.c  sessions of 2025-03-26 to 2025-11-25: life, POST, GET, DELETE
+ *   endpoint.c  the gate, paths, timers
+ *   answer.c    what is answered without a peer
+ *   place.c     open exchanges
+ *   post.c      whose message a POST is
+ *   modern.c    2026-07-28
+ *   session.c   sessions of 2025-03-26 to 2025-11-25: life, POST, GET, DELETE
  *   channel.c   the channels of a session: events, replay
- *   old.c      HTTP+SSE of 2024-11-05
- *   owner.c    how much one client has open
+ *   old.c       HTTP+SSE of 2024-11-05
+ *   owner.c     how much one client has open
  *
  * An exchange's data (http_exchange_data) is a `struct place`: what the exchange is for, so that
  * gone() and drained() know whom to tell.
@@ -71,6 +74,11 @@ struct endpoint {
 };
 
 uint64_t endpoint_now(const struct endpoint *m);
+/* As much of a name as is shown to people. */
+static inline struct str endpoint_shown(struct str s)
+{
+	return (struct str){ s.p, s.n < 128 ? s.n : 128 };
+}
 COLD void endpoint_note(struct endpoint *m, int level, const char *fmt, ...) CLEAT_PRINTF(3, 4);
 /* 32 random characters, terminated. CLEAT_OK, or why there are none. */
 int endpoint_random_id(char id[SESSION_ID_CHARS + 1]);
@@ -88,6 +96,8 @@ COLD void endpoint_reply_error(struct endpoint *m, struct http_exchange *ex, int
 COLD void endpoint_reply_version(struct endpoint *m, struct http_exchange *ex, struct str version);
 /* There was no memory for the answer. */
 COLD void endpoint_reply_lost(struct endpoint *m, struct http_exchange *ex);
+/* 401. */
+COLD void endpoint_reply_unauthorized(struct endpoint *m, struct http_exchange *ex);
 /* 405 with Allow. */
 COLD void endpoint_reply_not_allowed(struct endpoint *m, struct http_exchange *ex,
 				     const char *allow);
@@ -111,6 +121,11 @@ void place_abort(struct endpoint *m, struct place *p);
 /* The exchange was answered, or has gone. */
 void place_leave(struct endpoint *m, struct place *p);
 
+/* A comment now and then, so that nobody in between takes a silent stream for a dead one. */
+void place_keep_alive(struct endpoint *m);
+/* Ends those of m->revoked. */
+void place_end_revoked(struct endpoint *m);
+
 /* Is everything of this principal to end, wherever it comes from? For endpoint_revoke(). */
 bool endpoint_is_revoked(const struct endpoint *m, struct str principal, struct str name);
 
@@ -124,6 +139,9 @@ static inline struct peer_headers endpoint_headers(const struct endpoint *m,
 }
 /* Does it ask for subscriptions/listen? */
 bool endpoint_listens(const struct endpoint *m, const struct http_request *r);
+
+/* A POST at the endpoint's path. */
+void endpoint_post(struct endpoint *m, struct http_exchange *ex, struct str principal);
 
 /* ---- the eras ---------------------------------------------------------------------------------- */
 

@@ -100,6 +100,9 @@ static void post_legacy(struct endpoint *m, struct http_exchange *ex, struct str
 		modern_post(m, ex, principal);
 	else if (in_session)
 		session_post(m, ex, principal);
+	else if (m->o.no_sessions && !http_request_field_is_single(r, "mcp-protocol-version"))
+		endpoint_reply_error(m, ex, 400, CLEAT_RPC_INVALID_REQUEST,
+				     "MCP-Protocol-Version is there more than once");
 	else if (m->o.no_sessions)
 		modern_post_legacy(m, ex, principal,
 				   version.p ? revision_find(version) : REV_2025_03_26);

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
-import { place, rewrite, run } from './lib/cli.mjs';
+import { cleat, place, rewrite, run } from './lib/cli.mjs';
 import { byHand, everyWay, serve, text } from './lib/serve.mjs';
 import { run as runCases, test } from './lib/tap.mjs';
 import { v1Http } from './lib/v1.mjs';
@@ -165,6 +165,40 @@ cases('a server that is slow, gone, or leads elsewhere', origin => ({
 	'/slow': () => {},
 	'/elsewhere': (request, response) => response.writeHead(307, { Location: 'http://evil.example/x' }).end()
 } });
+
+test('12.0 and 1e3 are integers: every source gets their digits, and 1e400 is refused', async t => {
+	const { origin, seen } = await website(t);
+	const args = 'n: integer, list: integer[] = [2.0], x: number = 1.0';
+	const file = path.join(place({ 'serve.json': JSON.stringify({
+		databases: { d: { file: './d.db', write: true } },
+		tools: {
+			sh: { args, sh: 'echo $((n + 1)) $list $x' },
+			cmd: { args, cmd: ['echo', '{n}', '{list}', '{x}'] },
+			stdin: { args, cmd: ['cat'], stdin: '{*}' },
+			sql: { args, sql: { database: 'd', query: 'SELECT typeof(:n) AS type, :n AS n, :list AS list, :x AS x' } },
+			url: { args, http: { url: `${origin}/{n}{?list,x}` } },
+			body: { args, http: { url: `${origin}/`, body: { n: '{n}', list: '{list}', x: '{x}', text: '{n}' } } }
+		}
+	}) }), 'serve.json');
+	const call = (name, n, ...more) => run(['call', '--', cleat, 'serve', file, '--', name, `n:=${n}`, ...more]);
+	for (const [n, digits] of [['12.0', 12], ['1e3', 1000]]) {
+		assert.equal((await call('sh', n)).stdout, `${digits + 1} [2] 1.0\n`);
+		assert.equal((await call('cmd', n, 'list:=[3.0,4e0]')).stdout, `${digits} 3 4 1.0\n`);
+		assert.equal((await call('stdin', n)).stdout, `{"n":${digits},"list":[2],"x":1.0}\n`);
+		assert.equal((await call('sql', n, '--jq', '.structuredContent.rows[0]')).stdout, `{"type":"integer","n":${digits},"list":"[2]","x":1}\n`);
+		await call('url', n);
+		assert.equal(seen.at(-1).url, `/${digits}?list=2&x=1.0`);
+		await call('body', n);
+		assert.match(seen.at(-1).body, new RegExp(`^{"n":${digits},"list":\\[2\\],"x":1.0,`));
+	}
+	for (const name of ['sh', 'cmd', 'stdin', 'sql', 'url', 'body']) {
+		const { code, stderr } = await call(name, '1e400');
+		assert.notEqual(code, 0);
+		assert.match(stderr, /n: expected an integer .*, got 1e400/);
+	}
+	assert.equal((await call('cmd', '123456789012345678901234567890')).stdout, '123456789012345678901234567890 2 1.0\n');
+	assert.match((await call('sql', '9223372036854775808')).stderr, /expected an integer between .*, got 9223372036854775808/);
+});
 
 test('secrets reach the server, and nobody else', async t => {
 	const { seen, origin } = await website(t, { '/fail': (request, response) => response.writeHead(500).end('oops') });

@@ -1,8 +1,8 @@
 /* program/serve/argument/argtext.h - text with places for arguments: "--depth={depth}", "{path}", "{tags}".
  *
- * {name} is replaced by the argument's value: a string as it is, a number as it was written, true or false,
- * anything else as JSON; null counts as not given. {*} is all arguments as one JSON object (not in prompts).
- * {{ and }} are braces. A name that the tool does not declare is a problem when the configuration is read.
+ * {name} is replaced by the argument's value: a string as it is, a number as it was written (integers come
+ * here as their digits: integers.h), true or false, anything else as JSON; null counts as not given. {*} is all
+ * arguments as one JSON object (not in prompts). {{ and }} are braces. A name that the tool does not declare is a problem when the configuration is read.
  * Values are never looked at again: no quoting, no expansion, no shell.
  *
  * As an element of a command ("cmd"):

@@ -9,10 +9,12 @@
 
 #include "base/mem.h"
 #include "serve/argument/argtext.h"
+#include "serve/argument/integers.h"
 #include "serve/kit/output.h"
 #include "serve/kit/reqmem.h"
 #include "serve/kit/tool.h"
 #include "json/build.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 enum { ARGUMENTS_MAX = 16 << 20 };
@@ -23,6 +25,7 @@ struct inquiry {
 	const struct argtext *confirm, *message;
 	const char *form;           /* requestedSchema; NULL: nothing is asked */
 	const cleat_json *defaults; /* of arguments and fields, by name */
+	struct integers integers;
 };
 
 /* ---- making ---- */
@@ -81,6 +84,21 @@ static bool keep_defaults(struct draft *b, struct inquiry *q, const cleat_json *
 	return !rc;
 }
 
+/* May there be integers among the arguments? Where the word stands does not matter: it costs a copy. */
+static bool has_integers(const cleat_json *node, const cleat_tool *t)
+{
+	return strstr(t->input_schema, "\"integer\"") || cleat_json_get(node, "ask");
+}
+
+static bool keep_schema(struct draft *b, struct inquiry *q, const cleat_json *names)
+{
+	int rc = json_copy(&q->arena, names, &q->integers.schema);
+
+	if (rc)
+		conf_problem(b->conf, NULL, "arguments: %s", cleat_strstatus(rc));
+	return !rc;
+}
+
 /* `names`: what may appear in braces. */
 static bool inquiry_fill(struct draft *b, struct inquiry *q, const cleat_json *node,
 			 const cleat_tool *t, const cleat_json *names)
@@ -107,15 +125,17 @@ static bool inquiry_fill(struct draft *b, struct inquiry *q, const cleat_json *n
 		if (!q->form || !q->message)
 			return false;
 	}
-	return keep_defaults(b, q, cleat_json_get(names, "properties"));
+	return (!has_integers(node, t) || keep_schema(b, q, names)) &&
+	       keep_defaults(b, q, cleat_json_get(names, "properties"));
 }
 
-struct inquiry *inquiry_new(struct draft *b, const cleat_json *node, const cleat_tool *t)
+struct inquiry *inquiry_new(struct draft *b, const cleat_json *node, const cleat_tool *t,
+			    bool int64)
 {
 	const cleat_json *names = tool_arguments(b, node, t);
 	struct inquiry *q;
 
-	if (!cleat_json_get(node, "confirm") && !cleat_json_get(node, "ask") &&
+	if (!cleat_json_get(node, "confirm") && !has_integers(node, t) &&
 	    !any_default(cleat_json_get(names, "properties")))
 		return NULL;
 	q = mem_zalloc(&b->rt->mem, sizeof *q);
@@ -124,6 +144,7 @@ struct inquiry *inquiry_new(struct draft *b, const cleat_json *node, const cleat
 		return NULL;
 	}
 	q->mem = b->rt->mem;
+	q->integers.int64 = int64;
 	arena_init(&q->arena, &q->mem, 0);
 	q->arena.first = 512; /* most have one or two defaults, and that is all */
 	if (inquiry_fill(b, q, node, t, names))
@@ -147,47 +168,48 @@ void inquiry_free(struct inquiry *q)
 
 /* ---- asking ---- */
 
-static void put_members(struct build *to, const cleat_json *object)
+static void put_members(const struct inquiry *q, struct build *to, const cleat_json *object)
 {
 	cleat_json_iter it = cleat_json_each(object);
 
-	while (cleat_json_next(&it)) {
-		build_key(to, json_str(it.key));
-		build_value(to, it.value);
-	}
+	while (cleat_json_next(&it))
+		integers_put(&q->integers, to, json_str(it.key), it.value);
 }
 
-static void put_defaults(struct build *to, const cleat_json *defaults, const cleat_json *args,
+static void put_defaults(const struct inquiry *q, struct build *to, const cleat_json *args,
 			 const cleat_json *answers)
 {
-	cleat_json_iter it = cleat_json_each(defaults);
+	cleat_json_iter it = cleat_json_each(q->defaults);
 
 	while (cleat_json_next(&it)) {
 		struct str key = json_str(it.key);
 
 		if (json_get(args, key) || json_get(answers, key))
 			continue;
-		build_key(to, key);
-		build_value(to, it.value);
+		integers_put(&q->integers, to, key, it.value);
 	}
 }
 
-/* Arguments, answers and defaults as one object, in the request's memory. */
+/* Arguments, answers and defaults as one object, in the request's memory. NULL: a reply
+ * says why they cannot be used. */
 static int merge(const struct inquiry *q, cleat_request *req, const cleat_json *args,
 		 const cleat_json *answers, const cleat_json **ret)
 {
 	const cleat_allocator mem = reqmem(req);
 	struct arena ar; /* is gone with the request */
 	struct build all;
+	cleat_error err;
+	int rc;
 
 	arena_init(&ar, &mem, 4 * ARGUMENTS_MAX);
 	build_init(&all, &ar);
 	build_obj(&all);
-	put_members(&all, args);
-	put_members(&all, answers);
-	put_defaults(&all, q->defaults, args, answers);
+	put_members(q, &all, args);
+	put_members(q, &all, answers);
+	put_defaults(q, &all, args, answers);
 	build_end(&all);
-	return build_finish(&all, ret, NULL);
+	rc = build_finish(&all, ret, &err);
+	return rc == CLEAT_EINVAL ? cleat_reply_error(req, "%s", err.message) : rc;
 }
 
 /* What a person is asked. A NUL is shown as U+FFFD: the tool itself will say that it cannot use it. NULL: no
@@ -217,6 +239,8 @@ int inquiry_ask(const struct inquiry *q, cleat_request *req, const cleat_json **
 		return CLEAT_OK;
 	if (q->form) {
 		rc = merge(q, req, args, NULL, &all);
+		if (!rc && !all)
+			return *ret_args = NULL, CLEAT_OK;
 		text = rc ? NULL : words_of(q->message, req, all);
 		if (!text)
 			return rc ? rc : CLEAT_ELIMIT;
@@ -224,13 +248,13 @@ int inquiry_ask(const struct inquiry *q, cleat_request *req, const cleat_json **
 	}
 	if (rc)
 		return rc;
-	if (cleat_json_size(q->defaults) || answers) {
+	if (cleat_json_size(q->defaults) || answers || q->integers.schema) {
 		rc = merge(q, req, *ret_args, answers, &all);
 		if (rc)
 			return rc;
 		*ret_args = all;
 	}
-	if (!q->confirm)
+	if (!q->confirm || !*ret_args)
 		return CLEAT_OK;
 	text = words_of(q->confirm, req, *ret_args);
 	return text ? cleat_ask_confirm(req, "confirm", "%s", text) : CLEAT_ELIMIT;

@@ -142,7 +142,8 @@ static int command_call(cleat_request *req)
 		return CLEAT_ENOMEM;
 	call->c = c;
 	rc = inquiry_ask(c->question, req, &call->args);
-	return rc ? rc : job_start(&c->jobs, c->program, req, call->args, &hooks, call);
+	return rc || !call->args ? rc
+				 : job_start(&c->jobs, c->program, req, call->args, &hooks, call);
 }
 
 /* ---- reading the configuration ------------------------------------------------------------ */
@@ -200,7 +201,7 @@ void source_command(struct draft *b, const char *name, const cleat_json *node)
 	}
 	c->mem = b->rt->mem;
 	arena_init(&c->arena, &c->mem, COMMAND_ARENA_MAX);
-	c->question = inquiry_new(b, node, &t);
+	c->question = inquiry_new(b, node, &t, false);
 	if (command_read(c, b, node, &t) && conf_problems(b->conf) == before) {
 		t.call = command_call;
 		t.userdata = c;

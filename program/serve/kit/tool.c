@@ -154,19 +154,37 @@ bool tool_describe(struct draft *b, const char *name, const cleat_json *node, cl
 
 /* ---- names of arguments ---- */
 
-static void put_properties(struct draft *b, struct build *to, const char *schema)
+/* cleat_tool has schemas as text. */
+static const cleat_json *parsed(struct draft *b, const char *schema)
 {
 	const cleat_json *v = NULL;
-	cleat_json_iter it;
 
-	/* cleat_tool has schemas as text */
-	if (!schema || json_parse(conf_scratch(b->conf), str_of(schema), NULL, &v, NULL))
-		return;
-	it = cleat_json_each(cleat_json_get(v, "properties"));
+	if (schema)
+		(void)json_parse(conf_scratch(b->conf), str_of(schema), NULL, &v, NULL);
+	return v;
+}
+
+static void put_properties(struct draft *b, struct build *to, const char *schema)
+{
+	cleat_json_iter it = cleat_json_each(cleat_json_get(parsed(b, schema), "properties"));
+
 	while (cleat_json_next(&it)) {
 		build_key(to, json_str(it.key));
 		build_value(to, it.value);
 	}
+}
+
+/* What the properties refer to. */
+static void put_definitions(struct draft *b, struct build *to, const char *schema)
+{
+	static const char *const names[] = { "$defs", "definitions" };
+	const cleat_json *v = parsed(b, schema);
+
+	for (size_t i = 0; i < CLEAT_COUNT(names); i++)
+		if (cleat_json_get(v, names[i])) {
+			build_keyz(to, names[i]);
+			build_value(to, cleat_json_get(v, names[i]));
+		}
 }
 
 const cleat_json *tool_arguments(struct draft *b, const cleat_json *node, const cleat_tool *t)
@@ -183,6 +201,7 @@ const cleat_json *tool_arguments(struct draft *b, const cleat_json *node, const 
 	if (fields)
 		put_properties(b, &all, tool_fields(b, fields, true));
 	build_end(&all);
+	put_definitions(b, &all, t->input_schema);
 	build_end(&all);
 	(void)build_finish(&all, &ret, NULL); /* an arena that has failed says so by itself */
 	return ret ? ret : json_empty_object();

@@ -8,8 +8,8 @@
  * "outputSchema" (signature text or schema), "meta" of a tool's configuration -> the members of *ret
  * (texts live in the conf's scratch). False: problems were added. */
 bool tool_describe(struct draft *b, const char *name, const cleat_json *node, cleat_tool *ret);
-/* {"properties": ...}: the arguments of a tool and the fields of its "ask", for text with {places}. Never
- * NULL; in the conf's scratch. */
+/* {"properties": ...}: the arguments of a tool and the fields of its "ask", for text with {places}; with the
+ * definitions that they refer to. Never NULL; in the conf's scratch. */
 const cleat_json *tool_arguments(struct draft *b, const cleat_json *node, const cleat_tool *t);
 /* Limits that every tool has ("timeout", "output_limit", "concurrency"), from the node, then "defaults". */
 struct tool_limits {

@@ -50,7 +50,7 @@ static int call(cleat_request *req)
 				     .timeout_ms = s->timeout_ms };
 	int status = inquiry_ask(s->question, req, &o.params);
 
-	return status == CLEAT_OK ? sqlrows_reply(req, s->db, &o) : status;
+	return status == CLEAT_OK && o.params ? sqlrows_reply(req, s->db, &o) : status;
 }
 
 /* ---- checking ------------------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ void source_sql(struct draft *b, const char *name, const cleat_json *node)
 		statement_free(s);
 		return;
 	}
-	s->question = inquiry_new(b, node, &t);
+	s->question = inquiry_new(b, node, &t, true);
 	hint(s, node, &t);
 	if (!t.output_schema)
 		t.output_schema = s->write ? sqlrows_change_schema : sqlrows_schema;

@@ -329,7 +329,7 @@ static int call(cleat_request *req)
 	struct arena ar;
 	int rc = inquiry_ask(w->question, req, &args);
 
-	if (rc != CLEAT_OK)
+	if (rc != CLEAT_OK || !args)
 		return rc;
 	x = cleat_request_alloc(req, sizeof *x);
 	if (!x)
@@ -452,7 +452,7 @@ void web_add(struct draft *b, const cleat_json *at, const char *name, const clea
 		web_free(w);
 		return;
 	}
-	w->question = inquiry_new(b, node, &t);
+	w->question = inquiry_new(b, node, &t, false);
 	hint(node, &t);
 	t.call = call;
 	t.userdata = w;

@@ -1,9 +1,11 @@
 /* test_serve_argtext.c - text with places: what is a place, what a value becomes, and what no value may do.
  */
 #include "serve/argument/argtext.h"
+#include "serve/argument/integers.h"
 #include "test.h"
 
 #include "support.h"
+#include "json/copy.h"
 #include "json/parse.h"
 
 #include <stdlib.h>
@@ -279,5 +281,78 @@ TEST_WITH(every_failing_allocation_is_told, setup, teardown)
 		if (!t[1] || !argtext_words(t, 2, args, &own, &err))
 			assert_int_equal(err.status, CLEAT_ENOMEM);
 		arena_done(&own);
+	}
+}
+
+/* ---- integers ----------------------------------------------------------------------------- */
+
+/* diameter:=12.0 and 1e3 are integers to a schema, and were "Illegal number" to a script. */
+TEST_WITH(integers_are_given_on_in_digits, setup, teardown)
+{
+	static const char schema[] =
+		"{\"properties\":{\"n\":{\"type\":\"integer\"},\"x\":{\"type\":\"number\"},\"any\":{},"
+		"\"or\":{\"type\":[\"null\",\"integer\"]},\"list\":{\"items\":{\"$ref\":\"#/$defs/i\"}},"
+		"\"pair\":{\"prefixItems\":[{\"type\":\"integer\"},{}],\"items\":{\"type\":\"integer\"}},"
+		"\"one\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"integer\"}]},"
+		"\"in\":{\"properties\":{\"n\":{\"type\":\"integer\"}},"
+		"\"additionalProperties\":{\"$ref\":\"#/$defs/loop\"}}},"
+		"\"$defs\":{\"i\":{\"type\":\"integer\"},\"loop\":{\"$ref\":\"#/$defs/loop\"}}}";
+	static const char beyond[] =
+		"expected an integer in digits, or one of at most 64 bits, got ";
+	static const char signed64[] = "expected an integer between -9223372036854775808 and "
+				       "9223372036854775807, got ";
+	static const struct {
+		const char *key, *value, *want; /* NULL: refused */
+		bool int64;
+	} table[] = {
+		{ "n", "12.0", "12", false },
+		{ "n", "1e3", "1000", false },
+		{ "n", "-1.20e1", "-12", true },
+		{ "n", "-0.0", "0", false },
+		{ "n", "-0", "0", false },
+		{ "n", "\"12.0\"", "\"12.0\"", false },
+		{ "n", "1e19", "10000000000000000000", false },
+		{ "n", "-9223372036854775808.0", "-9223372036854775808", true },
+		{ "n", "123456789012345678901234567890", "123456789012345678901234567890", false },
+		{ "n", "1e400", NULL, false },
+		{ "n", "-1e19", NULL, false },
+		{ "n", "1e19", NULL, true },
+		{ "n", "9223372036854775808", NULL, true },
+		{ "x", "12.0", "12.0", false }, /* a number: as it was written */
+		{ "x", "1e400", "1e400", true },
+		{ "any", "[1.0]", "[1.0]", false },
+		{ "unknown", "1.0", "1.0", false },
+		{ "or", "2.0", "2", false },
+		{ "or", "null", "null", false },
+		{ "one", "3.0", "3", false },
+		{ "list", "[1.0,2,\"x\"]", "[1,2,\"x\"]", false },
+		{ "list", "[1e400]", NULL, false },
+		{ "pair", "[1.0,1.0,1.0]", "[1,1.0,1]", false },
+		{ "in", "{\"n\":4.0,\"o\":5.0}", "{\"n\":4,\"o\":5.0}", false },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		struct integers how = { json(schema), table[i].int64 };
+		const cleat_json *all = NULL;
+		cleat_error err = { 0 };
+		struct build to;
+		char want[200];
+
+		build_init(&to, &ar);
+		build_obj(&to);
+		integers_put(&how, &to, str_of(table[i].key), json(table[i].value));
+		build_end(&to);
+		if (build_finish(&to, &all, &err) != CLEAT_OK) {
+			snprintf(want, sizeof want, "%s: %s%.*s", table[i].key,
+				 table[i].int64 ? signed64 : beyond,
+				 (int)strcspn(table[i].value + (*table[i].value == '['), "]"),
+				 table[i].value + (*table[i].value == '['));
+			assert_null(table[i].want);
+			assert_string_equal(err.message, want);
+			continue;
+		}
+		assert_non_null(table[i].want);
+		snprintf(want, sizeof want, "{\"%s\":%s}", table[i].key, table[i].want);
+		assert_string_equal(json_text(&ar, all).p, want);
 	}
 }

@@ -190,15 +190,16 @@ void client_remark(cleat_client *c, unsigned remark, const char *text)
 	c->remarked |= remark;
 }
 
-void client_roots_changed(cleat_client *c)
+int client_roots_changed(cleat_client *c)
 {
 	c->roots = true;
 	if (c->phase != CLIENT_READY)
-		return;
+		return CLEAT_OK;
 	if (c->modern)
-		message_set_meta(c);
-	else if (c->said_roots)
+		return message_set_meta(c);
+	if (c->said_roots)
 		message_notice(c, STR_LIT("notifications/roots/list_changed"), NULL, NULL);
+	return CLEAT_OK;
 }
 
 /* ---- the server ------------------------------------------------------------------------------- */

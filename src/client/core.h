@@ -98,6 +98,6 @@ void client_cancel_marked(cleat_client *c);
 
 /* There are other roots now, which run/ keeps: the capability is declared from now on (a session that
  * is under way stays as it was declared), and a legacy session that has it is told. */
-void client_roots_changed(cleat_client *c);
+int client_roots_changed(cleat_client *c);
 
 #endif

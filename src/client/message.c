@@ -75,10 +75,11 @@ static void put_members(struct jw *w, const cleat_json *object)
 	}
 }
 
-/* 2026-07-28 basic/index, per-request protocol fields. */
+/* 2026-07-28 basic/index, per-request protocol fields. What was there stays when there is no memory for more. */
 int message_set_meta(cleat_client *c)
 {
-	const cleat_json *all;
+	struct buf fresh = BUF_INIT(&c->mem, c->meta.max);
+	const cleat_json *all = NULL;
 	struct arena ar;
 	struct build b;
 	struct jw w;
@@ -94,11 +95,14 @@ int message_set_meta(cleat_client *c)
 	message_capabilities(c, &b, REV_MODERN);
 	build_end(&b);
 	rc = build_finish(&b, &all, NULL);
-	buf_reset(&c->meta, SIZE_MAX);
-	jw_init(&w, &c->meta);
+	jw_init(&w, &fresh);
 	put_members(&w, all);
 	arena_done(&ar);
-	return rc != CLEAT_OK ? rc : buf_status(&c->meta);
+	rc = rc != CLEAT_OK ? rc : buf_status(&fresh);
+	buf_done(rc ? &fresh : &c->meta);
+	if (!rc)
+		c->meta = fresh;
+	return rc;
 }
 
 /* ---- requests ------------------------------------------------------------------------------- */

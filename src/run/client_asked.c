@@ -108,7 +108,5 @@ int cleat_client_set_roots(cleat_client *c, const cleat_root *roots, size_t n)
 
 	if (!rc)
 		rc = server_set_roots(run->asked, roots, n);
-	if (!rc)
-		client_roots_changed(c);
-	return rc;
+	return rc ? rc : client_roots_changed(c);
 }

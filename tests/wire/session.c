@@ -272,9 +272,10 @@ static void unfold(const struct session *s, const char *line, struct text *into)
 	bool nobody = strncmp(line, "nobody ", 7) == 0; /* an error without an id: null, or none */
 	int id = nobody ? 6 : (int)id_length(line), n;
 	const char *word = id && line[id] == ' ' ? line + id + 1 : "",
-		   *rest = word + strcspn(word, " ") + (*word != '\0');
+		   *rest = word + strcspn(word, " ");
 	bool failed = strncmp(word, "failed ", 7) == 0;
 
+	rest += *rest == ' ';
 	n = (int)strcspn(rest, " ");
 	if (nobody) {
 		text_printf(into,

@@ -82,6 +82,15 @@ static bool there(const struct sqldb *db, struct stat *st)
 	return stat(db->path, st) == 0;
 }
 
+/* Nothing that is there, or a file. A pipe would let SQLite wait for ever. */
+static bool is_file(const struct sqldb *db, struct stat *st, cleat_error *err)
+{
+	if (!there(db, st) || S_ISREG(st->st_mode))
+		return true;
+	error_set(err, CLEAT_EIO, "%s: not a file", db->path);
+	return false;
+}
+
 static struct sqldb *database_new(const cleat_allocator *mem, const struct sqldb_options *o,
 				  cleat_error *err)
 {
@@ -185,12 +194,31 @@ static bool pragma_allowed(const char *name, const char *value)
 	static const char *const about[] = { "table_info",        "table_xinfo", "index_list",
 					     "index_info",        "index_xinfo", "foreign_key_list",
 					     "foreign_key_check", "table_list",  NULL };
-	static const char *const plain[] = {
-		"user_version", "schema_version", "page_count", "page_size",
-		"encoding",     "application_id", NULL
-	};
+	/* FTS5 asks for data_version each time it is used. */
+	static const char *const plain[] = { "user_version",    "schema_version",
+					     "page_count",      "page_size",
+					     "encoding",        "application_id",
+					     "data_version",    "freelist_count",
+					     "module_list",     "function_list",
+					     "collation_list",  "pragma_list",
+					     "compile_options", NULL };
 
 	return is_named(name, about) || (!value && is_named(name, plain));
+}
+
+/* An R-Tree (and Geopoly) compiles the statements that would change its own tables when it is first read, and
+ * the authorizer is not told who compiles. To be compiled is all that they are allowed: the file is open
+ * for reading, query_only holds, and a statement of a model that changes something is refused by what
+ * SQLite says of it as a whole (sqlite3_stmt_readonly() in sqlrows.c), whatever the table is called. */
+static bool is_of_rtree(const char *table)
+{
+	static const char *const endings[] = { "_node", "_rowid", "_parent" };
+	size_t n = table ? strlen(table) : 0;
+
+	for (size_t i = 0; i < CLEAT_COUNT(endings); i++)
+		if (n > strlen(endings[i]) && !strcmp(table + n - strlen(endings[i]), endings[i]))
+			return true;
+	return false;
 }
 
 static int authorize_read(int action, const char *one, const char *two)
@@ -205,7 +233,11 @@ static int authorize_read(int action, const char *one, const char *two)
 	/* So does SQLite ask when a table-valued function (json_each) is used for the first time; a real change
 	 * is refused by query_only, and by the file's mode. */
 	case SQLITE_UPDATE:
-		return one && strcmp(one, "sqlite_master") == 0 ? SQLITE_OK : SQLITE_DENY;
+		if (one && strcmp(one, "sqlite_master") == 0)
+			return SQLITE_OK;
+		/* fall through */
+	case SQLITE_INSERT:
+	case SQLITE_DELETE: return is_of_rtree(one) ? SQLITE_OK : SQLITE_DENY;
 	case SQLITE_FUNCTION: return is_named(two, never) ? SQLITE_DENY : SQLITE_OK;
 	case SQLITE_PRAGMA: return pragma_allowed(one, two) ? SQLITE_OK : SQLITE_DENY;
 	default: return SQLITE_DENY;
@@ -215,10 +247,14 @@ static int authorize_read(int action, const char *one, const char *two)
 static int authorize(void *ctx, int action, const char *one, const char *two, const char *where,
 		     const char *who)
 {
-	static const char *const modules[] = { "fts5", "fts4", "fts3", "rtree", "geopoly", NULL };
+	static const char *const modules[] = { "fts5",  "fts5vocab", "fts4",    "fts4aux", "fts3",
+					       "rtree", "rtree_i32", "geopoly", NULL };
+	static const char *const writers[] = { "optimize", NULL }; /* of FTS3 and FTS4 */
 	const struct sqlconn *c = ctx;
 
 	(void)who;
+	if (!c->write && action == SQLITE_FUNCTION && is_named(two, writers))
+		return SQLITE_DENY;
 	if (!c->write)
 		return authorize_read(action, one, two);
 	/* What is temporary would stay with the connection, and come before the file's own tables for whoever
@@ -413,14 +449,9 @@ static struct sqlconn *conn_open(struct sqldb *db, bool write, cleat_error *err)
 	struct sqlconn *c;
 	int rc;
 
-	if (make_sure(db, err) != CLEAT_OK)
+	/* Which file it is: before, so that one that takes its place meanwhile is noticed. */
+	if (make_sure(db, err) != CLEAT_OK || !is_file(db, &st, err))
 		return NULL;
-	/* Which file it is: before, so that one that takes its place meanwhile is noticed. A pipe would let
-	 * SQLite wait for ever. */
-	if (there(db, &st) && !S_ISREG(st.st_mode)) {
-		error_set(err, CLEAT_EIO, "%s: not a file", db->path);
-		return NULL;
-	}
 	taken_set_file(&db->taken, &st);
 	c = conn_new(db, db->path, write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, write,
 		     err);
@@ -494,8 +525,11 @@ static struct sqlconn *conn_look(struct sqldb *db, cleat_error *err)
 {
 	struct sqlconn *c = NULL;
 	struct buf uri;
+	struct stat st;
 	int rc;
 
+	if (!is_file(db, &st, err))
+		return NULL;
 	buf_init(&uri, &db->mem, 4 * PATH_MAX);
 	buf_appendz(&uri, "file:");
 	for (const char *p = db->path; *p; p++) {

@@ -153,6 +153,150 @@ TEST(a_reading_connection_only_reads)
 	sqldb_unref(db);
 }
 
+/* "only statements that read data" was said of SELECTs on FTS5 and R-Tree tables. */
+static const struct module {
+	const char *name, *make, *read[3], *change[4];
+} modules[] = {
+	{ "fts5",
+	  "CREATE VIRTUAL TABLE f5 USING fts5(body); INSERT INTO f5 VALUES ('one two'), ('three');",
+	  { "SELECT bm25(f5), highlight(f5, 0, '[', ']'), snippet(f5, 0, '', '', '', 3) FROM f5('one') "
+	    "ORDER BY rank",
+	    "SELECT count(*) FROM f5 WHERE f5 MATCH 't*'", "SELECT * FROM f5_data" },
+	  { "INSERT INTO f5 VALUES ('x')", "INSERT INTO f5 (f5) VALUES ('optimize')",
+	    "DELETE FROM f5", "DELETE FROM f5_data" } },
+	{ "fts5vocab",
+	  "CREATE VIRTUAL TABLE g5 USING fts5(body); CREATE VIRTUAL TABLE v5 USING fts5vocab(g5, 'row');",
+	  { "SELECT * FROM v5" },
+	  { "INSERT INTO v5 VALUES ('x', 1, 1)" } },
+	{ "fts4",
+	  "CREATE VIRTUAL TABLE f4 USING fts4(body); INSERT INTO f4 VALUES ('one two');",
+	  { "SELECT snippet(f4), offsets(f4), matchinfo(f4) FROM f4 WHERE f4 MATCH 'one'" },
+	  { "INSERT INTO f4 VALUES ('x')", "SELECT optimize(f4) FROM f4", "DELETE FROM f4" } },
+	{ "fts4aux",
+	  "CREATE VIRTUAL TABLE g4 USING fts4(body); CREATE VIRTUAL TABLE a4 USING fts4aux(g4);",
+	  { "SELECT * FROM a4" },
+	  { "DELETE FROM a4" } },
+	{ "fts3",
+	  "CREATE VIRTUAL TABLE f3 USING fts3(body); INSERT INTO f3 VALUES ('one two');",
+	  { "SELECT * FROM f3 WHERE f3 MATCH 'two'" },
+	  { "UPDATE f3 SET body = 'x'" } },
+	{ "rtree",
+	  "CREATE VIRTUAL TABLE rt USING rtree(id, x0, x1, +note); INSERT INTO rt VALUES (1, 0, 1, 'a');",
+	  { "SELECT * FROM rt WHERE x0 < 3 AND x1 > 0",
+	    "SELECT r.note FROM t JOIN rt r USING (id)" },
+	  { "INSERT INTO rt VALUES (2, 0, 1, 'b')", "DELETE FROM rt", "UPDATE rt SET note = 'x'",
+	    "DELETE FROM rt_node" } },
+	{ "rtree_i32",
+	  "CREATE VIRTUAL TABLE ri USING rtree_i32(id, x0, x1); INSERT INTO ri VALUES (1, 0, 1);",
+	  { "SELECT * FROM ri" },
+	  { "DELETE FROM ri_rowid" } },
+	{ "geopoly",
+	  "CREATE VIRTUAL TABLE gp USING geopoly(a); "
+	  "INSERT INTO gp (_shape) VALUES ('[[0,0],[1,0],[0,1],[0,0]]');",
+	  { "SELECT geopoly_area(_shape) FROM gp" },
+	  { "DELETE FROM gp" } },
+	{ "dbstat", "", { "SELECT name, pgsize FROM dbstat" }, { "DELETE FROM dbstat" } },
+	{ "json_each", "", { "SELECT value FROM json_each('[1]')" }, { 0 } },
+	{ "json_tree", "", { "SELECT value FROM t, json_tree('[1]')" }, { 0 } },
+	{ "pragma_module_list",
+	  "",
+	  { "SELECT name FROM pragma_module_list", "SELECT * FROM pragma_index_list('t')",
+	    "SELECT * FROM pragma_data_version" },
+	  { "SELECT * FROM pragma_journal_mode('delete')" } },
+};
+
+static int found(void *ctx, int n, char **values, char **names)
+{
+	(void)n;
+	(void)values;
+	(void)names;
+	*(bool *)ctx = true;
+	return 0;
+}
+
+static bool has_module(struct sqlconn *c, const char *name)
+{
+	bool has = false;
+	char sql[120];
+
+	snprintf(sql, sizeof sql, "SELECT 1 FROM pragma_module_list WHERE name = '%s'", name);
+	assert_int_equal(c->lib.sqlite3_exec(c->db, sql, found, &has, NULL), SQLITE_OK);
+	if (!has)
+		print_message("this SQLite has no %s\n", name);
+	return has;
+}
+
+static size_t count_of(const char *const *list, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && list[n])
+		n++;
+	return n;
+}
+
+TEST(virtual_tables_are_read_and_not_changed)
+{
+	/* Tables that are only called like those of an R-Tree are tables. */
+	static const char *const never[] = { "INSERT INTO my_node VALUES (1)",
+					     "DELETE FROM my_node", "UPDATE my_node SET id = 2" };
+	const char *path = scratch_path("modules.db");
+	struct sqldb *db;
+	struct sqlconn *c, *writes;
+	char *before, *after;
+	cleat_error err;
+	size_t n;
+
+	make(path, sample);
+	make(path, "CREATE TABLE my_node (id); INSERT INTO my_node VALUES (1);");
+	db = get(path, true, NULL);
+	for (size_t i = 0; i < CLEAT_COUNT(modules); i++) {
+		const struct module *m = &modules[i];
+		size_t reads = count_of(m->read, CLEAT_COUNT(m->read));
+
+		writes = take(db, true);
+		if (has_module(writes, m->name)) {
+			try_all(writes, &m->make, 1, true);
+			try_all(writes, m->read, reads, true);
+			before = support_read_file(path, &n);
+			c = take(db, false);
+			try_all(c, m->read, reads, true);
+			try_all(c, m->change, count_of(m->change, CLEAT_COUNT(m->change)), false);
+			try_all(c, never, CLEAT_COUNT(never), false);
+			for (size_t j = 0; j < CLEAT_COUNT(never); j++)
+				assert_int_equal(
+					sqlrows_check(c, never[j], strlen(never[j]), false, &err),
+					CLEAT_EINVAL);
+			after = support_read_file(path, &n);
+			assert_memory_equal(before, after, n);
+			free(before);
+			free(after);
+			sqldb_give(db, c);
+		}
+		sqldb_give(db, writes);
+	}
+	sqldb_unref(db);
+}
+
+/* It was opened, and waited for ever for somebody who writes. */
+TEST(a_pipe_is_no_database)
+{
+	struct sqldb_options o = { .path = scratch_path("pipe"), .look = true };
+	cleat_error err = { 0 };
+	struct sqldb *db;
+
+	assert_int_equal(mkfifo(o.path, 0600), 0);
+	for (int write = 0; write < 2; write++) {
+		o.write = write;
+		db = sqldb_get(NULL, &o, &err);
+		assert_non_null(db);
+		assert_null(sqldb_trial(db, &err));
+		assert_non_null(strstr(err.message, "pipe: not a file"));
+		assert_null(sqldb_take(db, false, NULL, 0, &err));
+		sqldb_unref(db);
+	}
+}
+
 SAMPLE_TEST(a_writing_connection_writes_here_only, true)
 {
 	static const char *const fine[] = {

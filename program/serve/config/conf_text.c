@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1 << 20, SECRET_MAX = 64 << 10, WORDS_MAX = 10000, DEPTH_MAX = 32 };
+enum { TEXT_MAX = 1 << 20, SECRET_MAX = 64 << 10, WORDS_MAX = 10000, DEPTH_MAX = 200 };
 
 /* ---- words: variables and secrets ---- */
 
@@ -147,8 +147,15 @@ static const char *word_value(struct expansion *x, struct conf_word *w)
 		.c = x->c, .at = w->value, .depth = x->depth + 1, .quiet = x->quiet
 	};
 
-	if (w->busy || inner.depth > DEPTH_MAX) {
+	if (w->busy) {
 		PROBLEM(x, x->at, "${%s} needs itself", cleat_json_str(w->key, ""));
+		return NULL;
+	}
+	if (inner.depth > DEPTH_MAX) {
+		PROBLEM(x, x->at,
+			"${%s} stands at the end of a chain of more than %d variables that need one "
+			"another",
+			cleat_json_str(w->key, ""), DEPTH_MAX);
 		return NULL;
 	}
 	if (!w->text && !w->bad) {

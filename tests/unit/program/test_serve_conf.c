@@ -1,6 +1,7 @@
 /* test_serve_conf.c - configurations: where values stand, variables, times and sizes, problems, options of
  * the command line, and memory that runs out (serve/conf*.c, program/text/jsonc.c).
  */
+#include "base/buf.h"
 #include "serve/config/conf.h"
 #include "support.h"
 #include "support_files.h"
@@ -298,6 +299,44 @@ TEST_WITH(variables_that_need_themselves_are_a_problem, begin, end)
 	assert_int_equal(conf_problems(c), 1);
 	assert_string_equal(problem(c, 0), "c.json:1:42: vars.c: ${a} needs itself");
 	conf_free(c);
+}
+
+/* 39 variables, each twice the one before, were told to need themselves. */
+TEST_WITH(long_chains_of_variables_are_told_for_what_they_are, begin, end)
+{
+	static const struct {
+		int n, times;
+		const char *want; /* NULL: nothing is wrong */
+	} table[] = {
+		{ 39, 2, "vars.v21: the text is too long with its variables" },
+		{ 199, 1, NULL },
+		{ 300, 1,
+		  "vars.v101: ${v100} stands at the end of a chain of more than 200 variables that "
+		  "need one another" },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		struct conf *c;
+		struct buf text;
+
+		buf_init(&text, NULL, 1 << 20);
+		buf_appendz(&text, "{\"vars\": {\"v0\": \"x\"");
+		for (int v = 1; v <= table[i].n; v++) {
+			buf_printf(&text, ", \"v%d\": \"${v%d}", v, v - 1);
+			if (table[i].times == 2)
+				buf_printf(&text, "${v%d}", v - 1);
+			buf_putc(&text, '"');
+		}
+		buf_printf(&text, "}, \"name\": \"${v%d}\"}", table[i].n);
+		buf_putc(&text, 0);
+		c = load(buf_str(&text).p);
+		conf_text(c, member(c, "name", NULL), NULL);
+		assert_int_equal(conf_problems(c), table[i].want != NULL);
+		if (table[i].want)
+			assert_non_null(strstr(problem(c, 0), table[i].want));
+		conf_free(c);
+		buf_done(&text);
+	}
 }
 
 TEST_WITH(secrets_come_from_files_and_are_never_shown, begin, end)

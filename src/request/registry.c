@@ -98,6 +98,7 @@ int registry_add(struct registry *r, struct entry *e, cleat_error *err)
 {
 	struct shelf *s = &r->shelves[e->kind];
 	struct entry **b;
+	size_t i;
 	int rc;
 
 	if (registry_find(r, e->kind, e->key))
@@ -109,8 +110,11 @@ int registry_add(struct registry *r, struct entry *e, cleat_error *err)
 	if (rc)
 		return error_set(err, rc, "%s \"%s\": %s", noun(e->kind), e->key.p,
 				 cleat_strstatus(rc));
-	e->serial = ++r->serial;
-	s->list[s->count++] = e;
+	i = e->serial ? registry_page_start(s, e->serial) : s->count;
+	memmove(s->list + i + 1, s->list + i, (s->count++ - i) * sizeof *s->list);
+	s->list[i] = e;
+	if (!e->serial)
+		e->serial = ++r->serial;
 	s->ever = true;
 	b = bucket(s, e->key);
 	e->chain = *b;

@@ -29,7 +29,8 @@ enum { REGISTRY_MAX = 100000 }; /* entries on one shelf */
 void registry_init(struct registry *r, const cleat_allocator *mem);
 void registry_done(struct registry *r);
 
-/* Takes over the reference. CLEAT_OK, CLEAT_EEXIST, CLEAT_ENOMEM, CLEAT_ELIMIT; on failure the entry
+/* Takes over the reference. An entry without a serial number gets the next one; one that has that of an entry
+ * which was here stands in its place. CLEAT_OK, CLEAT_EEXIST, CLEAT_ENOMEM, CLEAT_ELIMIT; on failure the entry
  * is still the caller's. */
 int registry_add(struct registry *r, struct entry *e, cleat_error *err);
 /* Makes room, so that this many can be added without fail. CLEAT_OK, CLEAT_ENOMEM, CLEAT_ELIMIT. */

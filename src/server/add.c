@@ -8,6 +8,7 @@
 #include "server/core.h"
 #include "server/method.h"
 #include "server/notify.h"
+#include "server/serve.h"
 
 #include <string.h>
 
@@ -275,6 +276,24 @@ static int add_prepare(cleat_server *s, struct entry *const *gone, size_t n_gone
 	return rc;
 }
 
+/* What comes for an entry that goes takes its place in the lists, which have changed only if they say something
+ * else of it. Serial numbers that `more` has given count for nothing here. */
+static void inherit(cleat_server *s, struct entry *const *gone, size_t n_gone,
+		    struct registry *more, bool *changed)
+{
+	for (unsigned kind = 0; kind < SHELF_COUNT; kind++)
+		for (size_t i = 0; i < more->shelves[kind].count; i++)
+			more->shelves[kind].list[i]->serial = 0;
+	for (size_t i = 0; i < n_gone; i++) {
+		struct entry *e = registry_find(more, gone[i]->kind, gone[i]->key);
+
+		if (e)
+			e->serial = gone[i]->serial;
+		if (!e || !lists_alike(s, gone[i], e))
+			changed[gone[i]->kind] = true;
+	}
+}
+
 int server_exchange(cleat_server *s, struct entry *const *gone, size_t n_gone,
 		    struct registry *more, void (*between)(void *ctx), void *ctx)
 {
@@ -283,18 +302,18 @@ int server_exchange(cleat_server *s, struct entry *const *gone, size_t n_gone,
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < n_gone; i++) {
-		changed[gone[i]->kind] = true;
+	inherit(s, gone, n_gone, more, changed);
+	for (size_t i = 0; i < n_gone; i++)
 		entry_unref(registry_take(&s->registry, gone[i]->kind, gone[i]->key));
-	}
 	if (between)
 		between(ctx);
 	for (unsigned kind = 0; kind < SHELF_COUNT; kind++) {
 		struct shelf *shelf = &more->shelves[kind];
 
-		changed[kind] = changed[kind] || shelf->count;
-		for (size_t i = 0; i < shelf->count; i++)
+		for (size_t i = 0; i < shelf->count; i++) {
+			changed[kind] = changed[kind] || !shelf->list[i]->serial;
 			registry_add(&s->registry, shelf->list[i], NULL);
+		}
 		shelf->count = 0; /* they are the server's now */
 		if (shelf->n_buckets)
 			memset(shelf->buckets, 0, shelf->n_buckets * sizeof *shelf->buckets);

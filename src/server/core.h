@@ -41,7 +41,8 @@ size_t server_max_message(const cleat_server *s); /* with the default applied */
 size_t server_max_reply(const cleat_server *s);
 
 /* Changes what is offered in one go: the entries `gone` (of this server) are taken out, and all of the
- * registry `more` move in; clients that listen are told once. CLEAT_OK; CLEAT_EEXIST (one of `more` is
+ * registry `more` move in, those of the same name into their places; clients that listen are told once, of the
+ * lists that say something else now. CLEAT_OK; CLEAT_EEXIST (one of `more` is
  * there already and not `gone`), CLEAT_ENOMEM or CLEAT_ELIMIT: then nothing has changed. `between` (may be
  * NULL) is called when nothing can go wrong any more, before anything moves in; it may remove things.
  * Owner's thread. */

@@ -68,6 +68,25 @@ static void write_entry(struct jw *w, unsigned features, const struct entry *e)
 	}
 }
 
+bool lists_alike(const cleat_server *s, const struct entry *a, const struct entry *b)
+{
+	const struct entry *both[] = { a, b };
+	struct buf text[2];
+	struct jw w;
+	bool alike;
+
+	for (size_t i = 0; i < 2; i++) {
+		buf_init(&text[i], &s->mem, SIZE_MAX);
+		jw_init(&w, &text[i]);
+		write_entry(&w, ~0u, both[i]); /* revisions have only added to it */
+	}
+	alike = !buf_status(&text[0]) && !buf_status(&text[1]) &&
+		str_eq(buf_str(&text[0]), buf_str(&text[1]));
+	buf_done(&text[0]);
+	buf_done(&text[1]);
+	return alike;
+}
+
 static void write_page(struct out *o, cleat_request *req, const struct shelf *shelf,
 		       const char *member, uint64_t after)
 {

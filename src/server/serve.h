@@ -14,6 +14,8 @@ void serve_tools_list(cleat_request *req);
 void serve_resources_list(cleat_request *req);
 void serve_templates_list(cleat_request *req);
 void serve_prompts_list(cleat_request *req);
+/* Do lists say the same of both? False when there is no memory to tell. */
+bool lists_alike(const cleat_server *s, const struct entry *a, const struct entry *b);
 /* calls.c */
 void serve_tools_call(cleat_request *req);
 void serve_resources_read(cleat_request *req);

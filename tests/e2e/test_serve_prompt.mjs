@@ -160,7 +160,7 @@ for (const way of ways.slice(0, 2))
 		assert.deepEqual(await names(), ['one']);
 		await next(() => write('two.md', '---\ndescription: Second\n---\nTwo'));
 		assert.deepEqual(await names(), ['one', 'two']);
-		await next(() => write('one.md', 'One, changed'));
+		await next(() => write('one.md', '---\ndescription: First\n---\nOne, changed'));
 		assert.deepEqual(await said(s, 'one'), [['user', 'One, changed']]);
 		write('two.md', '---\ndescription: [\n---\nBroken');
 		while (!/two\.md: line 2: /.test(s.stderr)) await new Promise(resolve => setTimeout(resolve, 20));

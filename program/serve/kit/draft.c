@@ -186,8 +186,12 @@ const char *draft_recipe(struct draft *b, const cleat_json *node)
 	buf_init(&out, &b->rt->mem, RECIPE_MAX);
 	buf_printf(&out, "%s;", conf_dir(b->conf, node));
 	write_recipe(b, &out, node);
-	for (size_t i = 0; conf_root(b->conf, i); i++)
-		write_recipe(b, &out, cleat_json_get(conf_root(b->conf, i), "defaults"));
+	for (size_t i = 0; conf_root(b->conf, i); i++) {
+		const cleat_json *defaults = cleat_json_get(conf_root(b->conf, i), "defaults");
+
+		if (defaults) /* a file that says nothing of them changes nothing */
+			write_recipe(b, &out, defaults);
+	}
 	if (!buf_status(&out))
 		text = arena_strndup(conf_scratch(b->conf), buf_str(&out).p, buf_size(&out));
 	else

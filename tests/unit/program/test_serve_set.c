@@ -2,6 +2,8 @@
  * changes when something is wrong (program/serve/kit/set.c, program/serve/kit/draft.c, program/serve/serve.c, server_exchange()).
  */
 #include "base/mem.h"
+#include "request/conn.h"
+#include "request/server.h"
 #include "serve/kit/set.h"
 #include "serve/serve.h"
 #include "server/core.h"
@@ -215,6 +217,62 @@ TEST(what_old_things_added_makes_room)
 	set_free(two);
 	cleat_server_free(server);
 	assert_int_equal(destroyed[1], 1);
+}
+
+/* A tool that does something else is the same to a list: no list_changed, and the order stays. */
+TEST(a_list_has_changed_when_it_says_something_else)
+{
+	static const struct {
+		const char *names[4], *title, *order;
+		bool told;
+	} table[] = {
+		{ { "a", "b", "c" }, NULL, "abc", false },
+		{ { "b", "c", "a" }, NULL, "abc", false },
+		{ { "a", "b", "c" }, "B", "abc", true },
+		{ { "a", "c", "b", "d" }, NULL, "abcd", true },
+		{ { "b", "c" }, NULL, "bc", true },
+		{ { "d", "b" }, NULL, "bd", true },
+	};
+
+	for (size_t i = 0; i < CLEAT_COUNT(table); i++) {
+		cleat_server *server = cleat_server_new("s", "1", NULL);
+		cleat_error note = { 0 }, err = { 0 };
+		cleat_connection somebody = { 0 }; /* to be told */
+		struct entry *e, *gone[3];
+		struct registry more;
+		char order[5] = "";
+
+		assert_true(server);
+		registry_init(&more, &mem_default);
+		for (size_t j = 0; j < 3; j++) {
+			const char name[] = { "abc"[j], 0 };
+
+			assert_int_equal(
+				cleat_server_add_tool(
+					server, &(cleat_tool){ .name = name, .call = nothing }),
+				CLEAT_OK);
+			gone[j] = find(server, name);
+		}
+		for (size_t j = 0; j < 4 && table[i].names[j]; j++) {
+			const cleat_tool t = { .name = table[i].names[j],
+					       .call = nothing,
+					       .title = *table[i].names[j] == 'b' ? table[i].title
+										  : NULL };
+
+			assert_int_equal(entry_from_tool(&mem_default, &t, &e, &note, &err),
+					 CLEAT_OK);
+			assert_int_equal(registry_add(&more, e, &err), CLEAT_OK);
+		}
+		server->conns = &somebody;
+		assert_int_equal(server_exchange(server, gone, 3, &more, NULL, NULL), CLEAT_OK);
+		server->conns = NULL;
+		assert_int_equal(server->changed != 0, table[i].told);
+		for (size_t j = 0; server_tool_name(server, j); j++)
+			strcat(order, server_tool_name(server, j));
+		assert_string_equal(order, table[i].order);
+		registry_done(&more);
+		cleat_server_free(server);
+	}
 }
 
 /* What is in the way and does not go: nothing has changed. */

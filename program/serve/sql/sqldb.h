@@ -2,7 +2,7 @@
  *
  * Statements come from a model, so a connection is shut in: one statement at a time; no ATTACH, no VACUUM, no
  * extension, no PRAGMA that changes something, no transaction that outlives its call; a reading connection
- * reads, by the file's own mode, by SQLite's query_only and by the authorizer; time is bounded, also for a
+ * reads, by the file's own mode, by SQLite's query_only, by the authorizer and by what SQLite says of the statement; time is bounded, also for a
  * statement that never gives a row; memory is bounded (sqlite.h); the file itself may be hostile
  * (trusted_schema off, defensive on, no memory mapping). Temporary tables and sorting stay in memory.
  *

@@ -135,8 +135,9 @@ function checkError(schema, message) {
 function checkResult(schema, { answers, message }) {
 	const envelope = schema.defs.JSONRPCResultResponse ? 'JSONRPCResultResponse' : 'JSONRPCResponse';
 	const asking = message.result?.resultType === 'input_required';
-	// What a program adds to the protocol has no schema but that of all results.
-	const own = answers.startsWith('com.example/') ? 'Result' : undefined;
+	// What a program adds to the protocol has no schema but that of all results; nor has what only the server can read
+	// (a byte order mark before the request).
+	const own = answers === null || answers.startsWith('com.example/') ? 'Result' : undefined;
 	const type = asking ? 'InputRequiredResult' : (results[answers] ?? own);
 	const problems = schema.validate(envelope, message);
 	if (!type) problems.push(`an answer to ${answers}, which has no result`);

@@ -12,6 +12,7 @@ MODERN_TEST(marked_calls_are_cancelled)
 
 	a = rig_call(rig, "tools/call", ADD);
 	b = rig_call(rig, "tools/call", ADD);
+	assert_true(a && b);
 	client_call_mark(b);
 	client_cancel_marked(rig->c);
 	assert_int_equal(rig->n_done, 1);

@@ -50,7 +50,7 @@ static int feed_slices(struct sse_reader *r, struct str in, size_t step, struct 
 		size_t k = in.n - at < step ? in.n - at : step;
 		char *slice = malloc(k);
 
-		assert_non_null(slice);
+		assert_true(slice && r);
 		memcpy(slice, in.p + at, k);
 		rc = sse_reader_feed(r, (struct str){ slice, k }, write_down, out);
 		free(slice);

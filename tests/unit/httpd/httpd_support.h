@@ -64,7 +64,7 @@ static inline void feed_all(struct http_parser *p, struct str in, size_t step, s
 		size_t k = in.n - at < step ? in.n - at : step;
 		char *slice = malloc(k ? k : 1);
 
-		assert_non_null(slice);
+		assert_true(slice && p);
 		memcpy(slice, in.p + at, k);
 		got = http_parser_feed(p, slice, k, &used);
 		free(slice);

@@ -104,6 +104,7 @@ TEST(message_over_64_mib_is_none)
 			NULL, str_of(i ? "application/json" : "text/event-stream"), on_none, NULL);
 		size_t n = 0;
 
+		assert_non_null(b);
 		assert_int_equal(body_feed(b, "data:", 5), CLEAT_OK);
 		while (n < 70 && body_feed(b, part, sizeof part) == CLEAT_OK)
 			n++;
@@ -185,6 +186,7 @@ TEST(address_for_messages_leads_back)
 			struct reroute *r = reroute_new(NULL, server, on_bytes, said);
 			size_t n = strlen(streams[i].in);
 
+			assert_non_null(r);
 			forget();
 			for (size_t k = 0; k < n; k += slice)
 				reroute_feed(r, streams[i].in + k, n - k < slice ? n - k : slice);

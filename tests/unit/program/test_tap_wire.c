@@ -129,6 +129,7 @@ static bool wire_open(struct wire *w, const cleat_allocator *mem, const cleat_cl
 
 	alarm(60); /* whoever waits for what never comes ends here */
 	*w = (struct wire){ .loop = cleat_loop_new(NULL) };
+	assert_non_null(w->loop);
 	w->front = front_new(w->loop, mem, "127.0.0.1:0", &front, &err);
 	w->back = w->front ? back_new(w->loop, mem, front_url(w->front, "/mcp"), opts, "", &err)
 			   : NULL;
@@ -405,6 +406,7 @@ TEST(addresses_are_of_this_machine)
 	cleat_loop *loop = cleat_loop_new(NULL);
 	cleat_error err;
 
+	assert_non_null(loop);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		assert_null(front_new(loop, NULL, cases[i].address, &none, &err));
 		assert_int_equal(err.status, CLEAT_EINVAL);
@@ -420,6 +422,7 @@ TEST(address_for_clients_has_a_path)
 	char address[64];
 	struct front *f;
 
+	assert_non_null(loop);
 	f = front_new(loop, NULL, "http://127.0.0.1:0/here", &none, NULL);
 	assert_string_equal(front_path(f), "/here");
 	assert_non_null(strstr(front_url(f, "/mcp"), "/here"));
@@ -451,6 +454,7 @@ TEST(addresses_of_servers)
 	cleat_loop *loop = cleat_loop_new(NULL);
 	cleat_error err;
 
+	assert_non_null(loop);
 	for (size_t i = 0; i < CLEAT_COUNT(cases); i++) {
 		struct back *b = back_new(loop, NULL, cases[i].url, &opts, NULL, &err);
 

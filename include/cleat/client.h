@@ -320,40 +320,45 @@ typedef struct cleat_call_options {
 /* All of these start a call; `o` must have on_done. They give the call, good until its on_done returns,
  * or NULL when out of memory or without on_done (there is no end then). Anything else that goes wrong is
  * a result. While a client is being freed max_calls of them end with CLEAT_ECLOSED, the rest is NULL. */
-CLEAT_API cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *o,
-					   size_t size, const char *tool, const char *args, ...)
-	CLEAT_PRINTF(5, 6);
+CLEAT_API cleat_call *cleat_client_startf_(size_t size, cleat_client *c,
+					   const cleat_call_options *o, const char *tool,
+					   const char *args, ...) CLEAT_PRINTF(5, 6);
 CLEAT_API cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *o,
 					       size_t size, const char *tool,
 					       const cleat_json *args);
-CLEAT_API cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_options *o,
-						   size_t size, const char *method,
+CLEAT_API cleat_call *cleat_client_start_requestf_(size_t size, cleat_client *c,
+						   const cleat_call_options *o, const char *method,
 						   const char *params, ...) CLEAT_PRINTF(5, 6);
 CLEAT_API cleat_call *cleat_client_start_list_(cleat_client *c, const cleat_call_options *o,
 					       size_t size, enum cleat_list what);
 /* A tool: cleat_client_startf(c, &opts, "build", "{target: %s}", "all") */
-#define cleat_client_startf(c, o, ...)                                                             \
-	cleat_client_startf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
+#define cleat_client_startf(...) cleat_client_startf_(sizeof(cleat_call_options), __VA_ARGS__)
 /* The same with the arguments as a value (NULL: none). */
-#define cleat_client_start_call(c, o, tool, args)                                                  \
-	cleat_client_start_call_((c), (o), sizeof(cleat_call_options), (tool), (args))
+static inline cleat_call *cleat_client_start_call(cleat_client *c, const cleat_call_options *o,
+						  const char *tool, const cleat_json *args)
+{
+	return cleat_client_start_call_(c, o, sizeof(cleat_call_options), tool, args);
+}
 /* Any method: cleat_client_start_requestf(c, &opts, "resources/read", "{uri: %s}", uri) */
-#define cleat_client_start_requestf(c, o, ...)                                                     \
-	cleat_client_start_requestf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
-#define cleat_client_start_list(c, o, what)                                                        \
-	cleat_client_start_list_((c), (o), sizeof(cleat_call_options), (what))
+#define cleat_client_start_requestf(...)                                                           \
+	cleat_client_start_requestf_(sizeof(cleat_call_options), __VA_ARGS__)
+static inline cleat_call *cleat_client_start_list(cleat_client *c, const cleat_call_options *o,
+						  enum cleat_list what)
+{
+	return cleat_client_start_list_(c, o, sizeof(cleat_call_options), what);
+}
 
 /* callf and requestf with options (on_done must be NULL: they wait). */
-CLEAT_API cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options *o,
-						 size_t size, const char *tool, const char *args,
-						 ...) CLEAT_PRINTF(5, 6);
-CLEAT_API cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_options *o,
-						    size_t size, const char *method,
+CLEAT_API cleat_result *cleat_client_call_withf_(size_t size, cleat_client *c,
+						 const cleat_call_options *o, const char *tool,
+						 const char *args, ...) CLEAT_PRINTF(5, 6);
+CLEAT_API cleat_result *cleat_client_request_withf_(size_t size, cleat_client *c,
+						    const cleat_call_options *o, const char *method,
 						    const char *params, ...) CLEAT_PRINTF(5, 6);
-#define cleat_client_call_withf(c, o, ...)                                                         \
-	cleat_client_call_withf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
-#define cleat_client_request_withf(c, o, ...)                                                      \
-	cleat_client_request_withf_((c), (o), sizeof(cleat_call_options), __VA_ARGS__)
+#define cleat_client_call_withf(...)                                                               \
+	cleat_client_call_withf_(sizeof(cleat_call_options), __VA_ARGS__)
+#define cleat_client_request_withf(...)                                                            \
+	cleat_client_request_withf_(sizeof(cleat_call_options), __VA_ARGS__)
 
 /* Gives up a call: the server is told, on_done follows with CLEAT_ECANCELLED. Any thread, as long as
  * on_done has not returned. */

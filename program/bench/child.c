@@ -136,7 +136,7 @@ static void become(const struct brood_options *o, int in, int out, int say)
 	int null = o->show_stderr ? -1 : open("/dev/null", O_WRONLY);
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0ul, 0ul, 0ul);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

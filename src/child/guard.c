@@ -102,7 +102,7 @@ static int become(void *arg)
 	sigset_t none;
 
 	/* The guard has one thread, so that this really means its end. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0ul, 0ul, 0ul);
 	if (getppid() != g->self)
 		_exit(127);
 	setsid();
@@ -136,9 +136,9 @@ static void settle_in(struct guard *g)
 {
 	default_signals();
 	g->parent = getppid();
-	prctl(PR_SET_PDEATHSIG, SIGUSR1);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	prctl(PR_SET_NAME, "cleat-guard");
+	prctl(PR_SET_PDEATHSIG, SIGUSR1, 0ul, 0ul, 0ul);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0ul, 0ul, 0ul);
+	prctl(PR_SET_NAME, "cleat-guard", 0ul, 0ul, 0ul);
 	setsid();
 }
 

@@ -166,7 +166,7 @@ static cleat_call *client_call_start(struct params *p, const cleat_call_options 
 		       : client_call_failed(c, o, CLEAT_STEP_ARGUMENTS, err);
 }
 
-cleat_call *cleat_client_startf_(cleat_client *c, const cleat_call_options *opts, size_t size,
+cleat_call *cleat_client_startf_(size_t size, cleat_client *c, const cleat_call_options *opts,
 				 const char *tool, const char *args, ...)
 {
 	cleat_call_options o;
@@ -195,8 +195,9 @@ cleat_call *cleat_client_start_call_(cleat_client *c, const cleat_call_options *
 	return client_call_start(&p, &o, STR_LIT("tools/call"));
 }
 
-cleat_call *cleat_client_start_requestf_(cleat_client *c, const cleat_call_options *opts,
-					 size_t size, const char *method, const char *params, ...)
+cleat_call *cleat_client_start_requestf_(size_t size, cleat_client *c,
+					 const cleat_call_options *opts, const char *method,
+					 const char *params, ...)
 {
 	cleat_call_options o;
 	struct params p;
@@ -471,7 +472,7 @@ cleat_result *cleat_client_requestf(cleat_client *c, const char *method, const c
 	return perform(&p, NULL, method);
 }
 
-cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options *opts, size_t size,
+cleat_result *cleat_client_call_withf_(size_t size, cleat_client *c, const cleat_call_options *opts,
 				       const char *tool, const char *args, ...)
 {
 	cleat_call_options o;
@@ -487,8 +488,9 @@ cleat_result *cleat_client_call_withf_(cleat_client *c, const cleat_call_options
 	return perform(&p, &o, "tools/call");
 }
 
-cleat_result *cleat_client_request_withf_(cleat_client *c, const cleat_call_options *opts,
-					  size_t size, const char *method, const char *params, ...)
+cleat_result *cleat_client_request_withf_(size_t size, cleat_client *c,
+					  const cleat_call_options *opts, const char *method,
+					  const char *params, ...)
 {
 	cleat_call_options o;
 	struct params p;

@@ -412,12 +412,8 @@ static int attach(cleat_server *s, const struct runner_attachment *a)
 	if (rc)
 		return rc;
 	r = runner_with_loop(s);
-	if (!r)
-		return CLEAT_ENOMEM;
-	rc = runner_attach(r, a, &err);
-	if (rc)
-		server_note(s, CLEAT_LOG_ERROR, "%s", err.message);
-	return rc;
+	rc = r ? runner_attach(r, a, &err) : runner_no_loop(&err);
+	return rc ? server_refuse(s, rc, "%s", err.message) : CLEAT_OK;
 }
 
 int cleat_server_attach_(cleat_server *s, int in, int out, const cleat_attach_options *opts,

@@ -291,13 +291,18 @@ TEST(options_of_an_older_program_are_shorter)
 	c = cleat_client_inproc_(s, &o, offsetof(cleat_client_options, era));
 	assert_ptr_equal(cleat_client_userdata(c), &marker);
 	assert_text(cleat_client_callf(c, "echo", "{text: 'ok'}"), "ok");
+	/* options in place, with commas in them, though these are macros */
+	assert_text(cleat_client_call_withf(
+			    c, &(cleat_call_options){ .log_level = "info", .userdata = &marker },
+			    "echo", "{text: %s}", "inline"),
+		    "inline");
 	call.userdata = NULL;
 	call.log_level = "garbage";
-	assert_null(cleat_client_startf_(c, &call, offsetof(cleat_call_options, on_done), "echo",
+	assert_null(cleat_client_startf_(offsetof(cleat_call_options, on_done), c, &call, "echo",
 					 NULL));
 	call.on_done = NULL;
 	call.on_progress = NULL;
-	assert_text(cleat_client_request_withf_(c, &call, offsetof(cleat_call_options, log_level),
+	assert_text(cleat_client_request_withf_(offsetof(cleat_call_options, log_level), c, &call,
 						"tools/call", "{name: 'steps'}"),
 		    "done");
 	cleat_client_free(c);

@@ -92,6 +92,7 @@ FDS_TEST(bad_descriptors_leave_the_server_usable)
 	char got[4096];
 
 	assert_int_equal(cleat_server_attach_fds(s, -1, -1), CLEAT_EINVAL);
+	assert_string_equal(cleat_server_error(s)->message, "descriptor -1: Bad file descriptor");
 	assert_int_equal(cleat_server_attach_fds(NULL, 0, 1), CLEAT_ENOMEM);
 	assert_null(cleat_server_loop(NULL));
 	assert_int_equal(cleat_server_attach_fds(s, fds[0], fds[0]), CLEAT_EEXIST);

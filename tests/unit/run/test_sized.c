@@ -198,13 +198,13 @@ static cleat_call_options *waits_not(void *p)
 		(cleat_call_options){ .on_done = on_done, .userdata = &done_status };
 	return p;
 }
-USE(use_startf, started(cleat_client_startf_(client, waits_not(p), size, "tool", NULL)))
+USE(use_startf, started(cleat_client_startf_(size, client, waits_not(p), "tool", NULL)))
 USE(use_start_call, started(cleat_client_start_call_(client, waits_not(p), size, "tool", NULL)))
 USE(use_start_requestf,
-    started(cleat_client_start_requestf_(client, waits_not(p), size, "tools/list", NULL)))
+    started(cleat_client_start_requestf_(size, client, waits_not(p), "tools/list", NULL)))
 USE(use_start_list, started(cleat_client_start_list_(client, waits_not(p), size, CLEAT_LIST_TOOLS)))
-USE(use_call_withf, of_result(cleat_client_call_withf_(client, p, size, "tool", NULL)))
-USE(use_request_withf, of_result(cleat_client_request_withf_(client, p, size, "tools/list", NULL)))
+USE(use_call_withf, of_result(cleat_client_call_withf_(size, client, p, "tool", NULL)))
+USE(use_request_withf, of_result(cleat_client_request_withf_(size, client, p, "tools/list", NULL)))
 
 static void on_end(cleat_watch *w, const cleat_error *end)
 {

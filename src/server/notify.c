@@ -115,7 +115,7 @@ void cleat_server_log(cleat_server *s, int level, const char *logger, const char
 	char text[1024];
 	va_list ap;
 
-	if (!s || s->opts.no_logging || !cleat_log_level_name(level))
+	if (!s || !fmt || s->opts.no_logging || !cleat_log_level_name(level))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);

@@ -90,12 +90,13 @@ static bool is_of(const char *name, const char *const prefixes[])
 	return false;
 }
 
-/* What cannot be called like that: it gives a struct; its first argument is a server. */
+/* What cannot be called like that: it gives a struct; its first argument is a server, or an iterator. */
 static bool is_other(const char *name, bool object)
 {
 	return strcmp(name, "cleat_json_each") == 0 ||
-	       (object && (strcmp(name, "cleat_client_inproc_") == 0 ||
-			   strcmp(name, "cleat_wire_server_") == 0));
+	       (object &&
+		(strcmp(name, "cleat_client_inproc_") == 0 ||
+		 strcmp(name, "cleat_wire_server_") == 0 || strcmp(name, "cleat_json_next") == 0));
 }
 
 static void walk(const char *const prefixes[], void *object)

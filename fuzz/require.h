@@ -16,12 +16,11 @@ static inline void require(bool ok)
 /* With a NUL behind it; to be freed. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1);
+	char *text = calloc(1, size + 1);
 
 	require(text);
 	if (size)
 		memcpy(text, data, size);
-	text[size] = '\0';
 	return text;
 }
 

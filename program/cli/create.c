@@ -45,5 +45,7 @@ int cli_create(const struct cli *cli, const char *path, unsigned mode, bool repl
 		fd = -1;
 	else
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
-	return fd < 0 ? create_refuse(cli, path, &old) : fd;
+	if (fd < 0)
+		return create_refuse(cli, path, &old);
+	return fd;
 }

@@ -303,7 +303,7 @@ static void read_message(const struct message *in)
 	if (r)
 		rc = json_parse_peer(&r->arena, in->text, &c->opts.json, &value, &mended, &err);
 	if (mended)
-		client_remark(c, REMARK_JSON << mended, json_mended_words(mended));
+		client_remark(c, (unsigned)REMARK_JSON << mended, json_mended_words(mended));
 	if (rc == CLEAT_ELIMIT && trimmed(in, r, &text))
 		rc = json_parse_peer(&r->arena, text, &c->opts.json, &value, &mended, &err);
 	if (rc != CLEAT_OK) {

@@ -347,7 +347,7 @@ static int end_structured(cleat_request *req, int rc, const cleat_error *err)
 			req, CLEAT_RPC_INTERNAL_ERROR,
 			"the handler of %s gave a structured result that cannot be "
 			"sent: %s",
-			req->msg.method.p, err->message);
+			req->msg.method.p, err ? err->message : "it is not a value");
 	if (!rc && !takes_structured(req)) {
 		rc = text_block(req, buf_str(&req->structured));
 		buf_truncate(&req->structured, 0);

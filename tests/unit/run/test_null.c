@@ -26,7 +26,7 @@ static struct {
 } all;
 
 /* The leak checker trips over the thread-local memory of a library that was opened. */
-int __lsan_is_turned_off(void);
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
 	return 1;

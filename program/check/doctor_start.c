@@ -242,7 +242,7 @@ bool doctor_start(struct doctor *d, const struct target *t)
 		t->url ? "connection" : "start",
 		ms > SLOW_START_MS ? "programs wait for this each time: let it start faster" : NULL,
 		"ready after %.1f ms%s", ms,
-		waited > SLOW_START_MS / 10
+		waited * 10 > SLOW_START_MS
 			? keepf(" (and %.1f s in which it did not answer server/discover, as is "
 				"its right)",
 				waited / 1e3)

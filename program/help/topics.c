@@ -82,8 +82,8 @@ static const char *const files[] = {
 };
 
 static const char *const environment[] = {
-	"CLEAT_BEARER\ta token for Authorization at addresses on the command line, where nothing else says one; "
-	"programs that are started do not get it",
+	("CLEAT_BEARER\ta token for Authorization at addresses on the command line, where nothing else says one; "
+	 "programs that are started do not get it"),
 	"CLEAT_BEARER_ORIGIN\tthe addresses that it is for, also those of files, and no others: https://example.com",
 	"NO_COLOR\tno colour, when it is not empty",
 	"XDG_STATE_HOME\twhere cleat shell keeps its history; default: ~/.local/state",

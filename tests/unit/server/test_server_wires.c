@@ -264,6 +264,7 @@ RIG_TEST(bad_descriptors_are_refused)
 	assert_int_equal(cleat_server_attach_fds(r->s, -1, -1), CLEAT_EINVAL);
 	assert_int_equal(cleat_server_attach_fds(r->s, 9999, 9999), CLEAT_EINVAL);
 	assert_true(r->notes[0] != '\0');
-	assert_int_equal(cleat_server_error(r->s)->status, CLEAT_OK); /* nothing is broken */
+	assert_string_equal(cleat_server_error(r->s)->message,
+			    "descriptor 9999: Bad file descriptor");
 	assert_has(rig_ask(r, REQUEST("2", "ping", "")), "\"id\":2");
 }

@@ -132,7 +132,7 @@ static void doctor_on_message(cleat_client *c, bool out, const char *text, size_
 	if (out) {
 		protocol_check_text(run_state.protocol, PROTOCOL_CLIENT, text, n, NULL, NULL, &h.m);
 		probe_sent(&run_state.probe, &h.m);
-		if (run_state.probe.legacy && !run_state.d.heard.initialize_at)
+		if (run_state.probe.legacy && run_state.d.heard.initialize_at <= 0)
 			run_state.d.heard.initialize_at = cli_ms_since_start();
 		return;
 	}
